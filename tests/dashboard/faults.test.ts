@@ -37,10 +37,10 @@ describe('a node that does not answer', function () {
       await page.route(`${site.visitor.demo.rpc_url}/**`, (route) => route.abort());
       await page.goto(`/verify?id=${body.execution_id}`);
       const result = page.getByRole('region', { name: 'Result' });
-      await result.locator('summary').filter({ hasText: 'The record on the chain agrees' }).waitFor();
+      await result.locator('summary').filter({ hasText: 'The record on the chain matches' }).waitFor();
       await result
         .locator('summary')
-        .filter({ hasText: /The record on the chain agrees.*Not checked/ })
+        .filter({ hasText: /The record on the chain matches.*Not checked/ })
         .waitFor();
       expect(await result.getByText('Failed', { exact: true }).count()).to.equal(0);
     }));

@@ -86,15 +86,16 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
       <section className="grid gap-3">
         <h2 className="text-lg font-semibold">3. Next steps</h2>
         <p className="text-sm text-faint">
-          For long work, send <code className="font-mono">"async": true</code> and read the result later. This and every error are described in the{' '}
+          For long work, send <code className="font-mono">"async": true</code> and read the result later. Details and all
+          errors are in the{' '}
           <a href="/docs" className="text-accent underline underline-offset-2">
             guide
           </a>
-          ; the{' '}
+          ; use the{' '}
           <a href="/openapi.json" className="text-accent underline underline-offset-2">
             OpenAPI document
           </a>{' '}
-          generates a client for any language.
+          to generate a client for any language.
         </p>
       </section>
     </div>

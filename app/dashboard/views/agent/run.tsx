@@ -44,7 +44,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
     if (isRunFocused) shown.current?.focus();
   }, [isRunFocused]);
 
-  // When the call ends, the focused element may disappear: a link to follow the call, or the "Ask now" button.
+  // When the call ends, the focused element may disappear: a link to follow the call, or the "Retry now" button.
   const { hasEnded = false, isSilent = false, error = null } = run ?? {};
   useEffect(() => {
     if (isRunFocused && document.activeElement === document.body) shown.current?.focus();
