@@ -164,7 +164,7 @@ function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [React
     ['Bond', dispute.bond_lamports === 0 ? 'paid out' : sol(dispute.bond_lamports)],
     ['Opened', <Time key="opened" at={dispute.opened_at} />],
     ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
-    ['Lapses', <Time key="lapses" at={dispute.lapses_at} />],
+    ['Can be ended from', <Time key="lapses" at={dispute.lapses_at} />],
   ];
 }
 
@@ -173,7 +173,7 @@ function outcomeRows({ dispute }: Case): (readonly [ReactNode, ReactNode])[] {
     ['To the caller', formatAmount(dispute.amount_to_caller_usdc)],
     ['To the treasury', formatAmount(dispute.amount_to_treasury_usdc)],
     ['Still owed', formatAmount(dispute.owed_usdc)],
-    ['On', dispute.resolved_at ? <Time key="resolved" at={dispute.resolved_at} /> : '–'],
+    ['Ended', dispute.resolved_at ? <Time key="resolved" at={dispute.resolved_at} /> : '–'],
     [
       'Reason',
       dispute.reason ? (
@@ -181,7 +181,7 @@ function outcomeRows({ dispute }: Case): (readonly [ReactNode, ReactNode])[] {
       ) : dispute.reason_hash ? (
         <Id value={dispute.reason_hash} />
       ) : (
-        'none was given'
+        'no reason given'
       ),
     ],
   ];

@@ -169,7 +169,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
         open={shown === 'end'}
         onOpenChange={close}
         title="End the unanswered dispute"
-        about="The admin has not decided it for 30 days. The bond goes back to the wallet that paid it, and the execution stays completed."
+        about="The admin has not decided it within 30 days. The bond goes back to the wallet that paid it, and the execution stays completed."
         rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
         confirm="Sign and end"
         work={({ marketplace, wallet, endUnansweredDispute }) =>

@@ -45,7 +45,8 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
           action="Raise the allowance"
           onAct={onAllowance}
         >
-          {formatAmount(allowed)} are left for all keys together, but one of them alone may spend {formatAmount(wanted)}{' '} now. Calls beyond the allowance are refused.
+          {formatAmount(allowed)} are left for all keys together, but one of them alone may spend {formatAmount(wanted)}{' '}
+          now. Calls beyond the allowance are refused.
         </Warning>
       )}
       {callsPaid(money) < FEW_CALLS && (

@@ -106,7 +106,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           checked={draft.test_publish ?? false}
           onChange={({ target }) => onChange({ test_publish: target.checked })}
           label="Show it as the example"
-          hint="If the test passes, the agent's page shows its task, parameters and result to everybody."
+          hint="If the test passes, the agent's page shows the task, the parameters and the result of the test to everybody."
         />
         {blocked}
         <div className="flex flex-wrap items-center gap-4">
@@ -131,7 +131,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           <Note tone="good" title="The endpoint passed">
             A paid call would have been settled.
             {advised > 0 &&
-              ` ${advised} of the advised checks failed: you can list the agent, and should correct them.`}
+              ` ${advised} of the advised checks failed: you can list the agent, but should correct them.`}
           </Note>
         )}
         {outcome && !outcome.ok && (
