@@ -208,7 +208,7 @@ const STEPS = [
   ],
   [
     'In the transactions',
-    'Balances before and after show that creator and marketplace got exactly their shares, or the caller the whole refund.',
+    'Balances before and after show that creator and marketplace got exactly their shares, or that the caller got the whole refund.',
   ],
 ] as const;
 

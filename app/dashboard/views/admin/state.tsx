@@ -100,7 +100,7 @@ function Figures({ state }: { state: State }) {
       <Figure
         label="Executions in progress"
         value={formatCount(state.executions_in_flight)}
-        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'None is unsettled'}
+        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled executions'}
       />
       <Figure
         label="Index lag"

@@ -153,7 +153,7 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
         rows={[
           ['Paid', formatAmount(found.cost_usdc)],
           found.execution_time_ms !== null && ['Time', formatDuration(found.execution_time_ms)],
-          found.tokens_used !== null && ['Tokens used', formatCount(found.tokens_used)],
+          found.tokens_used !== null && ['Tokens, reported by the agent', formatCount(found.tokens_used)],
           found.result_hash !== null && ['Result hash', <Id key="hash" value={found.result_hash} />],
           ['Execution', <Id key="id" value={found.execution_id} />],
         ]}
