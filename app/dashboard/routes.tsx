@@ -124,7 +124,7 @@ function NotFound() {
   return (
     <Empty title="This page does not exist">
       <h1 className="sr-only">This page does not exist</h1>
-      <p className="mb-5">The address may be mistyped, or what was here is gone.</p>
+      <p className="mb-5">The address may be wrong, or the page was removed.</p>
       <Link to="/" className={buttonStyle()}>
         To the agents
       </Link>
@@ -136,7 +136,7 @@ function NotFound() {
 function Broken({ error, reset }: ErrorComponentProps) {
   return (
     <div className="grid gap-4">
-      <h1 className="text-2xl font-semibold">This view did not load</h1>
+      <h1 className="text-2xl font-semibold">This page could not be loaded</h1>
       <Note tone="bad">{explain(error)}</Note>
       <div>
         <Button onClick={reset}>Try again</Button>

@@ -59,7 +59,7 @@ describe('the admin', function () {
       await fact('Deposits lent').getByText('0.004 of 10 SOL', { exact: true }).waitFor();
       await fact('Unpaid fees, 24 hours').getByText('0.000005 of 0.05 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.09 SOL', { exact: true }).waitFor();
-      await fact('No quotes below').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Minimum balance for quotes').getByText('0.002 SOL', { exact: true }).waitFor();
       await fact('Open deposits').getByText('3', { exact: true }).waitFor();
       await page.unrouteAll({ behavior: 'wait' });
     }));
@@ -89,7 +89,7 @@ describe('the admin', function () {
       expect(await review.isDisabled()).to.equal(true);
       await page.getByLabel('Fee, basis points').fill('100');
       await page.getByLabel('Tier 2: price up to, USDC').fill('0.01');
-      await page.getByText('Prices must rise from tier to tier.').waitFor();
+      await page.getByText('Each tier must have a higher price than the tier before it.').waitFor();
       expect(await review.isDisabled()).to.equal(true);
       await page.getByRole('button', { name: 'Discard' }).click();
 
@@ -234,14 +234,14 @@ describe('the admin', function () {
           .getByRole('link', { name: /^Admin\s*\d+ open$/ })
           .waitFor();
         const row = page.locator(`a[href*="${cases.rejected}"]`);
-        expect(await row.textContent()).to.match(/Evidence is here[\s\S]*0\.02 USDC[\s\S]*left/);
+        expect(await row.textContent()).to.match(/Evidence available[\s\S]*0\.02 USDC[\s\S]*left/);
         await row.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
         await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').first().waitFor();
         await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
         expect(await page.locator('main img').count()).to.equal(0);
         await page.goto(`/admin/disputes/${cases.upheld}`);
-        await page.getByText('The evidence is not kept here').waitFor();
+        await page.getByText('The marketplace does not have the evidence').waitFor();
       }));
 
     it('gives the creator the bond when it is rejected, and no USDC moves', () =>
@@ -294,7 +294,7 @@ describe('the admin', function () {
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=log');
         const done = page.getByRole('region', { name: 'Through this service' });
-        for (const what of ['Signed in on the page', 'Read evidence', 'Wrote the reason of a decision'])
+        for (const what of ['Signed in on the page', 'Read evidence', 'Saved the reason for a decision'])
           await done.getByRole('cell', { name: what, exact: true }).first().waitFor();
         await page.getByRole('region', { name: 'On the chain' }).getByText('Dispute resolved').first().waitFor();
 

@@ -134,7 +134,7 @@ describe('the page, days after a call', function () {
       await page.getByRole('tab', { name: 'Settings' }).click();
       await page.getByRole('button', { name: 'Return collateral' }).click();
       await sign(page, 'Return collateral');
-      await page.getByText('The collateral is back in your USDC account.').waitFor();
+      await page.getByText('The collateral is returned to your USDC account.').waitFor();
     });
     expect(await visitor.exists(vault)).to.equal(false);
     expect(await visitor.balances()).to.deep.equal({ ...before, [agent.creator]: before[agent.creator]! + held });
@@ -183,7 +183,7 @@ describe('the page, days after a call', function () {
       expect((await read()).result).to.equal(before.result);
       await until('its end is final, and it is deleted', async () => {
         const answer = page.waitForResponse((response) => response.request().method() === 'DELETE');
-        await dialog(page).getByRole('button', { name: 'Delete for good' }).click();
+        await dialog(page).getByRole('button', { name: 'Delete permanently' }).click();
         return (await answer).ok();
       });
       await dialog(page).waitFor({ state: 'detached' });

@@ -57,7 +57,7 @@ describe('agents', function () {
       expect(await page.getByRole('searchbox', { name: 'Search agents' }).inputValue()).to.equal('csv');
       await page.getByRole('button', { name: 'data', exact: true, pressed: true }).waitFor();
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('nothing is called this');
-      await page.getByText('No agent fits these filters').waitFor();
+      await page.getByText('No agent matches these filters').waitFor();
       await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click();
       await page
         .getByRole('status')
@@ -208,10 +208,10 @@ describe('agents', function () {
       await page.getByRole('textbox', { name: 'API key' }).fill(visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       await isRead;
-      await page.getByText('You may leave this page').waitFor();
+      await page.getByText('You can leave this page').waitFor();
       const steps = page.getByRole('region', { name: 'Progress' });
       await steps.getByText('Putting 0.01 USDC into escrow').waitFor();
-      expect(await page.getByRole('main').textContent()).not.to.match(/is held|is with the creator|is at work/i);
+      expect(await page.getByRole('main').textContent()).not.to.match(/is held|is with the creator|is working/i);
       json = { ...json, cost_usdc: 0.01 };
       await steps.getByText('0.01 USDC is held on Solana.').waitFor();
       await steps.getByText("The task is with the creator's server.").waitFor();

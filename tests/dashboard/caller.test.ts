@@ -239,7 +239,7 @@ describe('the caller', function () {
       const warning = page.getByText('Another program replaced the USDC allowance of your keys');
       await warning.waitFor();
       await page.locator(`[title*="${other.toBase58()}"]`).first().waitFor();
-      await page.getByRole('button', { name: 'Give it back to the keys' }).click();
+      await page.getByRole('button', { name: 'Restore the allowance' }).click();
       await dialog(page).getByText('taken by another program').waitFor();
       const sign = dialog(page).getByRole('button', { name: 'Sign the allowance' });
       expect(await sign.isDisabled()).to.equal(true);

@@ -111,7 +111,7 @@ describe('the creator', function () {
       const asked = watch(page);
       await page.goto('/creator/new');
       await page.getByText('No server yet?').click();
-      const template = page.getByRole('region', { name: 'Command that makes a server from the template' });
+      const template = page.getByRole('region', { name: 'Command that creates a server from the template' });
       const shown = /npm run cli -- creator new .*/.exec((await template.textContent())!)?.[0];
       expect(readFileSync(join(ROOT, 'docs', 'creators.md'), 'utf8')).to.include(`\n${shown}\n`);
       await page.getByLabel('Name', { exact: true }).fill(NAME);
@@ -135,8 +135,8 @@ describe('the creator', function () {
       await page.getByRole('radio', { name: 'Only the public key' }).click();
       await page.getByText('A command that signs them').click();
       const signs = await page.getByRole('region', { name: 'Command that signs the bytes' }).textContent();
-      await page.getByRole('radio', { name: 'Make a key here' }).click();
-      await page.getByRole('button', { name: 'Make a signing key' }).click();
+      await page.getByRole('radio', { name: 'Create a key here' }).click();
+      await page.getByRole('button', { name: 'Create a signing key' }).click();
       await page.getByText('It exists on this page only').waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),

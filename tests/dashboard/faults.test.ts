@@ -37,10 +37,10 @@ describe('a node that does not answer', function () {
       await page.route(`${site.visitor.demo.rpc_url}/**`, (route) => route.abort());
       await page.goto(`/verify?id=${body.execution_id}`);
       const result = page.getByRole('region', { name: 'Result' });
-      await result.locator('summary').filter({ hasText: 'The record on the chain agrees' }).waitFor();
+      await result.locator('summary').filter({ hasText: 'The record on the chain matches' }).waitFor();
       await result
         .locator('summary')
-        .filter({ hasText: /The record on the chain agrees.*Not checked/ })
+        .filter({ hasText: /The record on the chain matches.*Not checked/ })
         .waitFor();
       expect(await result.getByText('Failed', { exact: true }).count()).to.equal(0);
     }));
@@ -117,7 +117,7 @@ describe('a marketplace that does not answer', function () {
       await progress(page, 'Not started').waitFor();
       expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! - PRICE });
       await page.getByRole('link', { name: 'Execution and receipt' }).click();
-      await dialog(page).getByText('The price is in escrow, and the work is not started.').waitFor();
+      await dialog(page).getByText('The price is in escrow, but the work has not started.').waitFor();
       await dialog(page).getByRole('button', { name: 'Leave' }).click();
       await page.getByText('If no result comes').waitFor();
       expect(await page.getByRole('button', { name: 'Refund now' }).count()).to.equal(0);
@@ -215,7 +215,7 @@ describe('a marketplace that does not answer', function () {
       await page.unroute('**/v1/executions/**');
       const known = progress(page, 'Not known yet').waitFor({ state: 'detached' });
       // The page also asks by itself. If it is first, the button is gone.
-      await Promise.any([page.getByRole('button', { name: 'Ask now' }).click(), known]);
+      await Promise.any([page.getByRole('button', { name: 'Retry now' }).click(), known]);
       await known;
       const again = page.getByRole('button', { name: 'Start it again' });
       const completed = progress(page, 'Completed');

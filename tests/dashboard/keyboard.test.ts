@@ -56,7 +56,7 @@ describe('with the keyboard alone', function () {
       await dialog.waitFor({ state: 'detached' });
       await page.getByRole('region', { name: 'Progress' }).waitFor();
       await until('the focus is somewhere', async () => (await focused(page)) !== 'nothing');
-      await tabTo(page, 'your executions', 'Ask now');
+      await tabTo(page, 'your executions', 'Retry now');
       answer();
       await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
       await until('the focus is back', async () => (await focused(page)) !== 'nothing');

@@ -76,7 +76,7 @@ describe('the addresses of the page', function () {
       [...html.matchAll(/<link rel="preload" as="fetch"[^>]* href="([^"]+)"/g)].map(([, path]) => path);
     const shared = ['/trpc/auth.session', '/trpc/config.get'];
     const front = await bodyOf('/');
-    expect(front).to.include('AI agents that you pay by the call');
+    expect(front).to.include('AI agents that you pay per call');
     expect(asks(front)).to.deep.equal([...shared, '/v1/agents?limit=24']);
     expect(asks(await bodyOf('/?q=csv'))).to.deep.equal(shared);
 
@@ -147,9 +147,9 @@ describe('the addresses of the page', function () {
     }
     await site.visit({}, async (page) => {
       await page.goto('/disputes/a/b');
-      await page.getByText('The address may be mistyped').waitFor();
+      await page.getByText('The address may be wrong').waitFor();
       await page.getByRole('main').getByRole('link', { name: 'To the agents' }).click();
-      await page.getByRole('heading', { name: 'AI agents that you pay by the call' }).waitFor();
+      await page.getByRole('heading', { name: 'AI agents that you pay per call' }).waitFor();
     });
     const programs = ['/v1/nothing', '/assets/no.js', ...unknown];
     for (const path of programs) {

@@ -44,7 +44,7 @@ describe('signing in', function () {
     });
     await site.visit({}, async (page) => {
       await page.goto('/admin');
-      await page.getByText('Connect a wallet to go on').waitFor();
+      await page.getByText('Connect a wallet to continue').waitFor();
     });
   });
 
@@ -67,7 +67,7 @@ describe('signing in', function () {
       // The service forgets a session after 15 minutes. Without cookies, the page sees the same.
       await context.clearCookies();
       await page.getByRole('tab', { name: 'Creators' }).click();
-      await page.getByText('Connect a wallet to go on').waitFor();
+      await page.getByText('Connect a wallet to continue').waitFor();
       await signInAs(page, 'Demo admin');
       await page.getByRole('row', { name: 'Remove the badge of' }).first().waitFor();
     }));

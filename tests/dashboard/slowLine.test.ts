@@ -125,7 +125,7 @@ describe('on a slow line, with the keyboard alone', function () {
         await next('Endpoint');
         await typeInto(page, 'Endpoint', endpoint);
         await next('Signing key');
-        await pressOn(page, 'Make a signing key');
+        await pressOn(page, 'Create a signing key');
         await page.getByText('It exists on this page only').waitFor();
         await tabTo(page, 'Save the key file');
         const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
@@ -209,7 +209,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
-      await tabTo(page, 'Check again');
+      await tabTo(page, 'Verify again');
       await tabTo(page, 'UpholdThe caller is right. The creator’s collateral pays.');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');

@@ -10,7 +10,7 @@ import { useSite } from './site.ts';
 const TITLES = {
   result_hash: 'The result is unchanged',
   signature: 'The result is signed',
-  record: 'The record on the chain agrees',
+  record: 'The record on the chain matches',
   settlement: 'The shares were paid',
 } as const;
 

@@ -95,10 +95,10 @@ describe('the week of a caller and a creator', function () {
       await page.getByRole('radio', { name: 'API key' }).check();
       await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
-      await page.getByText('You may leave this page').waitFor();
+      await page.getByText('You can leave this page').waitFor();
       await page.reload();
       await page.getByText('The reload removed your API key').waitFor();
-      await page.getByText('The call goes on.').waitFor();
+      await page.getByText('The call continues.').waitFor();
       await page.getByRole('button', { name: 'Show the form' }).click();
       // The same before the service has answered.
       await page.route('**/execute', () => undefined);

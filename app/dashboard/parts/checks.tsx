@@ -37,7 +37,7 @@ export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] 
                   </div>
                 </details>
               )}
-              {!found && checks && !isRunning && <p className="mt-0.5 text-faint">Not reached.</p>}
+              {!found && checks && !isRunning && <p className="mt-0.5 text-faint">Not run.</p>}
             </div>
             {found && <span className="shrink-0 text-faint tabular-nums">{formatDuration(found.duration_ms)}</span>}
           </li>
@@ -48,7 +48,7 @@ export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] 
 }
 
 const STATES = { ok: 'passed', failed: 'failed', open: 'not_checked' } as const;
-const WORDS = { ok: 'passed', failed: 'failed', open: 'not made' } as const;
+const WORDS = { ok: 'passed', failed: 'failed', open: 'not run' } as const;
 
 function State({ state }: { state: keyof typeof STATES | 'running' }) {
   if (state !== 'running') return <Mark state={STATES[state]} word={WORDS[state]} />;

@@ -85,7 +85,7 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
     <>
       {title && <PageHead title={title} about={about} />}
       {isKnown && !wallet && (
-        <Empty title="Connect a wallet to go on">
+        <Empty title="Connect a wallet to continue">
           <p className="mb-5">{why}</p>
           <ConnectButton />
         </Empty>

@@ -43,7 +43,7 @@ export default function ConnectDialog({ open, onOpenChange }: { open: boolean; o
       </ul>
       {wallets.length === 0 && (
         <Empty title="This browser has no Solana wallet">
-          Install one that follows the Wallet Standard, such as Phantom, Solflare or Backpack, and reload this page.
+          Install one that supports the Wallet Standard, such as Phantom, Solflare or Backpack, and reload this page.
         </Empty>
       )}
       {error && (

@@ -19,7 +19,7 @@ export function Pages({ page, size, total, onPage, names = ['Newer', 'Older'] }:
     <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-4 text-sm text-faint">
       <p className="tabular-nums" aria-live="polite">
         {total > size && `${formatCount(first)}–${formatCount(last)} of `}
-        {formatCount(total)} {total > size ? '' : 'in all'}
+        {formatCount(total)} {total > size ? '' : 'in total'}
       </p>
       {total > size && (
         <div className="flex gap-2">

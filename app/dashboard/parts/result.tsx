@@ -25,7 +25,7 @@ export function Result({ text, name }: { text: string; name: string }) {
   return (
     <Tabs.Root value={form} onValueChange={(value) => setForm(value as Form)}>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
-        <Tabs.List aria-label="How the result is shown" className="flex gap-1">
+        <Tabs.List aria-label="Format of the result" className="flex gap-1">
           {forms.map((one) => (
             <Tabs.Trigger
               key={one}
@@ -60,7 +60,7 @@ export function Result({ text, name }: { text: string; name: string }) {
       </Tabs.Content>
       {isLong && (
         <p className="mt-3 text-sm text-faint">
-          This is its beginning. Copy or download it to have all {text.length.toLocaleString('en-US')} characters.
+          Only the beginning is shown. Copy or download the result to get all {text.length.toLocaleString('en-US')} characters.
         </p>
       )}
     </Tabs.Root>

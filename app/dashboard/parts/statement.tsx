@@ -41,10 +41,11 @@ function StatementDialog({ as: role, onClose }: { as: StatementRole; onClose(): 
       <div className="grid gap-4">
         <RangeFields range={range} onChange={setRange} />
         <p className="text-sm text-faint">
-          A day counts what ended or was decided on it. Executions in progress are not in it.
+          Each day includes the executions that ended and the disputes that were decided on it. Executions in progress
+          are not included.
         </p>
         {save.error && (
-          <Note tone="bad" title="There is no statement">
+          <Note tone="bad" title="The statement could not be downloaded">
             {explain(save.error)}
           </Note>
         )}

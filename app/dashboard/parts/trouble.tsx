@@ -19,8 +19,8 @@ export function Trouble({ error, what, onRetry }: TroubleProps) {
     if (isSignedOut) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
   }, [isSignedOut]);
   return (
-    <Note tone="bad" title={`${what} could not be read`}>
-      <p>{isSignedOut ? 'Your sign-in has ended. Sign in again to go on.' : explain(error)}</p>
+    <Note tone="bad" title={`${what} could not be loaded`}>
+      <p>{isSignedOut ? 'Your session has ended. Sign in again to continue.' : explain(error)}</p>
       <Button small className="mt-3" onClick={onRetry}>
         Try again
       </Button>

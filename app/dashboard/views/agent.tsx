@@ -27,7 +27,7 @@ export default function Agent() {
     return (
       <Empty title="There is no such agent">
         <h1 className="sr-only">No such agent</h1>
-        <p className="mb-5">The address may be wrong, or its creator has taken it off the marketplace for good.</p>
+        <p className="mb-5">The address may be wrong, or its creator has delisted it.</p>
         <Link to="/" className={buttonStyle()}>
           To the agents
         </Link>

@@ -87,19 +87,20 @@ export default function Catalogue() {
 function Welcome() {
   return (
     <header className="mb-4 sm:mb-8">
-      <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay by the call</h1>
+      <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
       <p className="mt-2 max-w-2xl text-faint sm:mt-3 sm:text-lg">
-        No subscription and no trust needed: your money waits in escrow.
+        No subscription and no trust needed: your money is held in escrow.
       </p>
       <ol className="mt-6 hidden gap-x-8 gap-y-4 text-sm sm:grid sm:grid-cols-3">
         <Assurance title="Held, not handed over">
           The price in USDC goes into an escrow on Solana that neither creator nor marketplace can spend.
         </Assurance>
         <Assurance title="Paid for a signed result">
-          The program releases it only against the creator's signature over the very result that you get.
+          The program releases it only against the creator's signature over the exact result that you get.
         </Assurance>
         <Assurance title="Or refunded in full">
-          Without a valid result in time you get your money back, and after a while you can take it back yourself.
+          Without a valid result in time, your money is refunded. If the marketplace does not send it, you can take it
+          back yourself.
         </Assurance>
       </ol>
     </header>
@@ -132,8 +133,8 @@ function Nothing({ search, total, onClear }: { search: CatalogueSearch; total: n
   }
   if (isFiltered(search)) {
     return (
-      <Empty title="No agent fits these filters">
-        <p className="mb-5">Use fewer tags or other words, or look at all of them.</p>
+      <Empty title="No agent matches these filters">
+        <p className="mb-5">Use fewer tags or other words, or show all agents.</p>
         <Button onClick={onClear}>Clear filters</Button>
       </Empty>
     );

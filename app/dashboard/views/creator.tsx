@@ -32,7 +32,7 @@ function Listings() {
   if (isPending) return <Waiting />;
   if (error) {
     return (
-      <Note tone="bad" title="Your agents could not be read">
+      <Note tone="bad" title="Your agents could not be loaded">
         <p className="mb-3">{explain(error)}</p>
         <Button small onClick={() => void refetch()}>
           Try again
@@ -68,9 +68,9 @@ function Listings() {
 function Resume() {
   return (
     <Card className="flex flex-wrap items-center justify-between gap-3 py-4">
-      <p className="text-sm">You have begun to describe another agent in this browser.</p>
+      <p className="text-sm">This browser has a draft of another agent.</p>
       <Link to="/creator/new" className={buttonStyle('plain', true)}>
-        Go on with the draft
+        Continue the draft
       </Link>
     </Card>
   );
@@ -154,17 +154,18 @@ function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnL
 /** Shown without listings: the requirements, in the order in which they are needed. */
 function Begin() {
   const steps = [
-    ['A server', 'that answers POST …/execute over https; on this computer plain http will do.'],
-    ['A description', 'with a JSON Schema of what it takes, so that callers get a form and bad calls are refused.'],
-    ['A signing key', 'made in this browser, which your server signs each result with.'],
-    ['USDC for the collateral', 'that depends on the price, and comes back after you delist.'],
+    ['A server', 'that answers POST …/execute over https. On this computer, http is enough.'],
+    ['A description', 'with a JSON Schema of its input. Callers get a form from it, and invalid calls are refused.'],
+    ['A signing key', 'created in this browser. Your server signs each result with it.'],
+    ['USDC for the collateral', 'that depends on the price, and is returned after you delist.'],
   ];
   return (
     <div className="grid gap-6">
       {isDraftKept() && <Resume />}
       <Empty title="You have listed no agent yet">
         <p className="mb-5">
-          List one in some minutes. You are paid in USDC for each call that your server answers with a signed result.
+          Listing takes a few minutes. You are paid in USDC for each call that your server answers with a signed
+          result.
         </p>
         <Link to="/creator/new" className={buttonStyle('primary')}>
           List your first agent

@@ -94,7 +94,7 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
         </Section>
         <Section title="What was asked">
           {task === null && parameters === null ? (
-            <p className="text-sm text-faint">This service never ran this execution, so its request is not known.</p>
+            <p className="text-sm text-faint">The marketplace never ran this execution, so its request is not known.</p>
           ) : (
             <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
               {task !== null && <Code text={task} label="Task" />}
@@ -104,7 +104,7 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
         </Section>
         <Section title="What was answered">
           {execution.result === null ? (
-            <p className="text-sm text-faint">The result is not kept here any more.</p>
+            <p className="text-sm text-faint">The marketplace no longer has the result.</p>
           ) : (
             <Result text={execution.result} name={execution.execution_id} />
           )}
@@ -117,7 +117,8 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
         {isOpen && mayDecide && <Resolve dispute={dispute} collateral={collateral} />}
         {isOpen && !mayDecide && (
           <p className="text-sm text-faint">
-            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anyone can end it, and
+            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anybody can end it,
+            and
             the bond goes back to the caller.
           </p>
         )}
@@ -163,7 +164,7 @@ function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [React
     ['Bond', dispute.bond_lamports === 0 ? 'paid out' : sol(dispute.bond_lamports)],
     ['Opened', <Time key="opened" at={dispute.opened_at} />],
     ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
-    ['Lapses', <Time key="lapses" at={dispute.lapses_at} />],
+    ['Can be ended from', <Time key="lapses" at={dispute.lapses_at} />],
   ];
 }
 
@@ -172,7 +173,7 @@ function outcomeRows({ dispute }: Case): (readonly [ReactNode, ReactNode])[] {
     ['To the caller', formatAmount(dispute.amount_to_caller_usdc)],
     ['To the treasury', formatAmount(dispute.amount_to_treasury_usdc)],
     ['Still owed', formatAmount(dispute.owed_usdc)],
-    ['On', dispute.resolved_at ? <Time key="resolved" at={dispute.resolved_at} /> : '–'],
+    ['Ended', dispute.resolved_at ? <Time key="resolved" at={dispute.resolved_at} /> : '–'],
     [
       'Reason',
       dispute.reason ? (
@@ -180,7 +181,7 @@ function outcomeRows({ dispute }: Case): (readonly [ReactNode, ReactNode])[] {
       ) : dispute.reason_hash ? (
         <Id value={dispute.reason_hash} />
       ) : (
-        'none was given'
+        'no reason given'
       ),
     ],
   ];

@@ -137,7 +137,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             <Card>
               <h2 className="font-semibold">Steps</h2>
               <p className="mt-1 mb-4 text-sm text-faint">
-                As the agent describes them. They are not part of what it signed.
+                Reported by the agent. Its signature does not cover them.
               </p>
               <Steps steps={steps} />
             </Card>
@@ -220,7 +220,7 @@ function Head({ execution }: { execution: Execution }) {
       </PageHead>
       {receipt.error && (
         <div className="mb-5">
-          <Note tone="bad" title="There is no receipt">
+          <Note tone="bad" title="The receipt could not be downloaded">
             {explain(receipt.error)}
           </Note>
         </div>
@@ -246,7 +246,7 @@ function ResultCard({ execution }: { execution: Execution }) {
         <Result text={result} name={execution_id} />
       ) : isUnderWay(execution) ? (
         <div className="rounded-lg bg-sunken px-4 py-10 text-center text-sm">
-          <Spinner label="The agent works. Its result appears here once it is settled." />
+          <Spinner label="The agent is working. Its result appears here once it is settled." />
         </div>
       ) : (
         <p className="text-sm text-faint">
@@ -271,13 +271,14 @@ function Disputable({ execution, record }: DisputableProps) {
   const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
   if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-2" />;
   if (!until || left === null || left <= 0) {
-    return <p className="px-1 text-sm text-faint max-lg:order-2">The time to dispute it is over.</p>;
+    return <p className="px-1 text-sm text-faint max-lg:order-2">The dispute window is over.</p>;
   }
   return (
     <Card className="max-lg:order-2">
       <h2 className="font-medium">Not what you paid for?</h2>
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
-        You can dispute it for another {formatSpan(left)}. The creator's collateral stands behind it.
+        You can dispute it for another {formatSpan(left)}. If the dispute is upheld, the creator's collateral pays
+        you.
       </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

@@ -66,8 +66,8 @@ function Executions() {
         ) : (
           <Empty title="No executions yet">
             <p className="mb-5">
-              Choose an agent and run it from this page, or call it with an API key. The price waits in escrow until the
-              agent's signed result is there.
+              Choose an agent and run it from this page, or call it with an API key. The price is held in escrow until
+              the agent's signed result arrives.
             </p>
             <Link to="/" className={buttonStyle('primary')}>
               Find an agent

@@ -37,7 +37,7 @@ function Found() {
     return (
       <>
         <PageHead title="Your agent" />
-        <Note tone="bad" title="The agent could not be read">
+        <Note tone="bad" title="The agent could not be loaded">
           <p className="mb-3">{explain(error)}</p>
           <Button small onClick={() => void refetch()}>
             Try again
@@ -53,7 +53,7 @@ function Found() {
       <PageHead title="Your agent" />
       <Empty title="This wallet has no such agent">
         <p className="mb-5">
-          Sign in with the wallet that listed it. A new listing may take some seconds until it shows here.
+          Sign in with the wallet that listed it. A new listing appears here after a few seconds.
         </p>
         <Link to="/creator" className={buttonStyle()}>
           To your agents

@@ -49,7 +49,7 @@ export default function View() {
   return (
     <SignedIn
       title="List an agent"
-      why="An agent belongs to the wallet that lists it and that its earnings are paid to."
+      why="An agent belongs to the wallet that lists it. Its earnings are paid to that wallet."
     >
       <NewListing />
     </SignedIn>
@@ -119,7 +119,7 @@ function NewListing() {
   const isKeyUnsaved = key?.kind === 'secret' && !key.isSaved;
   return (
     <>
-      <PageHead title="List an agent" about="Seven steps. What you write stays in this browser until you sign.">
+      <PageHead title="List an agent" about="Seven steps. Your draft stays in this browser until you sign.">
         {kept.isTouched && <StartOver onConfirm={startOver} />}
       </PageHead>
       <div className="grid items-start gap-x-10 gap-y-6 lg:grid-cols-[11rem_1fr]">
@@ -210,7 +210,7 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
         onOutcome={onOutcome}
         blocked={
           open.some(({ title }) => title !== STEPS[KEY]!.title) || !(signingKey ?? kept.signing_key) ? (
-            <OpenSteps title="First complete" steps={open} />
+            <OpenSteps title="Complete these steps first" steps={open} />
           ) : null
         }
       />
@@ -254,8 +254,8 @@ function AskToLeave({ isTouched, isKeyUnsaved }: { isTouched: boolean; isKeyUnsa
       title={isKeyUnsaved ? 'Leave and lose the signing key?' : 'Leave before it is listed?'}
     >
       {isKeyUnsaved
-        ? 'The signing key has not been saved as a file and is gone when you leave. The rest of the draft stays in this browser.'
-        : 'Nothing is signed yet. The draft stays in this browser; only a signing key must be opened again from its file.'}
+        ? 'The signing key has not been saved as a file and is lost when you leave. The rest of the draft stays in this browser.'
+        : 'Nothing is signed yet. The draft stays in this browser. You must open the file of the signing key again later.'}
     </AskBeforeLeaving>
   );
 }

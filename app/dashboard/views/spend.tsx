@@ -27,7 +27,7 @@ export default function View() {
           All executions
         </Link>
       </PageHead>
-      <SignedIn why="Its spend is shown to the wallet that paid.">
+      <SignedIn why="The spend of a wallet is shown to that wallet only.">
         <Spend />
       </SignedIn>
     </>
@@ -52,7 +52,7 @@ function Spend() {
       <div className="flex flex-wrap items-start justify-between gap-4">
         <RangeFields range={range} onChange={setRange} />
         <div className="flex flex-wrap items-center gap-3 sm:pt-6.5">
-          <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Divided">
+          <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Grouping">
             {GROUPINGS.map((grouping) => (
               <button
                 key={grouping}
@@ -80,7 +80,7 @@ function Spend() {
         </div>
       </div>
       {save.error && (
-        <Note tone="bad" title="There is no file">
+        <Note tone="bad" title="The file could not be downloaded">
           {explain(save.error)}
         </Note>
       )}
@@ -115,7 +115,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
           value={formatCount(groups.reduce((sum, { executions }) => sum + executions, 0))}
           about="Settled or refunded"
         />
-        <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not in what was paid" />
+        <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
         <Figure label="Awarded" value={formatAmount(total(groups, 'returned'))} about="By upheld disputes" />
       </div>
       <Chart

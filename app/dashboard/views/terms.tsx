@@ -21,7 +21,7 @@ export default function View() {
     <>
       <PageHead
         title="Fees and settings"
-        about="What applies to everybody here, who can change it, and what is announced."
+        about="The terms of this marketplace, who can change them, and pending changes."
       />
       <div className="grid gap-6">
         {!config &&

@@ -85,7 +85,7 @@ export default function Verify() {
       <div className="print:hidden">
         <PageHead
           title="Verify"
-          about="See for yourself that an agent signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
+          about="Check that an agent signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
         />
       </div>
       <Card className="grid gap-x-8 gap-y-6 md:grid-cols-2 print:hidden">
@@ -164,7 +164,7 @@ function NodeFields({ node, fault, onNode, isOffline, onOffline }: NodeFieldsPro
       <Input
         label="Solana node"
         type="url"
-        hint="The node that the chain is read from. Name one that you trust; the marketplace’s own is suggested."
+        hint="The node that the chain is read from. Enter one that you trust. The default is the marketplace’s own."
         error={fault}
         value={node}
         onChange={(event) => onNode(event.target.value)}
@@ -208,7 +208,7 @@ const STEPS = [
   ],
   [
     'In the transactions',
-    'Balances before and after show that creator and marketplace got exactly their shares, or the caller the whole refund.',
+    'Balances before and after show that creator and marketplace got exactly their shares, or that the caller got the whole refund.',
   ],
 ] as const;
 

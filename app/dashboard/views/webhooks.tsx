@@ -20,8 +20,8 @@ const endpointsQuery = (wallet: string) =>
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is told what happens: executions that end, disputes, agents that are paused, and keys or a gas balance ' +
-  'that run low. Every webhook is signed, and repeated for 24 hours until your server confirms it.';
+  'Your server is notified of ended executions, disputes, paused agents, and keys or a gas balance ' +
+  'that run low. Every webhook is signed, and retried for 24 hours until your server confirms it.';
 
 export default function View() {
   const { wallet } = useSession();
@@ -58,7 +58,7 @@ function Webhooks({ wallet }: { wallet: string }) {
       {endpoints?.length === 0 && (
         <Empty title="No endpoints yet">
           <p className="mb-5">
-            An endpoint is an address of your server. You choose which events it gets, and verify each with a secret.
+            An endpoint is a URL of your server. You choose which events it receives, and verify each with a secret.
           </p>
           {create}
         </Empty>

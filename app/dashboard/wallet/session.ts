@@ -45,7 +45,7 @@ async function readBalance(rpcUrl: string, account: string): Promise<number> {
   });
   const { result, error } = await response.json();
   if (error?.code === NO_ACCOUNT) return 0;
-  if (typeof result?.value?.uiAmountString !== 'string') throw new Error('The node did not tell the balance.');
+  if (typeof result?.value?.uiAmountString !== 'string') throw new Error('The node did not return the balance.');
   return Number(result.value.uiAmountString);
 }
 

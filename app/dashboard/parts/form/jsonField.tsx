@@ -46,7 +46,7 @@ export function JsonField({ schema, value, onChange, disabled, ref }: SchemaForm
   return (
     <TextArea
       label="Parameters as JSON"
-      hint={isFormable(schema) ? undefined : 'These parameters are beyond what a form can show.'}
+      hint={isFormable(schema) ? undefined : 'A form cannot show these parameters.'}
       className="min-h-40 font-mono text-[0.8125rem]"
       spellCheck={false}
       value={text}
@@ -69,6 +69,6 @@ function readObject(text: string): { value?: Record<string, unknown>; error?: st
     const value: unknown = JSON.parse(text);
     return isSchema(value) ? { value } : { error: 'The parameters must be an object: { … }.' };
   } catch (error) {
-    return { error: `This is not JSON yet: ${(error as Error).message}` };
+    return { error: `Invalid JSON: ${(error as Error).message}` };
   }
 }

@@ -21,7 +21,7 @@ export default function SchemaForm(props: SchemaFormProps) {
   const { schema, asJson = false } = props;
   if (asJson || !isFormable(schema)) return <JsonField {...props} />;
   if (!hasFields(schema)) {
-    return <p className="text-sm text-faint">This agent has no fixed parameters: the task is all that it needs.</p>;
+    return <p className="text-sm text-faint">This agent has no fixed parameters. It needs only the task.</p>;
   }
   return (
     <Guard key={JSON.stringify(schema)} instead={<JsonField {...props} />}>

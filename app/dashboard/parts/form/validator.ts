@@ -86,11 +86,11 @@ const isBelow = (other: OutputUnit, unit: OutputUnit): boolean =>
   other !== unit && other.keyword !== 'false' && other.instanceLocation.startsWith(`${unit.instanceLocation}/`);
 
 const MESSAGES: Record<string, string> = {
-  anyOf: 'This fits none of the allowed forms.',
-  oneOf: 'This must fit exactly one of the allowed forms.',
+  anyOf: 'This matches none of the allowed forms.',
+  oneOf: 'This must match exactly one of the allowed forms.',
   enum: 'This is not one of the allowed values.',
   const: 'This is not the allowed value.',
-  uniqueItems: 'The same entry is there twice.',
+  uniqueItems: 'The list contains the same entry twice.',
   additionalProperties: 'The agent has no parameter with this name.',
 };
 

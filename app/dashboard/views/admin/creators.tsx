@@ -54,8 +54,8 @@ export function CreatorsTab() {
       {error && <Trouble error={error} what="The creators" onRetry={refetch} />}
       {!data && !error && <Skeleton className="h-64" />}
       {data?.total === 0 && (
-        <Empty title={q ? 'No creator is called that' : 'Nobody has listed an agent'}>
-          {q ? 'Try fewer words, or the whole wallet address.' : 'Creators are here from their first listing on.'}
+        <Empty title={q ? 'No creator matches this search' : 'No creators yet'}>
+          {q ? 'Try fewer words, or the full wallet address.' : 'A creator appears here with the first listing.'}
         </Empty>
       )}
       {data && data.total > 0 && (
@@ -96,7 +96,7 @@ export function CreatorsTab() {
         <Pages
           page={page}
           size={PAGE_SIZE}
-          names={['Before', 'Next']}
+          names={['Previous', 'Next']}
           total={data.total}
           onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
         />
@@ -118,8 +118,8 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
-          ? 'Callers will see the badge at all of this wallet’s agents. Give it only after you have checked who it is.'
-          : 'The badge goes from all of this wallet’s agents. They stay listed, and calls go on.'
+          ? 'Callers will see the badge on all agents of this wallet. Verify a creator only after you have checked their identity.'
+          : 'The badge is removed from all agents of this wallet. They stay listed and accept calls.'
       }
       rows={[
         ['Creator', <Id key="wallet" value={creator.wallet} kind="address" />],
@@ -132,7 +132,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
         verifyCreator(marketplace, wallet, { creator: new PublicKey(creator.wallet), verified })
       }
       onDone={() => {
-        notify(verified ? 'The creator is verified' : 'The badge is gone', 'The list follows within seconds.');
+        notify(verified ? 'The creator is verified' : 'The badge is removed', 'The list updates within seconds.');
         onClose();
       }}
     />

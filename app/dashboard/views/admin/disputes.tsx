@@ -19,7 +19,7 @@ const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
   open: 'Open',
   rejected: 'Rejected',
   upheld: 'Upheld',
-  lapsed: 'Lapsed',
+  lapsed: 'Ended unanswered',
 };
 
 export function DisputesTab() {
@@ -72,7 +72,7 @@ export function DisputesTab() {
         <Pages
           page={page}
           size={PAGE_SIZE}
-          names={['Before', 'Next']}
+          names={['Previous', 'Next']}
           total={data.total}
           onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
         />
@@ -94,7 +94,7 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
           By {shorten(dispute.caller)}, <Time at={dispute.opened_at} />
         </span>
       </span>
-      <span className="text-sm text-faint sm:w-32">{dispute.has_evidence ? 'Evidence is here' : 'Only a hash'}</span>
+      <span className="text-sm text-faint sm:w-32">{dispute.has_evidence ? 'Evidence available' : 'Only the hash'}</span>
       <span className="text-sm tabular-nums sm:w-28 sm:text-right">{formatAmount(dispute.price_usdc)}</span>
       <span className="sm:w-44 sm:text-right">
         <Due dispute={dispute} />

@@ -57,7 +57,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'minPrice',
       label: 'Lowest price, USDC',
-      about: 'No agent may ask for less.',
+      about: 'The lowest price that a listing can have.',
       min: limits.minPriceFloor,
       max: limits.minPriceCeiling,
       parse: parseUsdc,
@@ -66,7 +66,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'disputeBond',
       label: 'Dispute bond, SOL',
-      about: 'Locked from the caller who opens a dispute, until the decision.',
+      about: 'Paid by the caller who opens a dispute, and locked until the decision.',
       min: 0n,
       max: limits.disputeBondLamportsMax,
       parse: parseSol,
@@ -83,7 +83,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'refundGraceSeconds',
       label: 'Refund grace, seconds',
-      about: 'From an execution’s deadline until anybody may send its refund.',
+      about: 'Time from the deadline of an execution until anybody can send its refund.',
       min: BigInt(limits.refundGraceSecondsMin),
       max: BigInt(limits.refundGraceSecondsMax),
       ...seconds,
@@ -99,7 +99,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'exposureMultiple',
       label: 'Exposure multiple',
-      about: 'The limit of executions of an agent in one window, as a multiple of its collateral; 0: no limit.',
+      about: 'The most that executions opened in one dispute window may cost in total, as a multiple of the agent’s collateral. 0: no limit.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,
@@ -142,7 +142,7 @@ export function tierFault(tiers: TierDraft[]): string | null {
     if (parsed.length === 0) return 'There must be at least one tier.';
     for (const [index, { maxPrice }] of parsed.entries()) {
       const before = parsed[index - 1];
-      if (before && before.maxPrice >= maxPrice) return 'Prices must rise from tier to tier.';
+      if (before && before.maxPrice >= maxPrice) return 'Each tier must have a higher price than the tier before it.';
     }
     return null;
   } catch (error) {

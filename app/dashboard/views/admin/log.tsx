@@ -14,11 +14,11 @@ const REFRESH_MS = 15_000;
 
 const ACTION_WORDS: Record<AdminActionName, string> = {
   'auth.signIn': 'Signed in on the page',
-  'auth.verify': 'Signed in by a token',
+  'auth.verify': 'Signed in with a token',
   'disputes.queue': 'Read the list of disputes',
   'disputes.case': 'Read a dispute',
   'disputes.evidence': 'Read evidence',
-  'disputes.putReason': 'Wrote the reason of a decision',
+  'disputes.putReason': 'Saved the reason for a decision',
 };
 
 const pageOf = (page: number) => ({ limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });
@@ -81,7 +81,7 @@ function Actions() {
   return (
     <Section
       title="Through this service"
-      about="Sign-ins and decisions of the admin, and whose private data it read. The same reading within ten minutes is one row."
+      about="Sign-ins and decisions of the admin, and every read of private data. Repeated reads within ten minutes share one row."
       what="The log"
       empty="Nothing is logged yet"
       head={['When', 'What', 'About', 'Admin', 'Outcome']}
@@ -130,9 +130,9 @@ function Events() {
   return (
     <Section
       title="On the chain"
-      about="Transactions of the admin and the guardian, whichever program sent them."
+      about="Transactions of the admin and the guardian, no matter which program sent them."
       what="The transactions"
-      empty="The index knows none"
+      empty="The index has no transactions yet"
       head={['When', 'What', 'Fields', 'Transaction']}
       query={query}
       page={page}

@@ -12,11 +12,11 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   ledger_unreconciled: {
     title: 'The journal is still being compared with the chain',
-    todo: 'This ends by itself some seconds after a start. If it stays, the node does not answer, or the log names the execution that cannot be settled.',
+    todo: 'This takes a few seconds after a start. If it takes longer, the node does not answer, or an execution cannot be settled; the log names it.',
   },
   authority_changed: {
-    title: 'This relay may no longer settle',
-    todo: 'Its key is not a relay authority on the chain any more. Register it again, or start the relay with a registered key.',
+    title: 'This relay can no longer settle',
+    todo: 'Its key is no longer a relay authority on the chain. Register it again, or start the relay with a registered key.',
   },
   authority_shared: {
     title: 'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
@@ -32,10 +32,10 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   storage_low: {
     title: 'The relay has too little disk space',
-    todo: 'Free space on the disk of its ledger. Executions in progress wait for it. New ones are accepted again within half a minute.',
+    todo: 'Free space on the disk of its ledger. Executions in progress wait until then. New ones are accepted within 30 seconds after that.',
   },
   stopping: {
     title: 'The relay is stopping',
-    todo: 'It ends executions in progress and accepts no new ones. If it should not stop, start it again.',
+    todo: 'It finishes the executions in progress and accepts no new ones. If it should not stop, start it again.',
   },
 };

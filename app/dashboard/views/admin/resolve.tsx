@@ -40,8 +40,8 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
         setReviewed(true);
       }}
     >
-      <AskBeforeLeaving when={reason.trim() !== ''} title="Leave the answer unsigned?">
-        The answer that you have written is not signed yet.
+      <AskBeforeLeaving when={reason.trim() !== ''} title="Leave without signing?">
+        Your decision is not signed yet. Your input is lost if you leave.
       </AskBeforeLeaving>
       <RadioGroup.Root
         aria-label="Who is right"
@@ -59,7 +59,7 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
       {side === 'caller' && (
         <Input
           label="Taken from the collateral, USDC"
-          hint={`The caller gets at most the price, ${dispute.price_usdc} USDC; what is above it goes to the treasury.`}
+          hint={`The caller gets at most the price, ${dispute.price_usdc} USDC; the rest goes to the treasury.`}
           error={fault}
           value={text}
           inputMode="decimal"
@@ -160,8 +160,8 @@ function consequences(
     return [
       ['Caller', `${shorten(caller)} gets nothing back, and loses the bond`],
       ['Creator', `${shorten(creator)} gets the bond of ${bond}`],
-      ['Collateral', 'stays as it is'],
-      ['Execution', 'stands as completed'],
+      ['Collateral', 'unchanged'],
+      ['Execution', 'stays completed'],
     ];
   }
   const price = parseUsdc(dispute.price_usdc);
@@ -190,7 +190,7 @@ async function answer(
     import('../../../sdk/receipt/receipt.ts'),
     import('@noble/hashes/utils.js'),
   ]);
-  onProgress('The reason is kept; its hash goes into the transaction.');
+  onProgress('The reason is saved. Its hash goes into the transaction.');
   return answerDispute(marketplace, {
     wallet,
     executionId: parseUuid(execution_id)!,

@@ -30,7 +30,7 @@ const solOrUnknown = (lamports: number | null): string => (lamports === null ? U
 
 function runwayOf({ runway_hours }: State): string {
   if (runway_hours === null) return 'Nothing is being spent';
-  if (runway_hours > LONG_HOURS) return 'Lasts for over a year at this rate';
+  if (runway_hours > LONG_HOURS) return 'Lasts for more than a year at this rate';
   return `Lasts for ${formatSpan(runway_hours * HOUR_SECONDS)} at this rate`;
 }
 
@@ -48,7 +48,7 @@ export function StateTab() {
           <Facts rows={lamportRows(state)} />
         </Card>
         <Card className="grid content-start gap-4">
-          <h2 className="font-semibold">At work</h2>
+          <h2 className="font-semibold">Service</h2>
           <Facts rows={workRows(state)} />
         </Card>
       </div>
@@ -60,7 +60,7 @@ export function StateTab() {
             rows={[
               ['Fee payer', <Id key="payer" value={state.x402.fee_payer} kind="address" />],
               ['Its balance', amount(solOrUnknown(state.x402.lamports))],
-              ['No quotes below', amount(sol(state.x402.min_lamports))],
+              ['Minimum balance for quotes', amount(sol(state.x402.min_lamports))],
               ['Open deposits', amount(formatCount(state.x402.open_deposits))],
             ]}
           />
@@ -95,16 +95,17 @@ function Figures({ state }: { state: State }) {
   const own = authorities.find(({ is_ours }) => is_ours)?.lamports ?? null;
   return (
     <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-      <Figure label="Gas left" value={own === null ? '–' : sol(Math.floor(own / 1e6) * 1e6)} about={runwayOf(state)} />
+      <Figure label="SOL left for fees" value={own === null ? '–' : sol(Math.floor(own / 1e6) * 1e6)}
+      about={runwayOf(state)} />
       <Figure
-        label="In flight"
+        label="Executions in progress"
         value={formatCount(state.executions_in_flight)}
-        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'Nothing is unsettled'}
+        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled executions'}
       />
       <Figure
         label="Index lag"
         value={indexer.lag_ms === null ? '–' : formatDuration(indexer.lag_ms)}
-        about={indexer.slot === null ? 'It has not read the chain yet' : `At slot ${formatCount(indexer.slot)}`}
+        about={indexer.slot === null ? 'The chain has not been read yet' : `At slot ${formatCount(indexer.slot)}`}
       />
       <Figure
         label="Open disputes"
@@ -153,7 +154,7 @@ function workRows({ oldest_unsettled: oldest, webhooks_waiting: webhooks, ...sta
     ],
     ['Journal and chain', state.reconciled ? 'compared since the start' : 'being compared'],
     ['New executions', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">accepted</Badge>],
-    ['Running for', formatSpan(state.uptime_seconds)],
+    ['Uptime', formatSpan(state.uptime_seconds)],
   ] as const;
 }
 

@@ -26,7 +26,7 @@ export function NextAdmin({ config }: { config: Settings }) {
       <div>
         <h2 className="font-semibold">Admin</h2>
         <p className="mt-1 text-sm text-faint">
-          Another wallet becomes admin in two steps: you propose it, and it accepts on this very page.
+          Another wallet becomes admin in two steps: you propose it, and it accepts on this page.
         </p>
       </div>
       <Facts
@@ -61,7 +61,7 @@ export function NextAdmin({ config }: { config: Settings }) {
         }}
         onDone={() => {
           const proposed = delay > 0 ? 'The proposal is announced' : `${shorten(address)} is proposed`;
-          notify(isProposing ? proposed : 'Nobody is proposed any more');
+          notify(isProposing ? proposed : 'The proposal is withdrawn');
           setOrder(null);
           setText('');
         }}
@@ -69,7 +69,7 @@ export function NextAdmin({ config }: { config: Settings }) {
         {isProposing && (
           <Input
             label="Wallet of the next admin"
-            hint="Make sure that somebody can sign with it."
+            hint="Make sure that somebody has the key of this wallet."
             error={address !== '' && !isOther ? 'It must be the address of another wallet.' : null}
             value={text}
             onChange={(event) => setText(event.target.value)}
@@ -95,12 +95,11 @@ export default function Succession() {
   if (!wallet || config.pending_admin !== wallet) {
     return (
       <Empty title="Only the admin can use this page">
-        The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in
-        with that one to see it.
+        The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in with that wallet to use this page.
         {config.guardian === wallet && (
           <>
             {' '}
-            As the guardian you find your part in{' '}
+            As the guardian, use{' '}
             <Link to="/terms" className="underline">
               Fees and settings
             </Link>

@@ -16,7 +16,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
     <fieldset>
       <legend className="text-sm font-medium">Collateral by price</legend>
       <p className="mt-1 mb-4 text-xs text-faint">
-        The deposit of a creator for a listing, by its price. The last tier also sets the highest possible price.
+        The deposit that a listing needs, by its price. The last tier also sets the highest possible price.
       </p>
       <ol className="grid gap-3">
         {tiers.map((tier, index) => (

@@ -12,7 +12,7 @@ import type { Settings } from './chainConfig.ts';
 function read(text: string, held: string): { amount: bigint; fault: string | null } {
   try {
     const amount = parseUsdc(text.trim());
-    if (amount === 0n) return { amount, fault: 'It must be more than nothing.' };
+    if (amount === 0n) return { amount, fault: 'It must be more than 0.' };
     if (amount > parseUsdc(held)) return { amount, fault: `The treasury holds ${held} USDC.` };
     return { amount, fault: null };
   } catch (error) {
@@ -80,7 +80,7 @@ export function Treasury({ config }: { config: Settings }) {
         />
         <Input
           label="USDC account"
-          hint="A token account, not a wallet. Left empty: your wallet’s own."
+          hint="A token account, not a wallet. Empty: the USDC account of your wallet."
           error={isAddress ? null : 'It must be the address of a USDC account.'}
           value={account}
           className="font-mono"

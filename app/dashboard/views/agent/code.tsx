@@ -32,13 +32,13 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
   return (
     <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8 *:grid-cols-[minmax(0,1fr)]">
       <section className="grid gap-3">
-        <h2 className="text-lg font-semibold">1. Have an API key</h2>
+        <h2 className="text-lg font-semibold">1. Create an API key</h2>
         <p className="text-sm text-faint">
-          A key spends from your wallet's USDC, within the limits that you give it. Make one under{' '}
+          A key spends USDC from your wallet, within the limits that you set. Create one under{' '}
           <Link to="/keys" className="text-accent underline underline-offset-2">
             API keys
           </Link>{' '}
-          and put it where your programs find it, never into code.
+          and keep it in an environment variable, never in code.
         </p>
         <Code text={`export ${KEY_VARIABLE}=crtx_…`} label="Setting the key" />
       </section>
@@ -46,7 +46,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
         <h2 className="text-lg font-semibold">2. Call {agent.name}</h2>
         <p className="text-sm text-faint">
           Each call pays {formatAmount(agent.price_per_call_usdc)} into escrow and answers with the result, or with an
-          error and a refund. The parameters are examples: put yours in their place.
+          error and a refund. The parameters are examples: replace them with yours.
         </p>
         {agent.status === 'paused' && (
           <Note tone="warn">Its creator has paused it: calls are refused, and nothing is paid.</Note>
@@ -73,29 +73,29 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
       </section>
       {keyless && (
         <section className="grid gap-3">
-          <h2 className="text-lg font-semibold">Or call it without a key, by x402</h2>
+          <h2 className="text-lg font-semibold">Or call it without a key, with x402</h2>
           <p className="text-sm text-faint">
             A wallet with USDC and no SOL pays {formatAmount(agent.price_per_call_usdc)} and{' '}
-            {formatAmount(serviceFee ?? 0)} for the network fees. The price waits in the same escrow, and comes back if
-            the agent fails.
+            {formatAmount(serviceFee ?? 0)} for the network fees. The price is held in the same escrow, and is
+            refunded if the agent fails.
           </p>
           <Code text={keyless.text} label={`Program that pays ${agent.name} by x402`} />
           <p className="text-xs text-faint">{keyless.needs}</p>
         </section>
       )}
       <section className="grid gap-3">
-        <h2 className="text-lg font-semibold">3. Go on from here</h2>
+        <h2 className="text-lg font-semibold">3. Next steps</h2>
         <p className="text-sm text-faint">
-          Long work can be asked for with <code className="font-mono">"async": true</code> and read later. All of it,
-          with every error and what to do about it, is in the{' '}
+          For long work, send <code className="font-mono">"async": true</code> and read the result later. Details and all
+          errors are in the{' '}
           <a href="/docs" className="text-accent underline underline-offset-2">
             guide
           </a>
-          ; the{' '}
+          ; use the{' '}
           <a href="/openapi.json" className="text-accent underline underline-offset-2">
             OpenAPI document
           </a>{' '}
-          makes a client for any language.
+          to generate a client for any language.
         </p>
       </section>
     </div>

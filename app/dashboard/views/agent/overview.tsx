@@ -31,12 +31,12 @@ export function Overview({ agent }: { agent: AgentFull }) {
           title="Input"
           schema={agent.input_schema}
           isInput
-          none="A task in words is all it needs; it has no fixed parameters."
+          none="This agent has no fixed parameters. It needs only the task."
         />
         <SchemaFields
           title="Output"
           schema={agent.output_schema}
-          none="An object whose fields its creator does not describe."
+          none="An object. Its creator does not describe the fields."
         />
       </div>
       <aside className="grid min-w-0 content-start gap-8" aria-label="Facts">
@@ -117,10 +117,10 @@ function Figures({ agent }: { agent: AgentFull }) {
       <Figure
         label="Average time"
         value={avg_execution_time_ms > 0 ? formatDuration(avg_execution_time_ms) : '–'}
-        about="From sending to a result"
+        about="From sending the task to the result"
       />
       <Figure
-        label="Usual time"
+        label="Median time"
         value={p50_ms === null ? '–' : formatDuration(p50_ms)}
         about={p95_ms === null ? 'Of the last 50 calls' : `95 % within ${formatDuration(p95_ms)}`}
       />

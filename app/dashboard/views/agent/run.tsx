@@ -44,7 +44,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
     if (isRunFocused) shown.current?.focus();
   }, [isRunFocused]);
 
-  // When the call ends, the focused element may disappear: a link to follow the call, or the "Ask now" button.
+  // When the call ends, the focused element may disappear: a link to follow the call, or the "Retry now" button.
   const { hasEnded = false, isSilent = false, error = null } = run ?? {};
   useEffect(() => {
     if (isRunFocused && document.activeElement === document.body) shown.current?.focus();
@@ -66,15 +66,15 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   if (agent.status === 'paused') {
     return (
       <Note tone="warn" title="This agent is paused">
-        Its creator takes no calls now. Come back later, or choose another agent.
+        Its creator has paused it. Try again later, or choose another agent.
       </Note>
     );
   }
   const opened: Opened | null = run?.opened ?? null;
   return (
     <>
-      <AskBeforeLeaving when={isUnstarted} title="Leave before it is started?">
-        The price is in escrow, and the work is not started. It would be refunded later.
+      <AskBeforeLeaving when={isUnstarted} title="Leave before the work starts?">
+        The price is in escrow, but the work has not started. If you leave, the price is refunded later.
       </AskBeforeLeaving>
       <PayByWallet
         open={isPaying}

@@ -147,7 +147,7 @@ function TagToggles({ search, onChange }: { search: CatalogueSearch; onChange(ch
     tags.map((tag) => <Toggle key={tag} tag={tag} isOn={chosen.includes(tag)} onToggle={toggle} />);
   return (
     <fieldset className="min-w-0">
-      <legend className="sr-only">Tags; an agent has all that are chosen</legend>
+      <legend className="sr-only">Tags; an agent must have all chosen tags</legend>
       <div className={ROW}>
         {toggles([...STANDARD_TAGS, ...chosen.filter(isCustom)])}
         <button

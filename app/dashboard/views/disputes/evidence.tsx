@@ -33,14 +33,14 @@ export function Evidence({ dispute }: { dispute: DisputeSummary }) {
         rows={[
           ['Hash on the chain', <Id key="hash" value={dispute.evidence_hash} />],
           dispute.evidence_uri !== null &&
-            dispute.evidence_uri !== '' && ['Said to be at', <span key="uri">{dispute.evidence_uri}</span>],
+            dispute.evidence_uri !== '' && ['Location given by the caller', <span key="uri">{dispute.evidence_uri}</span>],
         ]}
       />
       {dispute.has_evidence ? (
         <Kept dispute={dispute} />
       ) : (
-        <Note tone="warn" title="The evidence is not kept here">
-          Only its hash is on the chain. The caller has the file: its SHA-256 must be that hash.
+        <Note tone="warn" title="The marketplace does not have the evidence">
+          Only its hash is on the chain. Get the file from the caller: its SHA-256 must equal this hash.
         </Note>
       )}
     </div>
@@ -63,8 +63,8 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
   const { content, media_type, bytes, hash } = data;
   if (hash !== evidence_hash) {
     return (
-      <Note tone="bad" title="These are not the bytes that the caller committed to">
-        The file kept here has the SHA-256 {hash}. It is not shown, and proves nothing.
+      <Note tone="bad" title="This file is not the evidence that the caller committed to">
+        The stored file has another SHA-256, {hash}. It is not shown, and proves nothing.
       </Note>
     );
   }
@@ -72,7 +72,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <div className="flex flex-wrap items-center justify-between gap-3 text-sm text-faint">
         <p>
-          {media_type}, {formatCount(bytes.length)} bytes, with the hash that is on the chain
+          {media_type}, {formatCount(bytes.length)} bytes; its hash is the one on the chain
         </p>
         <Button
           small
@@ -94,7 +94,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
       )}
       {!SHOWN_AS_TEXT.includes(media_type) && !SHOWN_AS_IMAGE.includes(media_type) && (
         <p className="text-sm text-faint">
-          This kind of file is not shown here. Open what you download with care: a stranger made it.
+          This type of file cannot be shown here. Open the download with care, because a stranger made it.
         </p>
       )}
     </div>

@@ -40,7 +40,7 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
   return (
     <form className="grid justify-items-start gap-4" onSubmit={submit}>
       <AskBeforeLeaving when={text.trim() !== ''} title="Leave the reply unsent?">
-        The reply that you have written is not sent yet.
+        Your reply is not sent yet. Your input is lost if you leave.
       </AskBeforeLeaving>
       <div className="w-full">
         <TextArea

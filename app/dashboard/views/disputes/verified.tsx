@@ -9,8 +9,8 @@ import { type Subject, useVerification } from '../verify/verification.ts';
 
 function subjectOf({ receipt, execution }: ProcedureOutput<'disputes.case'>): Subject {
   return receipt
-    ? { kind: 'receipt', receipt, from: 'The receipt is the one that the caller can have.' }
-    : { kind: 'execution', executionId: execution.execution_id, from: 'There is no receipt, only the chain’s record.' };
+    ? { kind: 'receipt', receipt, from: 'The receipt is the one that the caller can download.' }
+    : { kind: 'execution', executionId: execution.execution_id, from: 'There is no receipt, so only the data on the chain are checked.' };
 }
 
 export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> }) {
@@ -25,13 +25,13 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
   return (
     <Card className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <h2 className="font-semibold">Verified again</h2>
+        <h2 className="font-semibold">Verification</h2>
         <Button
           small
           disabled={!rpcUrl || current?.isRunning}
           onClick={() => rpcUrl && void verify(subjectOf(found), rpcUrl)}
         >
-          Check again
+          Verify again
         </Button>
       </div>
       {current && <VerificationResult verification={current} name={found.execution.execution_id} />}

@@ -42,7 +42,7 @@ export function Deletion(props: DeletionProps) {
       ) : (
         <>
           <p className="mt-1 mb-4 text-sm text-faint">
-            The marketplace keeps task, parameters and result. You can delete them for good.
+            The marketplace keeps task, parameters and result. You can delete them permanently.
           </p>
           <Button kind="danger" onClick={() => setOpen(true)}>
             Delete …
@@ -102,13 +102,13 @@ function DeleteDialog({ execution, open, onClose }: { execution: Execution; open
       open={open}
       onOpenChange={close}
       title="Delete what you sent and received?"
-      about="Task, parameters, result and steps go from the marketplace at once. Nobody can bring them back."
+      about="The marketplace deletes task, parameters, result and steps at once. Nobody can restore them."
       mayClose={!remove.isPending}
     >
       <div className="grid gap-4 text-sm">
         <ul className="grid list-disc gap-1.5 pl-5">
           <li>The record stays on the chain: who paid whom how much and when, and the hashes of request and result.</li>
-          <li>The creator may have a copy of its own.</li>
+          <li>The creator may have its own copy.</li>
           {creator_amount_usdc > 0 && (
             <li>A receipt that you saved before stays valid. Download it first if you may need it.</li>
           )}
@@ -123,7 +123,7 @@ function DeleteDialog({ execution, open, onClose }: { execution: Execution; open
             Keep it
           </Button>
           <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-            Delete for good
+            Delete permanently
           </Button>
         </div>
       </div>

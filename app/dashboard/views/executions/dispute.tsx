@@ -95,8 +95,8 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
       )}
       {due !== null && due <= 0 && (
         <span className="text-warn">
-          The admin’s decision has been due for {formatSpan(-due)}. From <Time at={dispute.lapses_at} /> on anybody can
-          end the dispute, and the bond comes back.
+          The admin’s decision is {formatSpan(-due)} overdue. From <Time at={dispute.lapses_at} /> on, anybody can end
+          the dispute; the bond is then returned.
         </span>
       )}
     </p>
@@ -151,7 +151,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
         open={shown === 'claim'}
         onOpenChange={close}
         title="Claim the award"
-        about="The caller's USDC account could not receive it when the dispute was decided. It goes there now, no matter which wallet signs."
+        about="The caller's USDC account could not receive it when the dispute was decided. It is paid there now, no matter which wallet signs."
         rows={[
           ['Amount', formatAmount(dispute.owed_usdc)],
           ['To the wallet', dispute.caller],
@@ -169,15 +169,15 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
         open={shown === 'end'}
         onOpenChange={close}
         title="End the unanswered dispute"
-        about="Nobody has answered it for 30 days. The bond goes back to who paid it, and the execution stands."
+        about="The admin has not decided it within 30 days. The bond goes back to the wallet that paid it, and the execution stays completed."
         rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
-        confirm="Sign the end"
+        confirm="Sign and end"
         work={({ marketplace, wallet, endUnansweredDispute }) =>
           endUnansweredDispute(marketplace, { wallet, executionId: idBytes(executionId) })
         }
         onDone={() => {
           close();
-          notify('The dispute has ended', 'The bond is back.');
+          notify('The dispute has ended', 'The bond is returned.');
         }}
       />
     </>

@@ -27,13 +27,13 @@ function requireSize(length: number): void {
   if (length === 0) throw new Error('It is empty.');
   if (length <= MAX_EVIDENCE_BYTES) return;
   const kib = Math.ceil(length / KIB);
-  throw new Error(`It has ${kib} KiB; at most ${MAX_KIB} KiB can be kept. Shorten it, or choose a smaller file.`);
+  throw new Error(`It has ${kib} KiB, but the limit is ${MAX_KIB} KiB. Shorten it, or choose a smaller file.`);
 }
 
 /** Reads a file. Throws with a message, without reading, if its type is refused or its size is wrong. */
 export async function readEvidenceFile(file: File): Promise<Evidence> {
   if (file.type !== '' && !EVIDENCE_TYPES.some((type) => type === file.type)) {
-    throw new Error(`A file of the type ${file.type} is not taken: choose text, PDF, PNG, JPEG or JSON.`);
+    throw new Error(`Files of the type ${file.type} are not accepted. Choose text, PDF, PNG, JPEG or JSON.`);
   }
   requireSize(file.size);
   return evidenceOf(new Uint8Array(await file.arrayBuffer()), file.type);

@@ -77,7 +77,7 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
       {(tokens_used !== null || execution_time_ms !== null) && (
         <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
           {execution_time_ms !== null && <Line name="Time" value={formatDuration(execution_time_ms)} />}
-          {tokens_used !== null && <Line name="Tokens, as the agent says" value={formatCount(tokens_used)} />}
+          {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
         </dl>
       )}
     </Card>
@@ -152,7 +152,7 @@ export function OnChain({ execution, record }: OnChainProps) {
         />
       )}
       {record === null && !archive && (
-        <p className="mt-4 text-sm text-faint">Its account is not on the chain: not opened yet, or closed since.</p>
+        <p className="mt-4 text-sm text-faint">Its account is not on the chain: it is not opened yet, or already closed.</p>
       )}
     </Card>
   );
@@ -179,8 +179,8 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
     <Card>
       <h2 className="font-semibold">Archived</h2>
       <p className="mt-1 mb-4 text-sm text-faint">
-        The account is closed. Its data is a leaf of a Merkle tree whose root is on the chain. A proof of{' '}
-        {archive.proof.length} hashes connects them.
+        The account is closed. Its data is a leaf of a Merkle tree, and the root of the tree is on the chain. A proof of{' '}
+        {archive.proof.length} hashes connects the two.
       </p>
       <Facts
         rows={[

@@ -33,21 +33,21 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
   return (
     <>
       <AskBeforeLeaving when={open && (text !== '' || file !== null)} title="Leave without disputing?">
-        The dispute is not opened yet. What you have written is lost.
+        The dispute is not opened yet. Your input is lost if you leave.
       </AskBeforeLeaving>
       <SignDialog
         open={open}
         onOpenChange={onClose}
         title="Open a dispute"
-        about="Say what is wrong with the result. The admin reads it beside the result and answers within 72 hours."
+        about="Describe what is wrong with the result. The admin compares it with the result and decides within 72 hours."
         rows={[
           ['You pay now', `${bond} as a bond, and a refundable deposit`],
           [
             'If upheld',
             `you get up to ${formatAmount(execution.cost_usdc)} of the creator's collateral, and the bond back`,
           ],
-          ['If rejected', 'the bond goes to the creator, and the execution stands'],
-          ['If unanswered', 'after 30 days anybody can end it, and the bond comes back'],
+          ['If rejected', 'the bond goes to the creator, and the execution stays completed'],
+          ['If unanswered', 'after 30 days anybody can end it, and the bond is returned'],
           ['Evidence hash', evidence ? <Id key="hash" value={evidence.hashHex} /> : 'made from your text or file'],
         ]}
         confirm="Sign and dispute"
@@ -69,7 +69,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         {kind === 'text' ? (
           <TextArea
             label="What is wrong"
-            hint={`One dispute per execution, ever: say all of it. At most ${MAX_KIB} KiB. The admin and the creator read it.`}
+            hint={`An execution can be disputed only once, so describe everything. At most ${MAX_KIB} KiB. The admin and the creator can read it.`}
             rows={5}
             value={text}
             onChange={(event) => setText(event.target.value)}
@@ -146,7 +146,7 @@ async function dispute(
     media_type: mediaType,
   });
   if (kept.evidence_hash !== hashHex) throw new Error('The marketplace stored different bytes. Try again.');
-  onProgress('It is kept. Your wallet now signs its hash.');
+  onProgress('The evidence is stored. Your wallet now signs its hash.');
   return disputeExecution(marketplace, {
     wallet,
     executionId: idBytes(executionId),

@@ -30,7 +30,7 @@ export function RefundState({ execution, record }: { execution: Execution; recor
           <p className="max-w-xl tabular-nums">
             {waits && <>{waits} </>}
             {mayRefund ? (
-              <>No signed result has settled it in time, so anybody may send the {price} back to the caller.</>
+              <>No signed result has settled it in time, so anybody can send the {price} back to the caller.</>
             ) : (
               <>
                 The marketplace sends {price} back. If it does not, anybody can from <Time at={record.refund_at} /> on

@@ -85,18 +85,18 @@ function answered({ status, execution_time_ms: ms, refund }: Execution): Moment 
   if (status === 'running') {
     return refund === 'pending'
       ? { title: 'The refund is on its way', state: 'now' }
-      : { title: 'The agent works', about: 'Its result is verified, then paid for.', state: 'now' };
+      : { title: 'The agent is working', about: 'Its result is verified, then paid for.', state: 'now' };
   }
   if (status === 'pending') return { title: 'Not started yet', state: 'now' };
   if (status === 'failed') return { title: 'No valid result', state: 'bad' };
   const took = ms === null ? null : `It took ${formatDuration(ms)}.`;
-  return { title: 'Result answered and verified', about: took, state: 'done' };
+  return { title: 'Result received and verified', about: took, state: 'done' };
 }
 
 /** A deposit that opened no execution. */
 const DEPOSITED: Moment = {
   title: 'Paid into a deposit',
-  about: 'No execution was opened from it, so the payment goes back to its wallet.',
+  about: 'No execution was opened from it, so the payment goes back to the wallet that paid.',
   state: 'done',
 };
 
@@ -130,7 +130,7 @@ type RefundState = NonNullable<Execution['refund']>;
 /** The reasons why the money has not been returned yet. */
 export const REFUND_WAITS: Record<Exclude<RefundState, 'done' | 'handed_over'>, string> = {
   pending: 'The marketplace is sending it.',
-  claimable: "The caller's USDC account is missing. Once it is there again, the price can be sent back to it.",
+  claimable: "The caller's USDC account is missing. Once it exists again, the price can be sent back to it.",
   blocked: "The caller's USDC account is frozen. Once it is not, the price can be sent back to it.",
 };
 

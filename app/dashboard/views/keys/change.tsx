@@ -59,7 +59,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
       }),
     onSuccess: async () => {
       await queries.invalidateQueries();
-      notify('The key is changed', 'It applies from the next request on.');
+      notify('The key is changed', 'The change applies from the next request on.');
       onClose();
     },
   });
@@ -89,7 +89,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
         <Input
           type="datetime-local"
           label="Ends at"
-          hint="In your time zone. Empty: when its limits on the chain end."
+          hint="In your time zone. Empty: the key ends when its limits on the chain end."
           value={end}
           onChange={(event) => setEnd(event.target.value)}
           error={isEndChanged ? endError : null}
@@ -167,7 +167,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         texts={texts}
         readings={readings}
         onChange={setTexts}
-        end={{ label: 'Ends after, days from now', hint: 'Empty: as it is' }}
+        end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
       >
         <GasField
           text={texts.maxGas}

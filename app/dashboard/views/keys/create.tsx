@@ -214,8 +214,9 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
       label="Replace another program's allowance"
       hint={
         <>
-          A USDC account has one delegate only. <Id value={delegate.address} kind="address" /> now has{' '}
-          {formatAmount(toUsdc(delegate.allowance))} and loses it.
+          A USDC account can have only one delegate. <Id value={delegate.address} kind="address" /> is the present one
+          and loses its allowance of{' '}
+          {formatAmount(toUsdc(delegate.allowance))}.
         </>
       }
     />

@@ -25,7 +25,7 @@ export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(ma
       open
       onOpenChange={onClose}
       title={`Replace "${apiKey.name}"`}
-      about="You get a new key with the same name, limits and restrictions. The old one works for a while, so that you can replace it everywhere."
+      about="You get a new key with the same name, limits and restrictions. The old key keeps working for a while, so that you can replace it everywhere."
       confirm="Sign and replace"
       work={({ marketplace, wallet, onProgress, rotateKey }) =>
         keepGranted(
@@ -72,13 +72,13 @@ export function RevokeDialog({ apiKey, onClose }: EndProps) {
       open
       onOpenChange={onClose}
       title={`Revoke "${apiKey.name}"?`}
-      about="It ends with this click, permanently. Calls in progress are finished and paid; new calls are refused."
+      about="The key ends at once, permanently. Calls in progress are finished and paid; new calls are refused."
       mayClose={!revoke.isPending}
     >
       <div className="grid gap-4">
         {revoke.error && (
           <Note tone="bad" title="It was not revoked">
-            {explain(revoke.error)} The wallet can also end it on the chain alone, from the key's menu.
+            {explain(revoke.error)} Your wallet can also end it only on the chain, from the menu of the key.
           </Note>
         )}
         <div className="flex flex-wrap justify-end gap-2">
@@ -107,7 +107,7 @@ export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
           ? 'The marketplace no longer accepts the key. Its grant on the chain is still valid: your wallet ends it with one signature.'
           : 'Your wallet ends the grant with one signature, without the marketplace.'
       }
-      confirm="Sign the end"
+      confirm="Sign and end"
       danger
       work={({ marketplace, wallet, revokeOnChain }) => revokeOnChain(marketplace, { wallet, keyId: apiKey.key_id })}
       onDone={() => {
@@ -130,7 +130,7 @@ export function CloseDialog({ apiKey, onClose }: EndProps) {
       confirm="Sign and remove"
       work={({ marketplace, wallet, closeKey }) => closeKey(marketplace, { wallet, keyId: apiKey.key_id })}
       onDone={() => {
-        notify('The grant is removed', 'Its deposit is back with the wallet that paid it.');
+        notify('The grant is removed', 'The deposit is returned to the wallet that paid it.');
         onClose();
       }}
     />

@@ -116,7 +116,7 @@ export function LimitFields({ texts, readings, onChange, end, children }: LimitF
         {...field('perExecution')}
         error={readings.perExecution.error}
       />
-      <Input label="In all, USDC" inputMode="decimal" {...field('total')} error={readings.total.error} />
+      <Input label="In total, USDC" inputMode="decimal" {...field('total')} error={readings.total.error} />
       <Input label="Per period, USDC" inputMode="decimal" {...field('perPeriod')} error={readings.perPeriod.error} />
       <Select label="Period" {...field('periodSeconds')}>
         {periods.map((seconds) => (
@@ -178,7 +178,7 @@ export function CapField({
 const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
   execute: { label: 'Execute', hint: 'Call agents and spend within the limits' },
   read: { label: 'Read', hint: 'Read executions and their results' },
-  webhooks: { label: 'Webhooks', hint: 'Decide where events of the wallet are sent, now and after the key has ended' },
+  webhooks: { label: 'Webhooks', hint: 'Manage webhook endpoints of the wallet, which stay after the key has ended' },
 };
 
 export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange(scopes: KeyScope[]): void }) {
@@ -206,7 +206,7 @@ export function AddressField({ text, onChange }: { text: string; onChange(text: 
     <TextArea
       error={error && `Each ${error}`}
       label="Only from these addresses"
-      hint="IP addresses or blocks such as 203.0.113.0/24, one a line. Empty: from anywhere."
+      hint="IP addresses or CIDR blocks such as 203.0.113.0/24, one per line. Empty: any address."
       rows={2}
       spellCheck={false}
       className="min-h-16 font-mono"
@@ -222,7 +222,7 @@ export function AgentsField({ text, onChange }: { text: string; onChange(text: s
     <TextArea
       error={error && `Each ${error}`}
       label="Only these agents"
-      hint="Agent ids, one a line. Empty: any agent. The marketplace checks this, the chain does not."
+      hint="Agent ids, one per line. Empty: any agent. The marketplace enforces this, not the chain."
       rows={2}
       spellCheck={false}
       className="min-h-16 font-mono"

@@ -38,7 +38,7 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
             <Id value={apiKey.key_id} />
             <span>
-              Made <Time at={apiKey.created_at} />
+              Created <Time at={apiKey.created_at} />
             </span>
           </p>
         </div>
@@ -102,7 +102,7 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
   }
   if (!grant || !money) {
     return (
-      <Fact label="Spent in all" about={money ? 'its grant is no longer on the chain' : 'the chain does not answer'}>
+      <Fact label="Spent in total" about={money ? 'its grant is no longer on the chain' : 'the chain does not answer'}>
         {formatAmount(apiKey.total_spent_usdc)}
       </Fact>
     );
@@ -116,13 +116,13 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
         most={grant.periodMax}
         about={
           <>
-            {formatAmount(toUsdc(left.period))} left; renewed <Time at={renewalOf(grant, money.now)} />; at most{' '}
+            {formatAmount(toUsdc(left.period))} left; renews <Time at={renewalOf(grant, money.now)} />; at most{' '}
             {formatAmount(toUsdc(grant.perExecutionMax))} a call
           </>
         }
       />
       <Meter
-        label="Spent in all"
+        label="Spent in total"
         spent={grant.totalSpent}
         most={grant.totalMax}
         {...(grant.maxLamports > 0n && {

@@ -35,7 +35,7 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
       <Shared
         label="In the wallet"
         value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)}
-        about="what calls are paid from"
+        about="pays for your calls"
       />
       <Shared
         label="Allowance"

@@ -32,10 +32,10 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
       {otherDelegate && (
         <Warning
           title="Another program replaced the USDC allowance of your keys"
-          action="Give it back to the keys"
+          action="Restore the allowance"
           onAct={onAllowance}
         >
-          A USDC account has one delegate only, and it is now <Id value={otherDelegate.address} kind="address" /> with{' '}
+          A USDC account can have only one delegate, which is now <Id value={otherDelegate.address} kind="address" /> with{' '}
           {formatAmount(toUsdc(otherDelegate.allowance))}. Until you change that, every call with these keys is refused.
         </Warning>
       )}
@@ -45,20 +45,19 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
           action="Raise the allowance"
           onAct={onAllowance}
         >
-          {formatAmount(allowed)} are left for all keys together; one of them alone may spend {formatAmount(wanted)}{' '}
+          {formatAmount(allowed)} are left for all keys together, but one of them alone may spend {formatAmount(wanted)}{' '}
           now. Calls beyond the allowance are refused.
         </Warning>
       )}
       {callsPaid(money) < FEW_CALLS && (
         <Warning title="The gas balance is low" action="Top up" onAct={onGas}>
           It pays the network fees of all keys and is{' '}
-          {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, a call
-          goes through only if the marketplace's operator pays for it.
+          {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, a call works only if the operator of the marketplace pays the fees.
         </Warning>
       )}
       {ending.map((key) => (
         <Note key={key.key_id} tone="warn" title={`The key "${key.name}" ends soon`}>
-          It works until <Time at={key.expires_at!} />. Replace it before then, or let it live longer.
+          It works until <Time at={key.expires_at!} />. Replace or extend it before then.
         </Note>
       ))}
     </div>

@@ -38,8 +38,8 @@ export function PauseButton({ listing }: ActionProps) {
           isActive
             ? 'It accepts no new calls until you resume it. Calls in progress continue, and its collateral stays.'
             : missing > 0
-              ? `Its collateral is too low for its price: ${formatAmount(missing)} are missing. Your wallet signs the deposit first, then the resumption.`
-              : 'Callers can buy from it again at once.'
+              ? `Its collateral is too low for its price: it needs ${formatAmount(missing)} more. Your wallet signs the deposit first, then the resumption.`
+              : 'Callers can call it again at once.'
         }
         confirm={isActive ? 'Pause' : resume}
         work={async ({ marketplace, wallet, PublicKey, changeStatus, topUp, onProgress }) => {
@@ -52,7 +52,7 @@ export function PauseButton({ listing }: ActionProps) {
         }}
         onDone={() => {
           setOpen(false);
-          notify(isActive ? 'Paused' : 'Resumed', `${nameOf(listing)} shows it in a moment.`);
+          notify(isActive ? 'Paused' : 'Resumed', `${nameOf(listing)} shows the new status in a moment.`);
         }}
       />
     </>
@@ -92,7 +92,7 @@ export function CollateralCard({ listing }: ActionProps) {
         rows={[
           ['Held', <strong key="held">{formatAmount(heldCollateral(listing))}</strong>],
           ['Deposited', formatAmount(collateral.deposited_usdc)],
-          ['Slashed by disputes', formatAmount(collateral.slashed_usdc)],
+          ['Taken by disputes', formatAmount(collateral.slashed_usdc)],
           ['Open disputes', String(open_disputes)],
           isDelisted && [
             'Returns',
@@ -124,7 +124,7 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
         open={isOpen}
         onOpenChange={setOpen}
         title="Top up the collateral"
-        about="It is held with the rest, and returned with it after you delist."
+        about="It is added to the collateral, which is returned after you delist."
         disabled={amount === '' || fault !== null}
         confirm={amount !== '' && !fault ? `Deposit ${formatAmount(Number(amount))}` : 'Deposit'}
         work={({ marketplace, wallet, PublicKey, topUp }) =>
@@ -163,7 +163,7 @@ function ReturnButton({ listing }: ActionProps) {
   const notify = useNotify();
   const { collateral, open_disputes, agent_id } = listing;
   const now = useChainClock(!collateral.returned);
-  if (collateral.returned) return <Note tone="good">The collateral is back in your USDC account.</Note>;
+  if (collateral.returned) return <Note tone="good">The collateral is returned to your USDC account.</Note>;
   const isDue = now !== undefined && collateral.returnable_at !== null && Date.parse(collateral.returnable_at) <= now;
   return (
     <div className="grid gap-3">
@@ -173,7 +173,7 @@ function ReturnButton({ listing }: ActionProps) {
           <Time at={collateral.returnable_at} /> on.
         </Note>
       )}
-      {open_disputes > 0 && <Note tone="warn">It waits until the open disputes have ended.</Note>}
+      {open_disputes > 0 && <Note tone="warn">The collateral can be returned once the open disputes have ended.</Note>}
       <div>
         <Button kind="primary" disabled={!isDue || open_disputes > 0} onClick={() => setOpen(true)}>
           Return collateral
@@ -213,7 +213,7 @@ export function DelistCard({ listing }: ActionProps) {
         <p className="mt-1 max-w-2xl text-sm text-faint">
           Removes the agent from the marketplace permanently. Calls in progress end normally and are paid. The
           collateral can be returned {span ? `${span} later` : 'when the dispute windows are over'}, once no dispute is
-          open. To stop for a while, pause it instead.
+          open. To stop temporarily, pause it instead.
         </p>
       </div>
       <div>

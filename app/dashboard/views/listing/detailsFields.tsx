@@ -25,7 +25,7 @@ export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
       <div className="grid items-start gap-6 sm:grid-cols-2">
         <Input
           label="Name"
-          hint="What callers know the agent by."
+          hint="The name that callers see."
           value={draft.name}
           maxLength={NAME_LENGTH}
           error={errors.name ?? null}
@@ -33,7 +33,7 @@ export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
         />
         <Input
           label="Your name"
-          hint="Shown as the creator, on every one of your agents."
+          hint="Shown as the creator of all your agents."
           value={draft.display_name}
           maxLength={NAME_LENGTH}
           autoComplete="organization"
@@ -51,7 +51,7 @@ export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
       />
       <TextArea
         label="Description"
-        hint={`What it takes, what it returns, what it refuses. Markdown is welcome. ${count(draft.description, DESCRIPTION_LENGTH)}.`}
+        hint={`Its input, its result, and what it refuses. Markdown is supported. ${count(draft.description, DESCRIPTION_LENGTH)}.`}
         rows={7}
         value={draft.description}
         maxLength={DESCRIPTION_LENGTH}
@@ -73,7 +73,7 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-xs text-faint">
-          1 to {MAX_STANDARD_TAGS} that callers filter by; {standard.length} chosen.
+          Callers filter by tags. Choose 1 to {MAX_STANDARD_TAGS}; {standard.length} chosen.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {

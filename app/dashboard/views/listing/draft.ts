@@ -141,7 +141,7 @@ export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined):
   else if (most !== undefined && longest > most) errors.timeout_seconds = `must be at most ${most}`;
   if (!isSeconds(draft.min_timeout_seconds))
     errors.min_timeout_seconds = 'must be a whole number of seconds, at least 1';
-  else if (shortest > longest) errors.min_timeout_seconds = 'must not be above the longest timeout';
+  else if (shortest > longest) errors.min_timeout_seconds = 'must be at most the longest timeout';
   if (draft.test_task.trim() === '') errors.test_task = 'is missing';
   return errors;
 }

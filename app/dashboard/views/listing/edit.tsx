@@ -72,8 +72,8 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
     <div className="grid gap-6">
       {listing.metadata === null && (
         <Note tone="warn" title="The marketplace has no description of this agent">
-          Nobody can call it until the marketplace has the description with its on-chain hash. Write it again here and
-          save.
+          Nobody can call this agent until the marketplace has the description whose hash is on the chain. Write it
+          again here and save.
         </Note>
       )}
       <Section title="Details">

@@ -31,7 +31,7 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
         )}
         {isPlain && config?.environment === 'test' && (
           <p className="text-xs text-faint">
-            Plain http and private addresses work on a local network only; elsewhere it must be https.
+            Plain http and private addresses work only on a local network; elsewhere the URL must be https.
           </p>
         )}
       </div>
@@ -39,8 +39,8 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
         <div>
           <h3 className="font-medium">Who calls you</h3>
           <p className="mt-1 max-w-2xl text-sm text-faint">
-            The marketplace signs every call. Give the library this directory of keys, and your server accepts only
-            signed calls. Nobody else can then use your agent without paying.
+            The marketplace signs every call. Configure your server with this directory of keys, so that it accepts
+            only signed calls. Nobody can then use your agent without paying.
           </p>
         </div>
         <Card>
@@ -64,7 +64,7 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
                     ))}
                   </ul>
                 ) : (
-                  'No fixed addresses on this network: rely on the signature.'
+                  'No fixed addresses on this network: check the signature.'
                 ),
               ],
             ]}

@@ -20,9 +20,9 @@ interface KeyFieldsProps {
 type Way = 'make' | 'file' | 'proof';
 
 const WAYS: readonly (readonly [Way, title: string, about: string])[] = [
-  ['make', 'Make a key here', 'In this browser, saved once as a file. It is never sent.'],
+  ['make', 'Create a key here', 'In this browser. You save it once as a file; it is never sent.'],
   ['file', 'Use a key file', 'A file that you have, read in this browser only.'],
-  ['proof', 'Only the public key', 'The key stays where it is. You sign a proof with it and paste that.'],
+  ['proof', 'Only the public key', 'The key stays where it is. You sign a proof with it and paste the signature.'],
 ];
 
 export function KeyFields(props: KeyFieldsProps) {
@@ -36,8 +36,8 @@ export function KeyFields(props: KeyFieldsProps) {
     <div className="grid gap-6">
       {expected && !value && (
         <Note tone="warn" title="Open the key's file again">
-          This draft uses the key <Id value={expected} />. Pages keep no keys over a reload: choose its file, or another
-          key.
+          This draft uses the key <Id value={expected} />. The page does not keep keys after a reload. Choose its
+          file, or another key.
         </Note>
       )}
       <RadioGroup.Root
@@ -70,7 +70,7 @@ function MakeKey({ value, agentName, onChange }: KeyFieldsProps) {
     return (
       <div>
         <Button kind="primary" onClick={() => onChange(makeKey())}>
-          Make a signing key
+          Create a signing key
         </Button>
       </div>
     );
@@ -84,7 +84,7 @@ function MakeKey({ value, agentName, onChange }: KeyFieldsProps) {
         </Note>
       ) : (
         <Note tone="warn" title="Save it now">
-          Your server signs every result with this key. It exists on this page only, and is gone when you leave.
+          Your server signs every result with this key. It exists on this page only, and is lost when you leave.
         </Note>
       )}
       <div>
@@ -123,7 +123,7 @@ function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
       </Field>
       {value && <Held address={value.address} />}
       {value && expected && value.address !== expected && (
-        <Note tone="warn">This is another key than the draft's, {expected}. It replaces it.</Note>
+        <Note tone="warn">This is not the key of the draft, {expected}, and replaces it.</Note>
       )}
     </div>
   );
@@ -206,7 +206,7 @@ function Labelled({ title, children }: { title: string; children: ReactNode }) {
 function Held({ address }: { address: string }) {
   return (
     <div className="text-sm">
-      <p className="text-faint">Public half, which the listing carries</p>
+      <p className="text-faint">Public key, stored in the listing</p>
       <Id value={address} full />
     </div>
   );

@@ -65,7 +65,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
         <h3 className="font-medium">Collateral</h3>
         <p className="mt-1 max-w-2xl text-sm text-faint">
           A deposit that backs your agent. It stays in an account of the on-chain program, can be slashed only if a
-          dispute is upheld against you, and comes back after you delist.
+          dispute is upheld against you, and is returned after you delist.
         </p>
       </div>
       <div className="overflow-x-auto rounded-xl border border-line bg-raised">

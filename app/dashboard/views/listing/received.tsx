@@ -24,7 +24,7 @@ export function Received({ agentId }: { agentId: string }) {
     <section className="grid gap-4" aria-label="Received calls">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="max-w-2xl text-sm text-faint">
-          Ended calls of your server, newest first. What was sent and said is shown until its caller deletes it.
+          Ended calls of this agent, newest first. Request and answer are shown until the caller deletes them.
         </p>
         <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => setFailed(target.checked)} />
       </div>
@@ -32,7 +32,7 @@ export function Received({ agentId }: { agentId: string }) {
       {!calls && !error && <Skeleton className="h-64" />}
       {calls?.length === 0 && (
         <Empty title={failed ? 'No call has failed' : 'No calls yet'}>
-          {failed ? null : 'Each call shows here once it is paid or refunded.'}
+          {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}
       {calls && calls.length > 0 && (
@@ -97,7 +97,7 @@ function Content({ received }: { received: ReceivedCall }) {
 }
 
 function Bodies({ content: { call: received, request, answer } }: { content: ReceivedCallContent }) {
-  if (request === null) return <p className="text-sm text-faint">Its caller deleted what was sent and received.</p>;
+  if (request === null) return <p className="text-sm text-faint">The caller deleted request and answer.</p>;
   const said = answer?.kind === 'result' ? 'The result of your server' : 'The answer of your server';
   return (
     <>
@@ -108,7 +108,7 @@ function Bodies({ content: { call: received, request, answer } }: { content: Rec
       <section>
         <h3 className="mb-2 text-sm font-medium">
           {said}
-          {answer?.is_cut && <span className="font-normal text-faint">, its beginning</span>}
+          {answer?.is_cut && <span className="font-normal text-faint">, beginning only</span>}
         </h3>
         {answer ? (
           <Code text={answer.text || '(empty)'} label={said} />
@@ -116,7 +116,7 @@ function Bodies({ content: { call: received, request, answer } }: { content: Rec
           <p className="text-sm text-faint">
             {received.http_status === null
               ? 'No answer came before the deadline.'
-              : 'It is no longer kept. The call and its end are.'}
+              : 'The answer is no longer kept.'}
           </p>
         )}
       </section>

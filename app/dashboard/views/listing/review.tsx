@@ -165,9 +165,10 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
           <li>
             Keep your server at {listed.endpoint} running: each unanswered call is refunded and lowers the success rate.
           </li>
-          <li>Keep the signing key's file where only your server reads it, and a copy where nobody else does.</li>
-          <li>Buy one call of your own from the agent's page, and verify its result.</li>
-          <li>Watch earnings, latency and failures on its page here; pause it whenever your server must rest.</li>
+          <li>Keep the file of the signing key where only your server can read it, and a backup where nobody else
+          can.</li>
+          <li>Buy one call yourself on the agent's page, and verify its result.</li>
+          <li>Watch earnings, latency and failures on its page here. Pause it before you stop your server.</li>
         </ul>
       </Card>
     </div>
@@ -190,15 +191,15 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
           explains each step.
         </p>
         <p className="text-xs text-faint">
-          A folder of your own with a server, its test and a new signing key. For Python: <code>--lang python</code>.
+          Creates a folder with a server, its test and a new signing key. For Python: <code>--lang python</code>.
         </p>
         <Code
           text="npm run cli -- creator new ../my-agent --lang ts"
-          label="Command that makes a server from the template"
+          label="Command that creates a server from the template"
         />
         <p className="text-xs text-faint">
-          Or the example, with the key file that you save in the step “Signing key”. It answers with the words that a
-          text uses most.
+          Or the example, with the key file that you save in the step “Signing key”. It returns the most frequent
+          words of a text.
         </p>
         <Code text={command} label="Command that starts the example" />
       </div>

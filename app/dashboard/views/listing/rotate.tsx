@@ -25,10 +25,10 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
       <div>
         <h2 className="font-medium">Signing key</h2>
         <p className="mt-1 max-w-2xl text-sm text-faint">
-          Results are paid only with this key's signature. Rotate it at once if somebody else may have read it.
+          Results are paid only with this key's signature. Rotate it at once if somebody else may have the key.
         </p>
       </div>
-      <Facts rows={[['Public half', <Id key="key" value={listing.signing_key} full />]]} />
+      <Facts rows={[['Public key', <Id key="key" value={listing.signing_key} full />]]} />
       {!isRotating && listing.status !== 'delisted' && (
         <div>
           <Button onClick={() => setRotating(true)}>Rotate the key</Button>
@@ -37,11 +37,11 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
       {isRotating && (
         <div className="grid gap-6 border-t border-line pt-5">
           <ol className="grid list-decimal gap-1.5 pl-5 text-sm text-faint">
-            <li>Make the new key, and save it.</li>
+            <li>Create the new key, and save it.</li>
             <li>Add it to your server before the old key, and restart the server.</li>
             <li>Sign the rotation. Calls opened after it need the new key.</li>
             <li>
-              Take the old key away after {formatSpan(listing.timeout_seconds)}, when the last call that needs it has
+              Remove the old key after {formatSpan(listing.timeout_seconds)}, when the last call that needs it has
               ended.
             </li>
           </ol>
@@ -84,7 +84,7 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
       />
       <AskBeforeLeaving when={key !== null} title="Leave before the key is rotated?">
         {isUnsaved
-          ? 'The new key has not been saved and is gone when you leave.'
+          ? 'The new key has not been saved and is lost when you leave.'
           : 'The rotation is not signed yet, so the old key stays valid.'}
       </AskBeforeLeaving>
     </Card>

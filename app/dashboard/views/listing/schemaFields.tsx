@@ -18,7 +18,7 @@ export default function SchemaFields({ draft, onChange }: FieldsProps) {
           <Suspense fallback={<Skeleton className="h-112" />}>
             <JsonEditor
               label="Input schema"
-              hint="JSON Schema of the parameters. The marketplace refuses calls that do not fit before any money moves."
+              hint="JSON Schema of the parameters. Calls that do not match it are refused before any payment."
               value={draft.input_schema}
               onChange={(input_schema) => onChange({ input_schema })}
               check={checkInput}
@@ -80,7 +80,7 @@ function Preview({ schema }: { schema: Record<string, unknown> | null }) {
             <SchemaForm schema={schema} value={value} onChange={setValue} />
           </Suspense>
         ) : (
-          <p className="text-sm text-faint">It shows as soon as the input schema follows the rules.</p>
+          <p className="text-sm text-faint">It appears once the input schema is valid.</p>
         )}
       </Card>
     </div>

@@ -16,7 +16,7 @@ export function ShownExample({ listing: { agent_id, metadata_hash } }: { listing
     onSuccess: async () => {
       await queryClient.invalidateQueries(exampleQuery(agent_id));
       focusContent();
-      notify('Example withdrawn', "The agent's page shows none until you publish another test.");
+      notify('Example withdrawn', "The agent's page shows no example until you publish another test.");
     },
   });
   if (!example) return null;

@@ -42,7 +42,7 @@ export function Statistics({ agentId }: { agentId: string }) {
         </fieldset>
       </div>
       {error ? (
-        <Note tone="bad" title="The figures could not be read">
+        <Note tone="bad" title="The statistics could not be loaded">
           <p className="mb-3">{explain(error)}</p>
           <Button small onClick={() => void refetch()}>
             Try again

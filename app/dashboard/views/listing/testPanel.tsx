@@ -106,7 +106,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           checked={draft.test_publish ?? false}
           onChange={({ target }) => onChange({ test_publish: target.checked })}
           label="Show it as the example"
-          hint="If the test passes, the agent's page shows task, parameters and result to everybody."
+          hint="If the test passes, the agent's page shows the task, the parameters and the result of the test to everybody."
         />
         {blocked}
         <div className="flex flex-wrap items-center gap-4">
@@ -131,7 +131,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           <Note tone="good" title="The endpoint passed">
             A paid call would have been settled.
             {advised > 0 &&
-              ` ${advised} of the advised checks failed: you can list the agent, and should correct them.`}
+              ` ${advised} of the advised checks failed: you can list the agent, but should correct them.`}
           </Note>
         )}
         {outcome && !outcome.ok && (
@@ -167,7 +167,7 @@ function Elapsed({ most }: { most: number }) {
 function TestError({ error }: { error: unknown }) {
   const issues = error instanceof MarketplaceError ? (error.details?.issues as RequestIssue[] | undefined) : undefined;
   return (
-    <Note tone="bad" title="The test could not be made">
+    <Note tone="bad" title="The test could not be run">
       {issues?.length ? (
         <ul className="grid gap-1">
           {issues.map(({ path, expected, got }) => (

@@ -122,8 +122,8 @@ export function Changes() {
         title={isApplying ? 'Apply this change?' : 'Cancel this change?'}
         about={
           isApplying
-            ? 'It takes effect as soon as the transaction is confirmed. Its deposit goes back to who announced it.'
-            : 'Nothing changes. The admin can announce it again, and it waits again.'
+            ? 'It takes effect as soon as the transaction is confirmed. Its deposit goes back to the wallet that announced it.'
+            : 'Nothing changes. If the admin announces it again, the full delay applies again.'
         }
         rows={order?.change.settings.map(settingRow) ?? []}
         confirm={isApplying ? 'Sign and apply' : 'Sign and cancel'}

@@ -26,8 +26,8 @@ export default function Guardian() {
           </Badge>
         </h2>
         <p className="mt-1 text-sm text-faint">
-          In an emergency you stop every new escrow at once. Open executions are still settled or refunded. Only the
-          admin resumes.
+          In an emergency, you can stop every new escrow at once. Open executions are still settled or refunded. Only
+          the admin can resume.
         </p>
       </div>
       <div>

@@ -33,7 +33,7 @@ export function VerificationResult({ verification, name }: { verification: Verif
         >
           <h2 className="text-lg font-semibold">{isRunning ? 'Checking …' : verdict.title}</h2>
           <p className={cx('mt-1 text-sm', isRunning && 'text-faint')}>
-            {isRunning ? `${checks.length} of ${NAMES.length} checks are made.` : verdict.about}
+            {isRunning ? `${checks.length} of ${NAMES.length} checks are done.` : verdict.about}
           </p>
         </div>
       )}

@@ -35,8 +35,8 @@ async function ownReceipt(executionId: string): Promise<Receipt | null> {
 export async function findSubject(executionId: string): Promise<Subject> {
   const receipt = await ownReceipt(executionId);
   return receipt
-    ? { kind: 'receipt', receipt, from: 'The receipt is the marketplace’s, given to you as its caller.' }
-    : { kind: 'execution', executionId, from: 'There is no receipt, so only what the chain has is checked.' };
+    ? { kind: 'receipt', receipt, from: 'The receipt was read from the marketplace, because you are the caller.' }
+    : { kind: 'execution', executionId, from: 'There is no receipt, so only the data on the chain are checked.' };
 }
 
 /** Proofs of archived executions are public and need not be trusted. */

@@ -11,7 +11,7 @@ export interface CheckWords {
 }
 
 export const CHECK_WORDS: Record<CheckName, CheckWords> = {
-  shape: { title: 'The receipt is whole', about: 'Every field is present and has the right format.' },
+  shape: { title: 'The receipt is complete', about: 'Every field is present and has the right format.' },
   result_hash: { title: 'The result is unchanged', about: 'The hash of the result equals the hash in the receipt.' },
   signature: {
     title: 'The result is signed',
@@ -22,17 +22,17 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
     about: 'The hash of task and parameters equals the request hash.',
   },
   execution_signature: {
-    title: 'This very execution is signed',
+    title: 'This execution is signed',
     about: 'A second signature ties the result to the request and to the execution.',
   },
   genesis_hash: {
     title: 'The node is on the right chain',
     about: 'Its genesis hash equals the one in the receipt.',
   },
-  program: { title: 'The record is the marketplace’s', about: 'Its address and its owner are the program’s own.' },
-  record: { title: 'The record on the chain agrees', about: 'The data of this execution on the chain are the same.' },
+  program: { title: 'The record is the marketplace’s', about: 'Its address is the program’s, and the program owns the account.' },
+  record: { title: 'The record on the chain matches', about: 'The data of this execution on the chain are the same.' },
   signing_key: { title: 'The key is the agent’s', about: 'The listing has it, or had it when the escrow was opened.' },
-  opening: { title: 'The price went into escrow', about: 'The first transaction opened this request at this agent.' },
+  opening: { title: 'The price went into escrow', about: 'The first transaction opened the escrow for this request and agent.' },
   settlement: {
     title: 'The shares were paid',
     about: 'The last transaction paid creator and marketplace their exact shares.',
@@ -63,7 +63,7 @@ const list = (checks: readonly Check[]): string => checks.map(({ name }) => `“
 export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
   const open = checks.filter(({ state }) => state === 'not_checked');
-  const count = `${checks.length - open.length} of ${checks.length} checks were made.`;
+  const count = `${checks.length - open.length} of ${checks.length} checks were done.`;
   if (failed.length > 0) {
     const which = failed.length === 1 ? 'One check' : `${failed.length} checks`;
     return { tone: 'bad', title: 'This is not valid', about: `${which} failed: ${list(failed)}. ${count}` };
@@ -88,7 +88,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     return {
       tone: 'warn',
       title: 'The signature is valid, but the chain is not fully checked',
-      about: `No check failed. Only the chain can show the owner of the key and the payment. ${count}`,
+      about: `No check failed. Only the chain can show who owns the key and that the price was paid. ${count}`,
     };
   }
   if (facts?.status === 'open') {

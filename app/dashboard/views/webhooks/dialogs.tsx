@@ -34,7 +34,7 @@ export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endp
     onSuccess: async (secret) => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       if (secret !== null) return onMade(secret);
-      notify('The endpoint is changed', 'It counts for events from now on.');
+      notify('The endpoint is changed', 'The change applies to new events.');
       onClose();
     },
   });
@@ -67,7 +67,7 @@ export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endp
           <legend className="mb-2 text-sm font-medium">Events</legend>
           <Checkbox
             label="All events"
-            hint="Also types that are added later."
+            hint="Including types that are added later."
             checked={isAll}
             onChange={(event) => setAll(event.target.checked)}
           />
@@ -107,7 +107,7 @@ export function RotateDialog({ endpoint, onClose, onMade }: MadeProps & { endpoi
       open
       onOpenChange={onClose}
       title="Replace the signing secret?"
-      about="For 24 hours each webhook is signed with the old and the new secret, so that you can replace it without losing one."
+      about="For 24 hours each webhook is signed with the old and the new secret, so that you can replace it without losing a webhook."
       mayClose={!rotate.isPending}
     >
       <div className="grid gap-5">

@@ -77,13 +77,14 @@ function State({ endpoint }: { endpoint: WebhookEndpoint }) {
     <>
       {status === 'disabled' && disabled_by === 'failures' && disabled_at && (
         <Note tone="bad" title="Switched off after days of failures">
-          Nothing is sent since <Time at={disabled_at} />. Repair your server, send a test, then switch the endpoint on.
-          Events from before are not sent; read your executions for what you missed.
+          Nothing has been sent since <Time at={disabled_at} />. Fix your server, send a test, then switch the
+          endpoint on.
+          Earlier events are not sent. Read your executions to find what you missed.
         </Note>
       )}
       {status === 'failing' && failing_since && (
         <Note tone="warn">
-          Every attempt has failed since <Time at={failing_since} />. Each event is repeated for 24 hours. After three
+          Every attempt has failed since <Time at={failing_since} />. Each event is retried for 24 hours. After three
           days the endpoint is switched off.
         </Note>
       )}

@@ -32,7 +32,7 @@ export function describeFailure(error: unknown): Failure {
       mayRepeat: true,
     };
   }
-  if (!found) return { title: 'It could not be run', text: explain(error) };
+  if (!found) return { title: 'The call could not be run', text: explain(error) };
   const { code, message, details } = found;
   switch (code) {
     case 'insufficient_balance':
@@ -48,15 +48,15 @@ export function describeFailure(error: unknown): Failure {
     case 'insufficient_scope':
       return {
         title: 'This API key may not call agents',
-        text: `Its owner allows it only to read. ${NOT_PAID}`,
+        text: `Its owner has not allowed it to execute. ${NOT_PAID}`,
         to: KEYS,
       };
     case 'address_not_allowed':
-      return { title: 'This API key is not allowed from here', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
+      return { title: 'This API key is not allowed from this IP address', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
     case 'price_changed':
       return {
         title: 'The price has changed',
-        text: `${sentence(message)} ${NOT_PAID} The page shows the new price in a moment: look at it, and run again if you agree.`,
+        text: `${sentence(message)} ${NOT_PAID} The page shows the new price in a moment. Run again if you agree to it.`,
       };
     case 'agent_paused':
       return {
@@ -66,8 +66,8 @@ export function describeFailure(error: unknown): Failure {
       };
     case 'agent_not_found':
       return {
-        title: 'The agent is gone',
-        text: `It was taken off the marketplace. ${NOT_PAID}`,
+        title: 'The agent is delisted',
+        text: `Its creator has removed it from the marketplace. ${NOT_PAID}`,
         to: { path: '/', label: 'To other agents' },
       };
     case 'invalid_request':
@@ -87,14 +87,13 @@ export function describeFailure(error: unknown): Failure {
         text: `${sentence(message)} Try again: the same call never pays twice.`,
         mayRepeat: true,
       };
-    default:
-      return { title: 'It could not be run', text: sentence(message) };
+    default: return { title: 'The call could not be run', text: sentence(message) };
   }
 }
 
 function balance(details: ErrorDetails<'insufficient_balance'>, message: string): Failure {
   if (!details)
-    return { title: 'There is not enough to pay for it', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
+    return { title: 'There is not enough money for this call', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
   const wallet = shorten(details.wallet);
   if (details.limit === 'gas') {
     const need =
@@ -109,7 +108,7 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
   const need = `This call costs ${formatAmount(details.need_usdc)}.`;
   const have = (what: string) => (details.have_usdc === null ? '' : ` ${what} ${formatAmount(details.have_usdc)}.`);
   const renews = details.renews_at
-    ? ` The period begins again on ${new Date(details.renews_at).toLocaleString()}.`
+    ? ` The next period begins on ${new Date(details.renews_at).toLocaleString()}.`
     : '';
   switch (details.limit) {
     case 'balance':
@@ -132,13 +131,13 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
     case 'period':
       return {
         title: 'The limit of the key for this period is used up',
-        text: `${need}${have('Left are')}${renews} Wait, raise the limit, or use another key. ${NOT_PAID}`,
+        text: `${need}${have('The key may still spend')}${renews} Wait, raise the limit, or use another key. ${NOT_PAID}`,
         to: KEYS,
       };
     case 'total':
       return {
         title: 'The total limit of the key is used up',
-        text: `${need}${have('Left are')} Raise the limit, or use another key. ${NOT_PAID}`,
+        text: `${need}${have('The key may still spend')} Raise the limit, or use another key. ${NOT_PAID}`,
         to: KEYS,
       };
   }

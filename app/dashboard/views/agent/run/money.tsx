@@ -15,7 +15,7 @@ export function Money({ agent, seconds }: { agent: AgentFull; seconds: number })
       <ol className="mt-4 grid list-decimal gap-2 pl-4 text-sm text-faint marker:text-strong">
         <li>The price goes into an escrow on Solana.</li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
-        <li>Without one within {formatSpan(seconds)}, all of it comes back to you.</li>
+        <li>Without one within {formatSpan(seconds)}, the whole price is refunded to you.</li>
       </ol>
     </Card>
   );

@@ -48,7 +48,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
                 </Button>
               )}
               <Button kind={mayRepeat ? 'plain' : 'primary'} onClick={onAgain}>
-                Change it
+                Edit the call
               </Button>
             </>
           )}
@@ -66,7 +66,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
     return (
       <div className="grid gap-4">
         <Note tone="warn" title="The reload removed your API key">
-          {executionId ? 'The call goes on.' : 'The call may be running.'} Before you call again, connect the wallet of
+          {executionId ? 'The call continues.' : 'The call may be running.'} Before you call again, connect the wallet of
           the key and look at your executions.
         </Note>
         <div>
@@ -84,7 +84,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
         {ask && (
           <div className="flex flex-wrap gap-2">
             <Button kind="primary" onClick={ask}>
-              Ask now
+              Retry now
             </Button>
             {executionId && <ToExecution id={executionId} />}
           </div>
@@ -107,7 +107,7 @@ function Output({ text }: { text: string }) {
     <section aria-label="Output so far" className="grid gap-2 rounded-xl border border-line bg-raised p-4">
       <p className="text-sm">
         <Badge tone="warn">not verified yet</Badge>{' '}
-        <span className="text-faint">The agent writes. You pay only for the whole result, signed by its creator.</span>
+        <span className="text-faint">The agent is writing. You pay only for the whole result, signed by its creator.</span>
       </p>
       <pre className="max-h-112 overflow-auto font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
     </section>
@@ -117,14 +117,14 @@ function Output({ text }: { text: string }) {
 function Working({ isAtWork, executionId }: { isAtWork: boolean; executionId: string | null }) {
   return (
     <div className="grid min-h-40 content-center justify-items-center gap-3 rounded-xl border border-dashed border-line p-6 text-center">
-      <Spinner label={isAtWork ? 'The agent is at work …' : 'Getting ready …'} />
+      <Spinner label={isAtWork ? 'The agent is working …' : 'Getting ready …'} />
       {executionId && (
         <p className="max-w-md text-sm text-faint">
-          You may leave this page: the call goes on, and{' '}
+          You can leave this page: the call continues, and{' '}
           <Link to="/executions" className="text-accent underline underline-offset-2">
             your executions
           </Link>{' '}
-          show how it ends.
+          show the outcome.
         </p>
       )}
     </div>
@@ -142,8 +142,8 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
         <h2 className="mb-3 text-lg font-semibold">Result</h2>
         {result === null ? (
           <Note tone="warn" title="The result is not available">
-            The call was completed and paid, and this service does not have its result any more. Its hash is on the
-            chain.
+            The call was completed and paid, but this service no longer has its result. The hash of the result is on
+            the chain.
           </Note>
         ) : (
           <Result text={result} name={`result-${(executionId ?? '').slice(0, 8)}`} />
@@ -153,14 +153,14 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
         rows={[
           ['Paid', formatAmount(found.cost_usdc)],
           found.execution_time_ms !== null && ['Time', formatDuration(found.execution_time_ms)],
-          found.tokens_used !== null && ['Tokens used', formatCount(found.tokens_used)],
+          found.tokens_used !== null && ['Tokens, reported by the agent', formatCount(found.tokens_used)],
           found.result_hash !== null && ['Result hash', <Id key="hash" value={found.result_hash} />],
           ['Execution', <Id key="id" value={found.execution_id} />],
         ]}
       />
       {steps.length > 0 && (
         <details className="rounded-lg border border-line px-4 py-3">
-          <summary className="text-sm font-medium">How the agent says it worked: {steps.length} steps</summary>
+          <summary className="text-sm font-medium">Steps reported by the agent ({steps.length})</summary>
           <div className="mt-4">
             <Steps steps={steps} />
           </div>

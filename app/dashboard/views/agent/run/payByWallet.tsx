@@ -73,7 +73,7 @@ export function PayByWallet(props: PayByWalletProps) {
       onProgress('The price is in escrow.');
     }
     const executionId = parseUuid(present.current.executionId);
-    if (!executionId) throw new Error(`${present.current.executionId} is no execution's id`);
+    if (!executionId) throw new Error(`${present.current.executionId} is not the id of an execution.`);
     onProgress('Asking your wallet to sign the start, a message that spends nothing …');
     await untilStarted(props, (onSigned) =>
       startByWallet(marketplace, {
@@ -138,8 +138,8 @@ function paymentRows(
     [
       'If we fail',
       funds
-        ? `You take it back yourself ${formatSpan(seconds + funds.graceSeconds)} after opening`
-        : 'You take it back yourself',
+        ? `You can take it back yourself ${formatSpan(seconds + funds.graceSeconds)} after opening`
+        : 'You can take it back yourself',
     ],
     ['In SOL', 'Network fees, and a refundable deposit'],
   ] as const;

@@ -44,7 +44,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             error={error}
           />
           <Link to="/keys" className="text-xs text-accent underline underline-offset-2">
-            Make an API key
+            Create an API key
           </Link>
         </div>
       )}

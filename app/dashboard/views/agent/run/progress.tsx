@@ -64,7 +64,7 @@ export function RunProgress({
   );
 }
 
-const SPOKEN: Record<State, string> = { waiting: 'still to come', active: 'going on', done: 'done', failed: 'failed' };
+const SPOKEN: Record<State, string> = { waiting: 'not started', active: 'in progress', done: 'done', failed: 'failed' };
 
 /** No escrow was opened, or none is known. */
 const isRefused = ({ executionId, error }: RunState): boolean => executionId === null && error !== null;
@@ -116,7 +116,7 @@ function stepsOf(
         </>
       ) : isRefused(run) ? (
         describeFailure(run.error).mayRepeat ? (
-          'None that this page knows of yet.'
+          'This page does not know of one yet.'
         ) : (
           'None was opened.'
         )
@@ -141,7 +141,7 @@ function stepsOf(
       about: failed
         ? 'The agent gave no valid result.'
         : isDone
-          ? "The creator's signature fits the result's hash; the program checked it itself."
+          ? "The creator's signature matches the hash of the result. The on-chain program checked it."
           : `The agent has ${formatSpan(timeoutSeconds)} to answer with a signed result.`,
     },
   ];
@@ -173,7 +173,7 @@ function stepsOf(
               <Out href={links.settled ?? (answer === null ? links.record : null)}>On the chain</Out>
             </>
           ) : (
-            'Then the escrow pays the creator; else it comes back to you.'
+            'The escrow then pays the creator. Without a valid result, the price is refunded to you.'
           ),
         },
   );

@@ -115,7 +115,7 @@ function rulesOf(schema: Schema): string[] {
   if (number('multipleOf')) rules.push(`a multiple of ${number('multipleOf')}`);
   range(number('minLength'), number('maxLength'), 'characters', 'character');
   range(number('minItems'), number('maxItems'), 'entries', 'entry');
-  if (schema.uniqueItems === true) rules.push('no entry twice');
+  if (schema.uniqueItems === true) rules.push('no duplicate entries');
   if (typeof schema.format === 'string') rules.push(`format ${schema.format}`);
   if (typeof schema.pattern === 'string') rules.push(`pattern ${show(schema.pattern)}`);
   if (schema.default !== undefined) rules.push(`${show(schema.default)} if left out`);
