@@ -143,7 +143,10 @@ export function createKeeper(options: KeeperOptions): Keeper {
     if (now() < readingsAt) return;
     const slot = await findDroppedReading(deps);
     if (slot !== null) {
-      log.warn({ slot: Number(slot) }, 'accounts were read after a block that the chain has dropped: rolled back to this slot and reapplied');
+      log.warn(
+        { slot: Number(slot) },
+        'accounts were read after a block that the chain has dropped: rolled back to this slot and reapplied',
+      );
       await takeBack(db, slot - 1n);
     }
     readingsAt = now() + (options.compareMs ?? COMPARE_MS);

@@ -68,7 +68,9 @@ export function Chart(props: ChartProps) {
           {series.some(({ values }) => values.some((value) => (props.kind === 'lines' ? value !== null : value))) ? (
             <Plot {...props} onPoint={setPoint} />
           ) : (
-            <p className="grid h-[220px] place-items-center text-sm text-faint">No data for these {days.length} days.</p>
+            <p className="grid h-[220px] place-items-center text-sm text-faint">
+              No data for these {days.length} days.
+            </p>
           )}
         </>
       )}

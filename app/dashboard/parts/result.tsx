@@ -60,7 +60,8 @@ export function Result({ text, name }: { text: string; name: string }) {
       </Tabs.Content>
       {isLong && (
         <p className="mt-3 text-sm text-faint">
-          Only the beginning is shown. Copy or download the result to get all {text.length.toLocaleString('en-US')} characters.
+          Only the beginning is shown. Copy or download the result to get all {text.length.toLocaleString('en-US')}{' '}
+          characters.
         </p>
       )}
     </Tabs.Root>

@@ -164,8 +164,7 @@ function Begin() {
       {isDraftKept() && <Resume />}
       <Empty title="You have listed no agent yet">
         <p className="mb-5">
-          Listing takes a few minutes. You are paid in USDC for each call that your server answers with a signed
-          result.
+          Listing takes a few minutes. You are paid in USDC for each call that your server answers with a signed result.
         </p>
         <Link to="/creator/new" className={buttonStyle('primary')}>
           List your first agent

@@ -117,8 +117,7 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
         {isOpen && mayDecide && <Resolve dispute={dispute} collateral={collateral} />}
         {isOpen && !mayDecide && (
           <p className="text-sm text-faint">
-            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anybody can end it,
-            and
+            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anybody can end it, and
             the bond goes back to the caller.
           </p>
         )}

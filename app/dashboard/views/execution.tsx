@@ -136,9 +136,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
           {steps !== null && steps.length > 0 && (
             <Card>
               <h2 className="font-semibold">Steps</h2>
-              <p className="mt-1 mb-4 text-sm text-faint">
-                Reported by the agent. Its signature does not cover them.
-              </p>
+              <p className="mt-1 mb-4 text-sm text-faint">Reported by the agent. Its signature does not cover them.</p>
               <Steps steps={steps} />
             </Card>
           )}
@@ -277,8 +275,7 @@ function Disputable({ execution, record }: DisputableProps) {
     <Card className="max-lg:order-2">
       <h2 className="font-medium">Not what you paid for?</h2>
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
-        You can dispute it for another {formatSpan(left)}. If the dispute is upheld, the creator's collateral pays
-        you.
+        You can dispute it for another {formatSpan(left)}. If the dispute is upheld, the creator's collateral pays you.
       </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

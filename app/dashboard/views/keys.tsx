@@ -83,8 +83,9 @@ function Keys({ wallet }: { wallet: string }) {
         {keys?.length !== 0 && (keys || !error) && create}
       </PageHead>
       {error && !keys && <Trouble error={error} what="The keys" onRetry={refetch} />}
-      {chain.error && !money && <Trouble error={chain.error} what="The limits and balances on the chain"
-      onRetry={chain.refetch} />}
+      {chain.error && !money && (
+        <Trouble error={chain.error} what="The limits and balances on the chain" onRetry={chain.refetch} />
+      )}
       {!chain.error && keys?.length !== 0 && (
         <WalletFigures
           money={money}

@@ -4,6 +4,10 @@ import { textsOf } from '../../database/portable.ts';
 import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
+/** Names the whole condition of executions_waiting: otherwise SQLite would read all executions in order of their ids. */
+const HANDED_OVER = sql<string>`(SELECT execution_id FROM executions
+  WHERE refund_state IN ('claimable', 'blocked', 'handed_over') AND refund_state = 'handed_over')`;
+
 /** The unproven ends of one journal. */
 export function createFinality({ writes, db, owner }: Writing) {
   return {
@@ -65,14 +69,7 @@ export function createFinality({ writes, db, owner }: Writing) {
       return db
         .selectFrom('executions')
         .select('execution_id')
-        // The condition of executions_waiting. Without it SQLite would read all later executions in order of their ids.
-        .where('execution_id', 'in', (eb) =>
-          eb
-            .selectFrom('executions')
-            .select('execution_id')
-            .where(sql<boolean>`refund_state IN ('claimable', 'blocked', 'handed_over')`)
-            .where(sql<boolean>`refund_state = 'handed_over'`),
-        )
+        .where('execution_id', 'in', HANDED_OVER)
         .where('execution_id', '>', after)
         .orderBy('execution_id')
         .limit(limit)

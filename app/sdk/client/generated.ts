@@ -47,7 +47,7 @@ export interface components {
              *     - annotations: `title`, `description`, `default`, `examples`, `deprecated`, `readOnly`, `writeOnly`, `discriminator`, `contentEncoding`, `contentMediaType`, `contentSchema`, `$schema`, `$id`, `$comment`, `id`
              *     Annotations, and names that begin with `x-`, are kept and not checked. Any other keyword is refused.
              *     Formats that are checked: `date`, `time`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uuid`; any other `format` is an annotation.
-             *     `$ref` names a schema of the same document, such as `#/$defs/Name`, and must not lead back to itself.
+             *     `$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.
              *     `pattern` is read in the syntax of RE2: without lookahead and backreferences. Beside a checked format, a pattern that RE2 cannot read is ignored.
              *     A schema has at most 32768 bytes, 1000 schemas within it (10000 and 32 levels with each `$ref` counted as what it names), and 200 in one union.
              *     input_schema describes an object and is enforced before any money moves; output_schema describes the result and is not enforced.
@@ -950,7 +950,7 @@ export interface components {
                  * @enum {string}
                  */
                 limit: "period" | "total";
-                /** @description What the key has spent of it, with the call that it was noticed at. */
+                /** @description The amount of the cap that is spent, including the call that triggered this event. */
                 spent_usdc: number;
                 /** @description The cap. */
                 max_usdc: number;
@@ -1031,7 +1031,7 @@ export interface components {
                 data: {
                     /** @description The wallet that can pause executions, remove relay authorities and cancel changes, base58; null if there is none. */
                     guardian: string | null;
-                    /** @description How long a change that widens what a key can do waits; 0: not at all. */
+                    /** @description Seconds until an announced change of the terms can be applied, if it gives a key more rights or raises costs; 0: no delay. */
                     admin_delay_seconds: number;
                     /** @description The changes that wait, the first applicable one first. */
                     changes: {
@@ -1179,11 +1179,11 @@ export interface components {
                     limit: "balance" | "allowance" | "per_execution" | "period" | "total";
                     /** @description The wallet that pays. */
                     wallet: string;
-                    /** @description The amount left of the limit, USDC; null if only the program knew. */
+                    /** @description The amount left of the limit, USDC; null if the program refused the call. */
                     have_usdc: number | null;
                     /** @description The amount that the call needs, USDC. */
                     need_usdc: number;
-                    /** @description When the next period of the key begins; null for the other limits, or if only the program knew. */
+                    /** @description When the next period of the key begins; null for the other limits, or if the program refused the call. */
                     renews_at?: string | null;
                 } | {
                     /**
@@ -1195,9 +1195,9 @@ export interface components {
                     wallet: string;
                     /** @description The address of the wallet’s gas balance. Send the missing lamports there. */
                     tank: string;
-                    /** @description The lamports available for gas and refundable deposits; null if only the program knew. */
+                    /** @description The lamports available for gas and refundable deposits; null if the program refused the call. */
                     have_lamports: number | null;
-                    /** @description The lamports needed; null if only the program knew. */
+                    /** @description The lamports needed; null if the program refused the call. */
                     need_lamports: number | null;
                 }) | null;
             };
@@ -1466,9 +1466,9 @@ export interface components {
                      * @constant
                      */
                     reason: "gas";
-                    /** @description The lamports available for gas and refundable deposits; null if only the program knew. */
+                    /** @description The lamports available for gas and refundable deposits; null if the program refused the call. */
                     have_lamports: number;
-                    /** @description The lamports needed; null if only the program knew. */
+                    /** @description The lamports needed; null if the program refused the call. */
                     need_lamports: number;
                 };
             };
@@ -1589,7 +1589,7 @@ export interface components {
                 details: {
                     /** @description The expected type. */
                     content_type: string;
-                    /** @description The expected type. */
+                    /** @description The expected encoding. */
                     content_encoding: string;
                 };
             };

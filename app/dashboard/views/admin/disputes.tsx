@@ -94,7 +94,9 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
           By {shorten(dispute.caller)}, <Time at={dispute.opened_at} />
         </span>
       </span>
-      <span className="text-sm text-faint sm:w-32">{dispute.has_evidence ? 'Evidence available' : 'Only the hash'}</span>
+      <span className="text-sm text-faint sm:w-32">
+        {dispute.has_evidence ? 'Evidence available' : 'Only the hash'}
+      </span>
       <span className="text-sm tabular-nums sm:w-28 sm:text-right">{formatAmount(dispute.price_usdc)}</span>
       <span className="sm:w-44 sm:text-right">
         <Due dispute={dispute} />

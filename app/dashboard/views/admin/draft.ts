@@ -99,7 +99,8 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'exposureMultiple',
       label: 'Exposure multiple',
-      about: 'The most that executions opened in one dispute window may cost in total, as a multiple of the agent’s collateral. 0: no limit.',
+      about:
+        'The most that executions opened in one dispute window may cost in total, as a multiple of the agent’s collateral. 0: no limit.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,

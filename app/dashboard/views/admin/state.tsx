@@ -95,8 +95,11 @@ function Figures({ state }: { state: State }) {
   const own = authorities.find(({ is_ours }) => is_ours)?.lamports ?? null;
   return (
     <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-      <Figure label="SOL left for fees" value={own === null ? '–' : sol(Math.floor(own / 1e6) * 1e6)}
-      about={runwayOf(state)} />
+      <Figure
+        label="SOL left for fees"
+        value={own === null ? '–' : sol(Math.floor(own / 1e6) * 1e6)}
+        about={runwayOf(state)}
+      />
       <Figure
         label="Executions in progress"
         value={formatCount(state.executions_in_flight)}

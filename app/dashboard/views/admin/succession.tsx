@@ -95,7 +95,8 @@ export default function Succession() {
   if (!wallet || config.pending_admin !== wallet) {
     return (
       <Empty title="Only the admin can use this page">
-        The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in with that wallet to use this page.
+        The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in
+        with that wallet to use this page.
         {config.guardian === wallet && (
           <>
             {' '}

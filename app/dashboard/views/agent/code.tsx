@@ -76,8 +76,8 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
           <h2 className="text-lg font-semibold">Or call it without a key, with x402</h2>
           <p className="text-sm text-faint">
             A wallet with USDC and no SOL pays {formatAmount(agent.price_per_call_usdc)} and{' '}
-            {formatAmount(serviceFee ?? 0)} for the network fees. The price is held in the same escrow, and is
-            refunded if the agent fails.
+            {formatAmount(serviceFee ?? 0)} for the network fees. The price is held in the same escrow, and is refunded
+            if the agent fails.
           </p>
           <Code text={keyless.text} label={`Program that pays ${agent.name} by x402`} />
           <p className="text-xs text-faint">{keyless.needs}</p>
@@ -86,8 +86,8 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
       <section className="grid gap-3">
         <h2 className="text-lg font-semibold">3. Next steps</h2>
         <p className="text-sm text-faint">
-          For long work, send <code className="font-mono">"async": true</code> and read the result later. Details and all
-          errors are in the{' '}
+          For long work, send <code className="font-mono">"async": true</code> and read the result later. Details and
+          all errors are in the{' '}
           <a href="/docs" className="text-accent underline underline-offset-2">
             guide
           </a>

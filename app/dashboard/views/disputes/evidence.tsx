@@ -33,7 +33,10 @@ export function Evidence({ dispute }: { dispute: DisputeSummary }) {
         rows={[
           ['Hash on the chain', <Id key="hash" value={dispute.evidence_hash} />],
           dispute.evidence_uri !== null &&
-            dispute.evidence_uri !== '' && ['Location given by the caller', <span key="uri">{dispute.evidence_uri}</span>],
+            dispute.evidence_uri !== '' && [
+              'Location given by the caller',
+              <span key="uri">{dispute.evidence_uri}</span>,
+            ],
         ]}
       />
       {dispute.has_evidence ? (

@@ -4,9 +4,8 @@ import { type FormEvent, useState } from 'react';
 import { type DisputeSummary, MAX_REPLY_CHARACTERS } from '../../../sdk/wire/disputeProcedures.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Button, TextArea } from '../../parts/ui.tsx';
-import { call } from '../../service.ts';
+import { Button, Note, TextArea } from '../../parts/ui.tsx';
+import { call, explain } from '../../service.ts';
 
 export function Reply({ dispute, mayReply }: { dispute: DisputeSummary; mayReply: boolean }) {
   return (
@@ -54,7 +53,11 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
       <Button type="submit" kind="primary" busy={put.isPending} disabled={text.trim() === ''}>
         {reply === null ? 'Send reply' : 'Replace reply'}
       </Button>
-      {put.error && <Trouble error={put.error} what="The reply" onRetry={() => put.mutate()} />}
+      {put.error && (
+        <Note tone="bad" title="The reply could not be saved">
+          {explain(put.error)}
+        </Note>
+      )}
     </form>
   );
 }

@@ -10,7 +10,11 @@ import { type Subject, useVerification } from '../verify/verification.ts';
 function subjectOf({ receipt, execution }: ProcedureOutput<'disputes.case'>): Subject {
   return receipt
     ? { kind: 'receipt', receipt, from: 'The receipt is the one that the caller can download.' }
-    : { kind: 'execution', executionId: execution.execution_id, from: 'There is no receipt, so only the data on the chain are checked.' };
+    : {
+        kind: 'execution',
+        executionId: execution.execution_id,
+        from: 'There is no receipt, so only the data on the chain are checked.',
+      };
 }
 
 export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> }) {

@@ -152,7 +152,9 @@ export function OnChain({ execution, record }: OnChainProps) {
         />
       )}
       {record === null && !archive && (
-        <p className="mt-4 text-sm text-faint">Its account is not on the chain: it is not opened yet, or already closed.</p>
+        <p className="mt-4 text-sm text-faint">
+          Its account is not on the chain: it is not opened yet, or already closed.
+        </p>
       )}
     </Card>
   );

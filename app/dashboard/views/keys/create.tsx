@@ -215,8 +215,7 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
       hint={
         <>
           A USDC account can have only one delegate. <Id value={delegate.address} kind="address" /> is the present one
-          and loses its allowance of{' '}
-          {formatAmount(toUsdc(delegate.allowance))}.
+          and loses its allowance of {formatAmount(toUsdc(delegate.allowance))}.
         </>
       }
     />

@@ -35,8 +35,9 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
           action="Restore the allowance"
           onAct={onAllowance}
         >
-          A USDC account can have only one delegate, which is now <Id value={otherDelegate.address} kind="address" /> with{' '}
-          {formatAmount(toUsdc(otherDelegate.allowance))}. Until you change that, every call with these keys is refused.
+          A USDC account can have only one delegate, which is now <Id value={otherDelegate.address} kind="address" />{' '}
+          with {formatAmount(toUsdc(otherDelegate.allowance))}. Until you change that, every call with these keys is
+          refused.
         </Warning>
       )}
       {!otherDelegate && allowed < wanted * LOW_PART && (
@@ -52,7 +53,8 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
       {callsPaid(money) < FEW_CALLS && (
         <Warning title="The gas balance is low" action="Top up" onAct={onGas}>
           It pays the network fees of all keys and is{' '}
-          {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, a call works only if the operator of the marketplace pays the fees.
+          {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, a call
+          works only if the operator of the marketplace pays the fees.
         </Warning>
       )}
       {ending.map((key) => (

@@ -39,8 +39,8 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
         <div>
           <h3 className="font-medium">Who calls you</h3>
           <p className="mt-1 max-w-2xl text-sm text-faint">
-            The marketplace signs every call. Configure your server with this directory of keys, so that it accepts
-            only signed calls. Nobody can then use your agent without paying.
+            The marketplace signs every call. Configure your server with this directory of keys, so that it accepts only
+            signed calls. Nobody can then use your agent without paying.
           </p>
         </div>
         <Card>

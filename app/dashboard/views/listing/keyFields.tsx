@@ -36,8 +36,8 @@ export function KeyFields(props: KeyFieldsProps) {
     <div className="grid gap-6">
       {expected && !value && (
         <Note tone="warn" title="Open the key's file again">
-          This draft uses the key <Id value={expected} />. The page does not keep keys after a reload. Choose its
-          file, or another key.
+          This draft uses the key <Id value={expected} />. The page does not keep keys after a reload. Choose its file,
+          or another key.
         </Note>
       )}
       <RadioGroup.Root

@@ -114,9 +114,7 @@ function Bodies({ content: { call: received, request, answer } }: { content: Rec
           <Code text={answer.text || '(empty)'} label={said} />
         ) : (
           <p className="text-sm text-faint">
-            {received.http_status === null
-              ? 'No answer came before the deadline.'
-              : 'The answer is no longer kept.'}
+            {received.http_status === null ? 'No answer came before the deadline.' : 'The answer is no longer kept.'}
           </p>
         )}
       </section>

@@ -165,8 +165,9 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
           <li>
             Keep your server at {listed.endpoint} running: each unanswered call is refunded and lowers the success rate.
           </li>
-          <li>Keep the file of the signing key where only your server can read it, and a backup where nobody else
-          can.</li>
+          <li>
+            Keep the file of the signing key where only your server can read it, and a backup where nobody else can.
+          </li>
           <li>Buy one call yourself on the agent's page, and verify its result.</li>
           <li>Watch earnings, latency and failures on its page here. Pause it before you stop your server.</li>
         </ul>
@@ -198,8 +199,8 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
           label="Command that creates a server from the template"
         />
         <p className="text-xs text-faint">
-          Or the example, with the key file that you save in the step “Signing key”. It returns the most frequent
-          words of a text.
+          Or the example, with the key file that you save in the step “Signing key”. It returns the most frequent words
+          of a text.
         </p>
         <Code text={command} label="Command that starts the example" />
       </div>

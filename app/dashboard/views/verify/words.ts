@@ -29,10 +29,16 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
     title: 'The node is on the right chain',
     about: 'Its genesis hash equals the one in the receipt.',
   },
-  program: { title: 'The record is the marketplace’s', about: 'Its address is the program’s, and the program owns the account.' },
+  program: {
+    title: 'The record is the marketplace’s',
+    about: 'Its address is the program’s, and the program owns the account.',
+  },
   record: { title: 'The record on the chain matches', about: 'The data of this execution on the chain are the same.' },
   signing_key: { title: 'The key is the agent’s', about: 'The listing has it, or had it when the escrow was opened.' },
-  opening: { title: 'The price went into escrow', about: 'The first transaction opened the escrow for this request and agent.' },
+  opening: {
+    title: 'The price went into escrow',
+    about: 'The first transaction opened the escrow for this request and agent.',
+  },
   settlement: {
     title: 'The shares were paid',
     about: 'The last transaction paid creator and marketplace their exact shares.',

@@ -52,7 +52,11 @@ export function describeFailure(error: unknown): Failure {
         to: KEYS,
       };
     case 'address_not_allowed':
-      return { title: 'This API key is not allowed from this IP address', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
+      return {
+        title: 'This API key is not allowed from this IP address',
+        text: `${sentence(message)} ${NOT_PAID}`,
+        to: KEYS,
+      };
     case 'price_changed':
       return {
         title: 'The price has changed',
@@ -87,7 +91,8 @@ export function describeFailure(error: unknown): Failure {
         text: `${sentence(message)} Try again: the same call never pays twice.`,
         mayRepeat: true,
       };
-    default: return { title: 'The call could not be run', text: sentence(message) };
+    default:
+      return { title: 'The call could not be run', text: sentence(message) };
   }
 }
 
@@ -107,9 +112,7 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
   }
   const need = `This call costs ${formatAmount(details.need_usdc)}.`;
   const have = (what: string) => (details.have_usdc === null ? '' : ` ${what} ${formatAmount(details.have_usdc)}.`);
-  const renews = details.renews_at
-    ? ` The next period begins on ${new Date(details.renews_at).toLocaleString()}.`
-    : '';
+  const renews = details.renews_at ? ` The next period begins on ${new Date(details.renews_at).toLocaleString()}.` : '';
   switch (details.limit) {
     case 'balance':
       return {

@@ -66,8 +66,8 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
     return (
       <div className="grid gap-4">
         <Note tone="warn" title="The reload removed your API key">
-          {executionId ? 'The call continues.' : 'The call may be running.'} Before you call again, connect the wallet of
-          the key and look at your executions.
+          {executionId ? 'The call continues.' : 'The call may be running.'} Before you call again, connect the wallet
+          of the key and look at your executions.
         </Note>
         <div>
           <Button onClick={onAgain}>Show the form</Button>
@@ -107,7 +107,9 @@ function Output({ text }: { text: string }) {
     <section aria-label="Output so far" className="grid gap-2 rounded-xl border border-line bg-raised p-4">
       <p className="text-sm">
         <Badge tone="warn">not verified yet</Badge>{' '}
-        <span className="text-faint">The agent is writing. You pay only for the whole result, signed by its creator.</span>
+        <span className="text-faint">
+          The agent is writing. You pay only for the whole result, signed by its creator.
+        </span>
       </p>
       <pre className="max-h-112 overflow-auto font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
     </section>
@@ -142,8 +144,8 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
         <h2 className="mb-3 text-lg font-semibold">Result</h2>
         {result === null ? (
           <Note tone="warn" title="The result is not available">
-            The call was completed and paid, but this service no longer has its result. The hash of the result is on
-            the chain.
+            The call was completed and paid, but this service no longer has its result. The hash of the result is on the
+            chain.
           </Note>
         ) : (
           <Result text={result} name={`result-${(executionId ?? '').slice(0, 8)}`} />
