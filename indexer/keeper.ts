@@ -57,7 +57,7 @@ function tell(log: Logger, difference: Difference | null): boolean {
   const { missing, vanished, keptSlot } = difference;
   log.warn(
     { missing: missing.length, vanished: vanished.length, slot: Number(keptSlot) },
-    'the index differed from the node's list of transactions: rolled back to this slot and reapplied',
+    "the index differed from the node's list of transactions: rolled back to this slot and reapplied",
   );
   return true;
 }
