@@ -146,13 +146,13 @@ function whyNotLent(rents: Pick<Rents, 'record' | 'escrow'>, sums: Sums, budgets
     return 'Refunds that callers cannot receive yet lock the refundable deposits that the marketplace lends to new wallets';
   }
   if (sums.lent_wallet + rent > lent.wallet) {
-    return `Calls of this wallet hold ${sums.lent_wallet} lamports of lent deposits${inAll} a wallet`;
+    return `Calls of this wallet hold ${sums.lent_wallet} lamports of refundable deposits lent by the marketplace${inAll} a wallet`;
   }
   if (sums.lent_listing + rent > lent.listing) {
-    return `Calls of this agent hold ${sums.lent_listing} lamports of lent deposits${inAll} an agent`;
+    return `Calls of this agent hold ${sums.lent_listing} lamports of refundable deposits lent by the marketplace${inAll} an agent`;
   }
   if (sums.lent_total + rent > lent.total)
-    return `Calls hold ${sums.lent_total} lamports of lent deposits${inAll} all calls`;
+    return `Calls hold ${sums.lent_total} lamports of refundable deposits lent by the marketplace${inAll} all calls`;
   return null;
 }
 
