@@ -173,10 +173,10 @@ class Survey {
       this.refuse([], `must not be nested deeper than ${MAX_SCHEMA_DEPTH} schemas, if each $ref counts as the schema that it names`, size.depth);
     }
     if (this.schemas.size > MAX_SCHEMAS) {
-      this.refuse([], `must not hold more than ${MAX_SCHEMAS} schemas`, this.schemas.size);
+      this.refuse([], `must not contain more than ${MAX_SCHEMAS} schemas`, this.schemas.size);
     }
     if (size.schemas > MAX_SCHEMAS_FOLLOWED) {
-      const expected = `must not hold more than ${MAX_SCHEMAS_FOLLOWED} schemas, if each $ref counts as the schema that it names`;
+      const expected = `must not contain more than ${MAX_SCHEMAS_FOLLOWED} schemas, if each $ref counts as the schema that it names`;
       this.refuse([], expected, size.schemas);
     }
     if (this.patternSize > MAX_PATTERN_SIZE) {
