@@ -33,7 +33,7 @@ export const GLOSSARY: Record<string, string> = {
   caller: 'The wallet that paid, base58.',
   collateral_tiers:
     'In ascending order. The first tier whose `max_price_usdc` is at least the price sets the collateral.',
-  completed_at: 'When it was settled or refunded, by the chain’s clock; null until then.',
+  completed_at: 'When the execution was settled or refunded, by the chain’s clock; null until then.',
   deposit: 'The deposit that an x402 client paid into; null if a key or a wallet paid.',
   content_deleted_at: 'When its caller deleted task, parameters and result; null while they are kept.',
   content_encoding: 'The expected Content-Encoding.',
@@ -70,7 +70,7 @@ export const GLOSSARY: Record<string, string> = {
   'ExecutionFull.error': 'Why it failed; null unless `failed`.',
   execution_id: 'The execution, a UUID; in an error null where there is none.',
   execution_signature:
-    'The creator’s optional signature over the execution as well as the result: `ed25519:` and base58; null if it gave none or a wrong one.',
+    'The creator’s optional signature that binds the result to the execution: `ed25519:` and base58; null if it gave none or a wrong one.',
   execution_time_ms: 'From dispatch to result, milliseconds; null until settled.',
   executions: 'At most `limit` executions.',
   advice: 'What an operator must do about the problems; empty if the problems end without action.',
@@ -85,7 +85,7 @@ export const GLOSSARY: Record<string, string> = {
   has: 'The scopes of the key.',
   have_lamports: 'The lamports available for gas and refundable deposits; null if the program refused the call.',
   have_usdc: 'The amount left within the limit, USDC; null if the program refused the call.',
-  health: 'The outcomes of its last 50 ended executions.',
+  health: 'Success and latency of its last 50 finished executions.',
   httpStatus: 'The status of the answer.',
   idl: 'The IDL of the program, for Anchor’s tools.',
   in: 'The part of the request.',
@@ -106,7 +106,7 @@ export const GLOSSARY: Record<string, string> = {
     'The limit that is too small: the wallet’s balance, its allowance, the key’s limit per execution, per period or in total, or the gas balance.',
   max_bytes: 'Largest body that this path accepts, bytes.',
   max_cost_usdc:
-    'The most that you pay, USDC with up to 6 decimals. A higher price is answered with 409 `price_changed`. Default: the listed price.',
+    'The maximum that you pay, USDC with up to 6 decimals. A higher price is answered with 409 `price_changed`. Default: the listed price.',
   max_price_usdc: 'The highest price of the tier, USDC.',
   max_timeout_seconds: 'The longest timeout that a listing may have.',
   message: 'For people; the text may change.',
@@ -163,7 +163,7 @@ export const GLOSSARY: Record<string, string> = {
   renews_at: 'When the next period of the key begins; null for the other limits, or if the program refused the call.',
   record: 'The address that the record had, base58.',
   request_hash: 'SHA-256 of the RFC 8785 JSON of `parameters` and `task`, hex. The open transaction committed to it.',
-  root: 'The root that the proof gives; the tree’s account has or had it. Lower-case hex.',
+  root: 'The root that results from the proof; the tree’s account has or had it. Lower-case hex.',
   request_id: 'The `X-Request-Id` of the answer.',
   'ChangesAnswer.result': 'The envelope that tRPC puts around every answer.',
   'ConfigAnswer.result': 'The envelope that tRPC puts around every answer.',
@@ -179,7 +179,7 @@ export const GLOSSARY: Record<string, string> = {
   signing_key: 'The creator’s signing key when the execution was opened, base58.',
   signature:
     'The creator’s signature over `result_hash`, as the program verified it: `ed25519:` and base58; null without a result.',
-  slot: 'The slot up to which the index has read the chain; null before the first.',
+  slot: 'The slot up to which the index has read the chain; null before the first time.',
   sort: 'The order: descending, except `price_asc`. `best` weighs the success rate by the number of calls, with agents tagged `sandbox` last. Ties are ordered by agent_id. Default: `total_executions`.',
   x402_service_fee_usdc:
     'The fee of a call paid by x402, in addition to its price; null if this service does not accept x402 payments.',
@@ -191,7 +191,7 @@ export const GLOSSARY: Record<string, string> = {
     '`pending`: funded and queued. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.',
   steps: 'The creator’s reasoning trace, unchanged; null if it gave none.',
   'AgentHealth.status':
-    '`degraded`: of at least 5 executions fewer than 80 % were successful, with failures for at least 3 wallets. Or the operator has chosen to refuse failing agents, and this one is refused until it answers again.',
+    '`degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures. Or the operator refuses failing agents, and this one is refused until it answers a probe.',
   success_rate_recent:
     'The share of successful executions, 0 to 1, with equal weight for each wallet; null if there are none.',
   success_rate: '`successful_executions` / `total_executions`, 0 to 1; 0 if there are none.',
@@ -210,8 +210,8 @@ export const GLOSSARY: Record<string, string> = {
   to: 'Only executions initiated before this time; ISO 8601 with its zone.',
   tokens_used: 'LLM tokens as the creator reports them; null if it does not.',
   total: 'Number of matches on all pages.',
-  transactions: 'The signatures of the two transactions, base58.',
-  transaction: 'The transaction that archived it: its signature, base58.',
+  transactions: 'The signatures of the transactions that opened and settled the execution, base58.',
+  transaction: 'The signature of the transaction that archived the record, base58.',
   tree: 'The account that holds the tree, in the layout of SPL Account Compression; base58.',
   treasury: 'The token account that collects the fees.',
   usdc_mint: 'The token that prices are in.',
