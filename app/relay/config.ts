@@ -113,7 +113,7 @@ const settings = z.object({
     .int()
     .min(0)
     .default(2_000_000)
-    .describe('minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001 lamports lamports'),
+    .describe('minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001 lamports'),
   AUTHORITY_SILENCE_SECONDS: z.coerce
     .number()
     .int()
@@ -234,7 +234,7 @@ const settings = z.object({
     .min(1)
     .max(600)
     .default(10)
-    .describe('maximum maximum time to stop: executions that are nearly done end, the others continue after the next start'),
+    .describe('maximum time to stop: executions that are nearly done end, the others continue after the next start'),
   LEAVE_SECONDS: z.coerce
     .number()
     .min(0)
@@ -290,7 +290,7 @@ const settings = z.object({
     .min(7)
     .max(36_500)
     .default(USUAL_RESULTS.retentionDays)
-    .describe('how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently permanently'),
+    .describe('how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently'),
   S3_ENDPOINT: z.url().optional().describe('URL of an S3-compatible storage for large results; needs all of S3_*'),
   S3_BUCKET: z.string().min(1).optional().describe('bucket, which must exist'),
   S3_REGION: z.string().min(1).default('us-east-1').describe('region for the signatures of requests'),

@@ -77,7 +77,7 @@ export function createPaying(
   async function whyItWouldFail({ pay_transaction: payment }: JournalRow): Promise<Why | null> {
     // If the node does not answer, the payment is signed: the chain decides in the end.
     const fails = await chain.wouldFail(payment!).catch(() => false);
-    return fails ? unpaid('The payment would fail on-chain on-chain') : null;
+    return fails ? unpaid('The payment would fail on-chain') : null;
   }
 
   async function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Promise<Why | null> {
