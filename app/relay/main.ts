@@ -52,7 +52,7 @@ async function serve(): Promise<void> {
 async function main(): Promise<void> {
   const program = new Command('npm run relay --')
     .description(
-      'Runs the relay: serves the API and carries out executions. An indexer must run beside it. The other commands maintain the ledger.',
+      'Runs the relay: serves the API and carries out executions. An indexer must run at the same time. The other commands maintain the ledger.',
     )
     .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
     .action(serve);

@@ -216,7 +216,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     labelNames: ['node'],
   });
   const nodeSlots = new Gauge({
-    ...named('rpc_node_slot', 'Last slot seen from this node; only where there are several nodes'),
+    ...named('rpc_node_slot', 'Last slot seen from this node; only if there are several nodes'),
     labelNames: ['node'],
   });
   const lent = gauge(

@@ -8,12 +8,12 @@ import type { ExecutionState } from '../ledger/tables.ts';
 
 /** Every kind of difference and its meaning. */
 export const DIFFERENCES = {
-  escrow_short: 'an open record whose escrow does not hold its price',
+  escrow_short: 'an open record whose escrow has less than its price',
   escrow_left: 'an ended record whose escrow still exists',
   record_missing: 'an execution in the journal or the index that is not on the chain',
   journal_missing: 'an orphan: an open record paid through this service without a row in the journal',
   journal_deposit: 'a deposit of this service without a row in the journal; the relay returns it once it has expired',
-  journal_state: "a row of the journal in a state that does not fit the record's status",
+  journal_state: "a row of the journal in a state that does not match the record's status",
   journal_terms: 'a row of the journal with another price, caller, agent or request than the record',
   journal_amounts: 'a settled row of the journal with other amounts than the record',
   journal_result: 'a stored result of a paid execution whose hash differs from the record',

@@ -79,7 +79,7 @@ const HEADERS: Record<string, { description: string; schema: Json }> = {
 const TAGS: OpenApi['tags'] = [
   { name: 'Agents', description: 'The agents that you can call, with their prices.' },
   { name: 'Executions', description: 'Paid calls and their records.' },
-  { name: 'Events', description: 'What happens to executions, disputes, listings and keys, as it happens.' },
+  { name: 'Events', description: 'Events of executions, disputes, listings and keys, in real time.' },
   { name: 'Webhooks', description: 'The endpoints that events are sent to, and the deliveries to them.' },
   { name: 'Creators', description: 'For creators, who list agents.' },
   { name: 'Service', description: 'The service itself.' },

@@ -47,7 +47,7 @@ export const statementRoutes = {
     tag: 'Executions',
     summary: "Read the wallet's daily statement",
     about:
-      "What the key's wallet paid as caller, or earned with its agents as creator: one row for each UTC day. An execution counts for the day on which it ended, a dispute for the day on which it was decided. The statement contains what the index has read from the chain, without executions in progress.",
+      "The amounts that the key's wallet paid as caller, or earned with its agents as creator: one row for each UTC day. An execution counts for the day on which it ended, a dispute for the day on which it was decided. The statement contains what the index has read from the chain, without executions in progress.",
     access: 'read',
     query: StatementQuery,
     queryExample: { role: 'caller', from: '2026-11-01', to: '2026-11-30' },
@@ -76,7 +76,7 @@ export const statementRoutes = {
     tag: 'Executions',
     summary: "Read the wallet's spend by key and agent",
     about:
-      "What the key's wallet paid as caller: one row for each UTC day, API key and agent with an execution that ended or a dispute that was decided on that day. The amounts have the same meaning as in the daily statement. `key_id` is null for executions that the wallet opened itself.",
+      "The amounts that the key's wallet paid as caller: one row for each UTC day, API key and agent with an execution that ended or a dispute that was decided on that day. The amounts have the same meaning as in the daily statement. `key_id` is null for executions that the wallet opened itself.",
     access: 'read',
     query: SpendQuery,
     answers: {

@@ -200,9 +200,9 @@ export const webhookRoutes = {
     ...ONE,
     method: 'get',
     path: '/v1/webhooks/{endpoint_id}/deliveries',
-    summary: 'List what was sent to a webhook endpoint',
+    summary: 'List the deliveries to a webhook endpoint',
     about:
-      'A page of its deliveries, newest first, each with the answer to the last attempt. They are kept for 30 days.',
+      'A page of the deliveries, newest first, each with the answer to the last attempt. They are kept for 30 days.',
     query: DeliveriesQuery,
     queryExample: { limit: 10 },
     answers: {
