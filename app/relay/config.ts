@@ -256,7 +256,7 @@ const settings = z.object({
     .min(0)
     .default(50_000_000)
     .describe(
-      'minimum balance of the relay authority, lamports; below it new executions are refused, and the rest pays to settle and refund open ones',
+      'minimum balance of the relay authority, lamports; below it new executions are refused, because the rest must pay to settle and refund open ones',
     ),
   MIN_FREE_BYTES: z.coerce
     .number()

@@ -59,7 +59,7 @@ export function requireRequest({ record }: Opened, { requestHash: given }: { req
   const expected = hex(record.requestHash);
   if (given === expected) return;
   throw invalid(
-    'The execution was opened for another "task" or other "parameters": the hash of those sent is not its request hash',
+    'The execution was opened for another "task" or other "parameters": the hash of the sent values is not its request hash',
     {
       in: 'body',
       path: 'task',
