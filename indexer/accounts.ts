@@ -248,7 +248,7 @@ async function readGone(
   if (gone.length === 0) return [];
   // Not the transaction's own blockTime: Surfpool returns it divided by 1,000.
   const time = await connection.getBlockTime(slot);
-  if (time === null) throw new Error(`the node does not say when slot ${slot} was`);
+  if (time === null) throw new Error(`the node does not report the time of slot ${slot}`);
   return gone.map((entry) => ({ ...entry, time: BigInt(time) }));
 }
 

@@ -40,7 +40,7 @@ export class SnapshotNeeded extends Error {
   readonly signature: string;
 
   constructor(signature: string, cause: MissingRow) {
-    super(`${cause.message}, which transaction ${signature} is about`, { cause });
+    super(`${cause.message}, but transaction ${signature} refers to it`, { cause });
     this.signature = signature;
   }
 }

@@ -71,7 +71,7 @@ async function openSchema(url: string): Promise<Beside> {
   const session = await connectPostgres(url, NEW_INDEX);
   try {
     const { rows } = await session.query('SELECT pg_try_advisory_lock($1) AS taken', [lockNumber('rebuild')]);
-    if (rows[0].taken !== true) throw new Error('another process is building the index anew');
+    if (rows[0].taken !== true) throw new Error('another process is rebuilding the index');
     const migrateNew = () => migratePostgres(url, NEW_INDEX, MIGRATIONS.index);
     await migrateNew();
     const { db, close } = openPostgres<IndexDatabase>(url, {

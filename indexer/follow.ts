@@ -43,7 +43,7 @@ export async function follow(options: FollowOptions): Promise<void> {
     tell(head);
     soon = notices.waiting() > 0 ? soon + 1 : 0;
     if (soon > SOON_TIMES) {
-      log.warn({ waiting: notices.waiting() }, 'the node notified of transactions that it does not list');
+      log.warn({ waiting: notices.waiting() }, 'the node sent notifications for transactions that it does not list');
       notices.clear();
       keeper.hurry();
       soon = 0;

@@ -19,10 +19,10 @@ export async function claimChain(
   });
   const known = await db.selectFrom('chain_meta').selectAll().executeTakeFirstOrThrow();
   if (known.genesis_hash !== chain.genesisHash) {
-    return `this index was made from the chain with genesis hash ${known.genesis_hash}, but the node's is ${chain.genesisHash}: delete index.db to build it again, or choose another DATA_DIR`;
+    return `this index was made from the chain with genesis hash ${known.genesis_hash}, but the node's is ${chain.genesisHash}: delete index.db to rebuild it, or choose another DATA_DIR`;
   }
   if (known.program_id !== chain.programId) {
-    return `this index was made for the program ${known.program_id}, not ${chain.programId}: delete index.db to build it again`;
+    return `this index was made for the program ${known.program_id}, not ${chain.programId}: delete index.db to rebuild it`;
   }
   return null;
 }

@@ -156,7 +156,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   }
 
   function onLost(reason: string): void {
-    if (subscribed) log.warn({ reason }, 'the WebSocket was lost; reconnecting');
+    if (subscribed) log.warn({ reason }, 'the WebSocket connection was lost; reconnecting');
     subscribed = false;
   }
 
@@ -177,7 +177,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
 
   return {
     async start() {
-      if (state !== 'idle') throw new Error('an indexer is started once');
+      if (state !== 'idle') throw new Error('an indexer can be started only once');
       opened = await openOrStandBy(options, stopping.signal, (error) => {
         fail(error);
         stopping.abort(error);

@@ -61,7 +61,7 @@ export async function pass(deps: IngestDeps): Promise<bigint> {
   const { finished, head } = splitUnfinished(listed, confirmed);
   const last = listed.at(-1);
   if (listed.length >= deps.signaturePage && last?.confirmationStatus === 'processed') {
-    throw new Error('the node lists more of an unfinished block than fits a page');
+    throw new Error('the node lists more transactions of an unfinished block than a page holds');
   }
   if (last && (!cursor || listed.length >= deps.signaturePage)) {
     // More than one answer, or an empty index: keep the list on disk.
@@ -147,7 +147,7 @@ async function listOlder(deps: IngestDeps): Promise<void> {
       throw error;
     });
     if (page.some(({ slot }) => BigInt(slot) > oldest!.slot))
-      throw new Error('the node lists newer transactions as older');
+      throw new Error('the node lists newer transactions where older ones were requested');
     if (page.length === 0) {
       await requireEnd(deps, oldest, cursor);
       break;

@@ -20,7 +20,7 @@ export interface Cursor {
 /** The node's list does not reach the last applied transaction: the chain has dropped it, or the node lags behind. */
 export class NotJoined extends Error {
   constructor(cursor: Cursor) {
-    super(`the node's history does not join on to ${cursor.signature}, the last transaction applied`);
+    super(`the node's list of transactions does not reach ${cursor.signature}, the last applied transaction`);
   }
 }
 

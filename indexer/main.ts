@@ -94,12 +94,12 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
     onProgress: (slot) => console.error(`read up to slot ${slot}`),
     onWaiting: (sessions) =>
       console.error(
-        `waiting for database sessions that read the present tables: ${sessions}. pg_terminate_backend ends them.`,
+        `waiting for database sessions that read the old tables: ${sessions}. pg_terminate_backend ends them.`,
       ),
   });
   const seconds = Math.round((performance.now() - started) / 1_000);
   const path = isPostgresUrl(config.path) ? addressOf(config.path) : config.path;
-  print(json, { path, seconds }, `${path} was built again in ${seconds} s`);
+  print(json, { path, seconds }, `${path} was rebuilt in ${seconds} s`);
 }
 
 /** Advice about slots that the node had forgotten. */
@@ -180,9 +180,9 @@ try {
     .option('--json', 'print one JSON object instead of text')
     .addHelpText(
       'after',
-      `\nReads only; an indexer can keep running. Differences are checked again for some seconds.
+      `\nReads only; an indexer can keep running. Differences are checked again for a few seconds.
 Exit code 0: no differences; 1: differences; 2: the check failed.
-Accounts do not hold reasons, signatures and positions; check these and the events with \`rebuild\` and \`hash\`.`,
+Accounts do not contain reasons, signatures and positions; check these and the events with \`rebuild\` and \`hash\`.`,
     )
     .action(runVerify);
   command

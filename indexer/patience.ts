@@ -60,7 +60,7 @@ export function createPatience(stopping: AbortSignal, log: Logger): Pauses {
           error = cause instanceof Error ? cause.message : String(cause);
           if (cause instanceof ApplyError) throw cause;
           if (stopping.aborted) return undefined;
-          log.warn({ error, retryMs }, `${what}: will be tried again`);
+          log.warn({ error, retryMs }, `${what} failed; it will be retried`);
           await pause(Math.max(retryMs, askedMs));
         }
       }

@@ -9,7 +9,7 @@ const NO_KEY = '00'.repeat(16);
 /** The record as its account is, or as it was when it was archived. */
 export function recordOf(row: ExecutionRow): ExecutionRecord {
   const executionId = parseUuid(row.execution_id);
-  if (!executionId) throw new Error(`the index has an execution ${row.execution_id}, which is no id`);
+  if (!executionId) throw new Error(`the index has an execution with the invalid id ${row.execution_id}`);
   return {
     version: 1,
     status: row.status === 'dispute_upheld' ? 'disputeUpheld' : row.status,

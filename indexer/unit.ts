@@ -47,7 +47,7 @@ export class RowSet<Row extends object> {
     const row = this.rows.get(key);
     if (row !== undefined) return row;
     if (this.isWhole) return null;
-    throw new Error(`${this.table.name} of ${key} were not loaded`);
+    throw new Error(`${this.table.name} has no loaded row of ${key}`);
   }
 
   /** Any row; null if a wholly loaded table has none. */

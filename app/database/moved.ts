@@ -23,6 +23,6 @@ export function requireNotMoved(path: string): void {
   if (!existsSync(markOf(path))) return;
   const target = readFileSync(markOf(path), 'utf8').trim();
   throw new Error(
-    `The rows of ${path} were moved to the PostgreSQL ${target}. Start with DATABASE_URL once migrate-to-postgres has said that all tables are equal. To go back to the file, remove ${markOf(path)}, but only if nothing has run on PostgreSQL since.`,
+    `The rows of ${path} were moved to the PostgreSQL ${target}. Start with DATABASE_URL after migrate-to-postgres has reported that all tables are equal. To go back to the file, remove ${markOf(path)}, but only if nothing has run on PostgreSQL since.`,
   );
 }

@@ -69,7 +69,7 @@ export const databaseUrl = z
   .string()
   .refine(isReadable, {
     error:
-      'must be postgres://USER:PASSWORD@HOST:PORT/NAME, in USER and PASSWORD each character but letters, digits and -._~ as %XX',
+      'must be postgres://USER:PASSWORD@HOST:PORT/NAME, in USER and PASSWORD with every character except letters, digits and -._~ as %XX',
   })
   .optional();
 

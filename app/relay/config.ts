@@ -63,7 +63,7 @@ const settings = z.object({
     .default('test')
     .describe('live: mainnet, keys crtx_live_; test: devnet or a local network, keys crtx_test_'),
   SOLANA_RPC_URL: urls('http://127.0.0.1:8899').describe(
-    'JSON-RPC URL of the Solana node. Several URLs, separated by commas: if one fails the next is used, and reads that decide about money ask two',
+    'JSON-RPC URL of the Solana node. Several URLs, separated by commas: if one fails, the next is used; reads that decide about money ask two',
   ),
   SOLANA_WS_URL: urls('ws://127.0.0.1:8900').describe(
     'WebSocket URL of the same node, or of each node in the same order',
@@ -81,7 +81,7 @@ const settings = z.object({
     .bigint()
     .min(0n)
     .default(100_000n)
-    .describe('most priority fee of one transaction, in addition to the fee for signatures; 0: no priority fees'),
+    .describe('maximum priority fee of one transaction, lamports, in addition to the fee for signatures; 0: no priority fees'),
   MIN_PRIORITY_FEE_MICROLAMPORTS: z.coerce
     .bigint()
     .min(0n)
@@ -93,7 +93,7 @@ const settings = z.object({
     .int()
     .min(1)
     .default(20)
-    .describe('average reads of the chain per second for requests that nobody pays for: keys, pages, readiness'),
+    .describe('maximum average of chain reads per second for unpaid requests: keys, pages, readiness'),
   PUBLIC_RPC_URL: z.url().optional().describe('RPC URL that callers are shown (default: the origin of SOLANA_RPC_URL)'),
   RELAY_KEYPAIR: z.string().min(1).describe('keypair file of the relay authority, a JSON array of 64 bytes'),
   X402_FEE_PAYER_KEYPAIR: z
@@ -101,19 +101,19 @@ const settings = z.object({
     .min(1)
     .optional()
     .describe(
-      'keypair file of the fee payer of x402 clients’ payments, the same for all relays on a ledger and never a relay authority; without it such payments are not taken',
+      'keypair file of the fee payer of x402 payments, the same for all relays on a ledger and never a relay authority; without it x402 payments are refused',
     ),
   X402_SERVICE_FEE_USDC: z.coerce
     .number()
     .refine((value) => isUsdc(value) && parseUsdc(value) <= constants.maxServiceFee, SERVICE_FEE_RULE)
     .default(Number(formatUsdc(USUAL_SERVICE_FEE)))
-    .describe('what an x402 client pays beyond the price, USDC; it covers the network fees of a call'),
+    .describe('fee that an x402 client pays in addition to the price, USDC; it covers the network fees of a call'),
   X402_MIN_LAMPORTS: z.coerce
     .number()
     .int()
     .min(0)
     .default(2_000_000)
-    .describe('minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001'),
+    .describe('minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001 lamports'),
   AUTHORITY_SILENCE_SECONDS: z.coerce
     .number()
     .int()
@@ -121,7 +121,7 @@ const settings = z.object({
     .max(86_400)
     .default(USUAL_SILENCE_SECONDS)
     .describe(
-      'new executions are refused until another deployment has not signed with the relay authority for this time; 0: no check',
+      'if another deployment signs with the relay authority, new executions are refused until it has stopped for this time; 0: no check',
     ),
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
   DATABASE_URL: databaseUrl.describe(
@@ -135,7 +135,7 @@ const settings = z.object({
     .min(1)
     .optional()
     .describe(
-      'file of the keys that sign calls to creators, created if it does not exist (default: DATA_DIR/call-keys.json)',
+      'file of the keys that sign calls to creators; created if it does not exist (default: DATA_DIR/call-keys.json)',
     ),
   ALLOW_PRIVATE_ENDPOINTS: z
     .enum(['true', 'false'])
@@ -152,7 +152,7 @@ const settings = z.object({
     .enum(['budgets', 'all'])
     .default('budgets')
     .describe(
-      'all: you pay what a wallet’s gas balance does not, without the limits of TRIAL_* and SPONSOR_LAMPORTS_*',
+      'all: you pay all fees and deposits that a wallet’s gas balance does not pay, without the limits of TRIAL_* and SPONSOR_LAMPORTS_*',
     ),
   TRIAL_CALLS_PER_WALLET: z.coerce
     .number()
@@ -193,7 +193,7 @@ const settings = z.object({
     .int()
     .min(0)
     .default(0)
-    .describe('most open executions of one wallet; 0: no limit'),
+    .describe('maximum number of open executions of one wallet; 0: no limit'),
   TRUST_PROXY: z.coerce
     .number()
     .int()
@@ -207,14 +207,14 @@ const settings = z.object({
     .min(0)
     .default(50)
     .describe(
-      'requests per second from one address (see TRUST_PROXY) without a key or session of a wallet that has paid or has a listing; 0: no limit',
+      'requests per second from one IP address (see TRUST_PROXY) without a key or session of a wallet that has paid or has a listing; 0: no limit',
     ),
   PUBLIC_RATE_BURST: z.coerce
     .number()
     .int()
     .min(0)
     .default(200)
-    .describe('such requests that one address may send in a burst, every ten seconds'),
+    .describe('additional such requests that one IP address may send in a burst, every ten seconds'),
   REFUSE_AFTER: z.coerce
     .number()
     .int()
@@ -234,7 +234,7 @@ const settings = z.object({
     .min(1)
     .max(600)
     .default(10)
-    .describe('time to stop: executions that are nearly done end, the others continue after the next start'),
+    .describe('maximum time to stop: executions that are nearly done end, the others continue after the next start'),
   LEAVE_SECONDS: z.coerce
     .number()
     .min(0)
@@ -256,7 +256,7 @@ const settings = z.object({
     .min(0)
     .default(50_000_000)
     .describe(
-      'new executions are refused if the relay authority has less; the rest pays to settle and refund open ones',
+      'minimum balance of the relay authority, lamports; below it new executions are refused, because the rest must pay to settle and refund open ones',
     ),
   MIN_FREE_BYTES: z.coerce
     .number()
@@ -277,7 +277,7 @@ const settings = z.object({
     .int()
     .min(0)
     .default(21_600)
-    .describe('longest time that a record waits for others to be archived with it, because twelve share a fee'),
+    .describe('maximum time that a record waits to be archived with others, because twelve share a fee'),
   RESULT_BYTES_PER_CENT: z.coerce
     .number()
     .int()
@@ -290,7 +290,7 @@ const settings = z.object({
     .min(7)
     .max(36_500)
     .default(USUAL_RESULTS.retentionDays)
-    .describe('how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept'),
+    .describe('how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently'),
   S3_ENDPOINT: z.url().optional().describe('URL of an S3-compatible storage for large results; needs all of S3_*'),
   S3_BUCKET: z.string().min(1).optional().describe('bucket, which must exist'),
   S3_REGION: z.string().min(1).default('us-east-1').describe('region for the signatures of requests'),

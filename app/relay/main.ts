@@ -52,7 +52,7 @@ async function serve(): Promise<void> {
 async function main(): Promise<void> {
   const program = new Command('npm run relay --')
     .description(
-      'Runs the relay: serves the API and carries out executions. An indexer must run beside it. The other commands maintain the ledger.',
+      'Runs the relay: serves the API and carries out executions. An indexer must run at the same time. The other commands maintain the ledger.',
     )
     .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
     .action(serve);
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
     .description(
       'creates a new key that signs calls to creators; the previous key stays in the key directory. Restart the relay afterwards',
     )
-    .action(() => console.log(`The next start signs with ${rotateCallKeys(readConfig(process.env).callKeysPath)}`));
+    .action(() => console.log(`From its next start on, the relay signs with ${rotateCallKeys(readConfig(process.env).callKeysPath)}`));
   await runCommandLine(program);
 }
 

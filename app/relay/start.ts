@@ -296,7 +296,7 @@ function requireAuthority(config: Config, chain: RelayChain): void {
   const named = relayAuthoritiesOf(config);
   if (named.some((authority) => authority.equals(chain.authority))) return;
   throw new Error(
-    `RELAY_KEYPAIR is the key of ${chain.authority}, which is not a relay authority of the marketplace: ${named.join(', ')}`,
+    `RELAY_KEYPAIR is the key of ${chain.authority}, which is not among the marketplace's relay authorities: ${named.join(', ')}`,
   );
 }
 
@@ -531,7 +531,7 @@ async function startX402Runway(config: RelayConfig, chain: RelayChain, marketpla
   const { feePayer } = chain;
   if (!x402 || !feePayer) return null;
   if (relayAuthoritiesOf(marketplace).some((authority) => authority.equals(feePayer))) {
-    throw new Error(`X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Make another key for it.`);
+    throw new Error(`X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Create a separate key for it.`);
   }
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(feePayer),

@@ -118,7 +118,7 @@ describe('migration, indexer and relay as separate processes', function () {
     const live = await run('app/relay/main.ts', { ENVIRONMENT: 'live' });
     expect([live.status, live.stderr.includes('ENVIRONMENT=live')]).to.deep.equal([1, true]);
     const refused = await run('app/relay/main.ts', { RELAY_KEYPAIR: other });
-    const reason = 'which is not a relay authority of the marketplace';
+    const reason = "which is not among the marketplace's relay authorities";
     expect([refused.status, refused.stderr.includes(reason)]).to.deep.equal([1, true]);
     await end(indexer);
   });

@@ -168,7 +168,7 @@ export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger): KeyUse 
   }
 
   const timer = setInterval(() => {
-    flush().catch((error: unknown) => log.warn({ error }, 'cannot write when keys were last used'));
+    flush().catch((error: unknown) => log.warn({ error }, 'cannot store when API keys were last used'));
   }, FLUSH_MS);
   timer.unref();
 

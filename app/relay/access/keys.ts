@@ -77,7 +77,7 @@ export async function registerKey(
 ): Promise<{ key_id: string; name: string }> {
   const restrictions = toColumns(input);
   if (Object.keys(restrictions).length > 0 && session !== input.wallet) {
-    throw new ApiError('unauthorized', "To restrict a key, send the token of a session of the key's wallet");
+    throw new ApiError('unauthorized', "To restrict a key, sign in with the key's wallet and send the session's token");
   }
   const keyId = keyIdOfHash(input.key_hash);
   if (bs58.decodeUnsafe(input.wallet)?.length !== 32) {

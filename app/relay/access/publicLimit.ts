@@ -52,7 +52,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     if (waitMs === 0) return;
     throw new ApiError(
       'rate_limited',
-      `Too many requests from this IP address: at most ${publicRate.perSecond} per second without the API key of a wallet that has paid before. Retry later.`,
+      `Too many requests from this IP address: at most ${publicRate.perSecond} per second without a key or session of a wallet that has paid or has a listing. Retry later.`,
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     );
   }

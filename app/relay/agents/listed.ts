@@ -75,7 +75,7 @@ export function createListedAgents(deps: ListedDeps) {
       }
     } catch (error) {
       // The lists were answered already: nobody else reports it.
-      if (isLong) deps.log.warn({ error }, 'cannot bring the lists of agents up to date');
+      if (isLong) deps.log.warn({ error }, 'cannot update the lists of agents');
       throw error;
     } finally {
       following = null;

@@ -88,7 +88,7 @@ export function checkParametersNow({ schema, parameters }: { schema: string; par
     });
   } catch (error) {
     if (!(error instanceof OutOfTime)) throw error;
-    const expected = 'must be smaller: the check against this agent’s schema takes too long';
+    const expected = 'must be smaller: checking them against this agent’s schema takes too long';
     return [{ path: 'parameters', expected, got: show(value), message: `parameters ${expected}` }];
   }
 }
@@ -158,13 +158,13 @@ function describeUnion(steps: string[], forms: Found[]): Found {
   });
   const different = [...new Set(rules)];
   const shown = different.slice(0, MAX_FORMS).join(', or ');
-  const rest = different.length > MAX_FORMS ? ', or another form' : '';
+  const rest = different.length > MAX_FORMS ? ', or another alternative' : '';
   const expected =
     different.length === 0
-      ? 'must fit exactly one form of the schema'
+      ? 'must match exactly one alternative of the schema'
       : isOnePlace
         ? `${shown}${rest}`
-        : `must fit one form of the schema: ${shown}${rest}`;
+        : `must match one alternative of the schema: ${shown}${rest}`;
   return { steps: place, expected, words: expected };
 }
 
@@ -178,7 +178,7 @@ function describeError(error: ErrorObject, steps: string[]): Found {
       return rule('no parameter with this name', 'is not a parameter of this agent', path);
     }
     case 'false schema':
-      return rule('no parameter at this place', 'is not a parameter of this agent');
+      return rule('no parameter at this path', 'is not a parameter of this agent');
     case 'enum':
       return rule(`must be one of ${shorten(error.params.allowedValues)}`);
     case 'const':

@@ -50,7 +50,7 @@ export function startProber(deps: ProberDeps, health: AgentHealthReader, everySe
     }
   };
   const timer = setInterval(() => {
-    look().catch((error) => deps.log.error({ error }, 'cannot read which agents to probe'));
+    look().catch((error) => deps.log.error({ error }, 'cannot read the agents to probe'));
   }, everySeconds * 1_000);
   return () => clearInterval(timer);
 }
@@ -76,7 +76,7 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
   const executionId = randomUUID();
   const timeoutSeconds = Math.min(Number(row.timeout_seconds), MAX_TIMEOUT_SECONDS);
   const { parameters, fits } = await sampleParameters(document.metadata.input_schema, document.checkParameters);
-  if (!fits) deps.log.warn({ listing }, 'no sample fits the input schema; probing with one that does not fit');
+  if (!fits) deps.log.warn({ listing }, 'no generated parameters fit the input schema; the probe sends parameters that do not fit');
   const answer = await deps.callCreator({
     endpoint: document.metadata.endpoint,
     request: {

@@ -77,7 +77,7 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
   return rows.map(({ leaf_index, leaf, ...row }) => {
     const execution = recordOf(row);
     if (hexOf(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
-      throw new Error(`the row of execution ${row.execution_id} is not what its leaf was made of`);
+      throw new Error(`the row of execution ${row.execution_id} does not match its leaf`);
     }
     const fields = Buffer.from(encodeArchived(execution)).toString('base64');
     return { leaf_index: Number(leaf_index), record: row.record, fields };

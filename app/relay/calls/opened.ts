@@ -59,11 +59,11 @@ export function requireRequest({ record }: Opened, { requestHash: given }: { req
   const expected = hex(record.requestHash);
   if (given === expected) return;
   throw invalid(
-    'The execution was opened for another "task" or other "parameters": their hash differs from its request hash',
+    'The execution was opened for another "task" or other "parameters": the hash of the sent values is not its request hash',
     {
       in: 'body',
       path: 'task',
-      expected: `must give, with "parameters", the request hash ${expected}`,
+      expected: `must have, together with "parameters", the request hash ${expected}`,
       got: show(given),
     },
   );

@@ -100,9 +100,9 @@ export function rangeOf({ from, to }: Range, nowMs: number): { first: number; la
   const first = from === undefined ? last - USUAL_DAYS + 1 : Math.floor(Date.parse(from) / DAY_MS);
   const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
   if (first >= 0 && first <= last && last - first < STATEMENT_DAYS) return { first, last, span };
-  const expected = `must be at most ${STATEMENT_DAYS} days, and "from" not after "to"`;
+  const expected = `must be at most ${STATEMENT_DAYS} days, with "from" not after "to"`;
   const got = `${from ?? toDay(first)} to ${toDay(last)}`;
-  throw invalid(`The days of a statement ${expected}, not ${got}`, { in: 'query', path: 'from', expected, got });
+  throw invalid(`The range of a statement ${expected}; got ${got}`, { in: 'query', path: 'from', expected, got });
 }
 
 /** The conditions that select a wallet's rows: its calls, or those of each of its listings. */

@@ -257,7 +257,7 @@ function createLook({ all, standingOf, ask, commitment, log }: LookOptions): () 
 
   function say(node: ChainNode, { state, slot }: Standing): void {
     if (state === 'up') log.info({ node: node.name, slot }, 'a node is in use again');
-    else log.error({ node: node.name, state, slot }, 'a node is not used');
+    else log.error({ node: node.name, state, slot }, 'a node is not used until it works again');
   }
 
   function requireOneCluster(): void {

@@ -83,7 +83,7 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
   function begin(endpoint: EndpointRow, delivery: DeliveryRow): void {
     const attempt = deliver(deps, settings, endpoint, delivery)
       // The outcome could not be written: the delivery is due again after its lease.
-      .catch((error) => log.warn({ error, endpoint: endpoint.endpoint_id }, 'the outcome of a webhook is unknown'))
+      .catch((error) => log.warn({ error, endpoint: endpoint.endpoint_id }, 'cannot complete a webhook delivery; it will be retried'))
       .finally(() => attempts.delete(attempt));
     attempts.add(attempt);
   }
@@ -141,7 +141,7 @@ async function send(
   { position }: DeliveryRow,
 ): Promise<WebhookAnswer> {
   const row = await readEventAt(ledger, position);
-  if (!row) return { status: null, body: null, error: 'the event is no longer kept' };
+  if (!row) return { status: null, body: null, error: 'the event is older than 30 days and was deleted' };
   const body = JSON.stringify(toEvent(row));
   return calls.post(endpoint.url, headersOf(endpoint, eventIdOf(position), body, now()), body, timeoutMs);
 }

@@ -86,7 +86,7 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
     const what =
       own < settings.perWallet
         ? `This service has too many open event streams${isKnown ? '' : ' of wallets that have not paid for a call yet'}.`
-        : `This wallet has ${own} open event streams, the most that it may have. Close one.`;
+        : `This wallet has ${own} open event streams, the maximum. Close one.`;
     throw new ApiError('rate_limited', `${what} Retry in ${RETRY_SECONDS} s.`, { retryAfterSeconds: RETRY_SECONDS });
   }
 

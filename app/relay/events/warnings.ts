@@ -44,7 +44,7 @@ export function createWarnings({ ledger, writes, now, log }: WarningsDeps): (cal
       : takeBackWarning(ledger, warning);
     written.catch((error) => {
       known.delete(name);
-      log.warn({ error, wallet, type }, 'a warning was not written');
+      log.warn({ error, wallet, type }, 'cannot store a warning event');
     });
   }
 

@@ -61,7 +61,7 @@ export function createAuthorityWatch(options: {
       const { signature, executionId } = transaction;
       log.error(
         { signature, execution_id: executionId, authority: chain.authority.toBase58() },
-        `another deployment signed this with our relay authority; new executions are refused until it is silent for ${silence} seconds. Stop that deployment, or give it another authority`,
+        `another deployment signed this transaction with our relay authority; new executions are refused until it is silent for ${silence} seconds. Stop that deployment, or give it another authority`,
       );
     }
     if (foreign && foreign.at <= now - silence) {

@@ -152,7 +152,7 @@ function overloaded(): ApiError {
 
 function insufficient(payer: string, have: bigint, need: bigint): ApiError {
   const left = formatUsdc(have > 0n ? have : 0n);
-  const message = `Wallet ${payer} can pay ${left} USDC from its own account; this call needs ${formatUsdc(need)} USDC`;
+  const message = `Wallet ${payer} can pay ${left} USDC from its associated token account; this call needs ${formatUsdc(need)} USDC`;
   return refusePayment('insufficient_funds', message);
 }
 

@@ -40,7 +40,7 @@ export interface KeepingDeps {
 export function startKeeping(deps: KeepingDeps): () => Promise<void> {
   let isEnded = false;
   const run = () => keepResults(deps, () => isEnded);
-  const end = runEvery(EVERY_MS, run, (error) => deps.log.error({ error }, 'cannot move or drop results'));
+  const end = runEvery(EVERY_MS, run, (error) => deps.log.error({ error }, 'cannot move or delete stored results'));
   return () => {
     isEnded = true;
     return end();

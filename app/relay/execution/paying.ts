@@ -52,7 +52,7 @@ export function createPaying(
     const final = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!final) return 'wait';
     if (isPrepared(final)) return 'wait';
-    return endUnpaid(row, live, final, unpaid('The deposit of this payment could not be made'));
+    return endUnpaid(row, live, final, unpaid('The deposit for this payment could not be created'));
   }
 
   /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
@@ -64,7 +64,7 @@ export function createPaying(
       await chain.send(bytes);
       const final = await readPast(row, lastValidHeight);
       if (!final || final.deposit) return 'wait';
-      return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit of this payment'));
+      return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit for this payment'));
     }
     if (isPaid(row, at)) return notePaid(row, at);
     const why = (await whyNotToPay(row, at)) ?? whyNotToOpen(row, at) ?? (await whyItWouldFail(row));
@@ -77,12 +77,12 @@ export function createPaying(
   async function whyItWouldFail({ pay_transaction: payment }: JournalRow): Promise<Why | null> {
     // If the node does not answer, the payment is signed: the chain decides in the end.
     const fails = await chain.wouldFail(payment!).catch(() => false);
-    return fails ? unpaid('The payment would fail') : null;
+    return fails ? unpaid('The payment would fail on-chain') : null;
   }
 
   async function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Promise<Why | null> {
     if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
-    if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit of this payment expires');
+    if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit for this payment has expired or is about to expire');
     if (Date.now() - Number(row.created_ms) < OLD_MS) return null;
     const { blockHeight } = await chain.finalized();
     return blockHeight > row.pay_last_valid_height! ? unpaid('The payment has expired') : null;

@@ -139,18 +139,20 @@ function whyNotLent(rents: Pick<Rents, 'record' | 'escrow'>, sums: Sums, budgets
   const { lent, waiting, sponsorsAll } = budgets;
   if (sponsorsAll) return null;
   const rent = rents.record + rents.escrow;
-  const inAll = ': all that the marketplace lends for';
-  if (sums.waits === 1n) return 'The marketplace lends no rent to a wallet whose USDC account cannot receive a refund';
+  const inAll = '; one more call would exceed the limit for';
+  if (sums.waits === 1n)
+    return 'The marketplace lends no refundable deposits to a wallet whose USDC account cannot receive a refund';
   if (sums.is_proven === 0n && sums.lent_waiting > waiting) {
-    return 'Refunds that wait for their callers hold the rent that the marketplace lends to new wallets';
+    return 'Refunds that callers cannot receive yet lock the refundable deposits that the marketplace lends to new wallets';
   }
   if (sums.lent_wallet + rent > lent.wallet) {
-    return `Calls of this wallet hold ${sums.lent_wallet} lamports of rent${inAll} a wallet`;
+    return `Calls of this wallet hold ${sums.lent_wallet} lamports of refundable deposits lent by the marketplace${inAll} a wallet`;
   }
   if (sums.lent_listing + rent > lent.listing) {
-    return `Calls of this agent hold ${sums.lent_listing} lamports of rent${inAll} an agent`;
+    return `Calls of this agent hold ${sums.lent_listing} lamports of refundable deposits lent by the marketplace${inAll} an agent`;
   }
-  if (sums.lent_total + rent > lent.total) return `Calls hold ${sums.lent_total} lamports of rent${inAll} all calls`;
+  if (sums.lent_total + rent > lent.total)
+    return `Calls hold ${sums.lent_total} lamports of refundable deposits lent by the marketplace${inAll} all calls`;
   return null;
 }
 

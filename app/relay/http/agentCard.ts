@@ -72,7 +72,7 @@ export function createServiceCard(deployment: Deployment) {
     supportedInterfaces: [rest, mcp].map((one) => ({ ...one, protocolVersion: PROTOCOL_VERSION })),
     provider: { organization: 'The operator of this deployment', url: `${baseUrl}/docs` },
     version: '1.0.0',
-    capabilities: capabilitiesOf(deployment, 'Each listing has a card of its own, with its price.', {
+    capabilities: capabilitiesOf(deployment, 'Each listing has its own card, with its price.', {
       agents: `${baseUrl}/v1/agents`,
       agent_card: `${baseUrl}/v1/agents/{agent_id}/agent-card.json`,
       openapi: `${baseUrl}/openapi.json`,

@@ -85,7 +85,7 @@ async function serve(
   const { payer } = settings;
   if (apiKey !== null && payer !== undefined) {
     const issue = { in: 'query', path: 'payer', expected: 'must be absent with an API key', got: payer } as const;
-    throw invalid('The parameter "payer" is for calls without an API key', issue);
+    throw invalid('The parameter "payer" is only for calls without an API key', issue);
   }
   const market = createMarket({ baseUrl: deps.baseUrl(), apiKey, rpcUrl: null, fetch });
   const agents = await Promise.all(settings.agents.map((id) => market.client.getAgent(id))).catch((error) => {

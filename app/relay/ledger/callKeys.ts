@@ -61,7 +61,7 @@ export async function shareCallKeys(
   const isNew = before.every(({ kid }) => kid !== own.keys[0]?.kid);
   if (others.length > 0 && isNew) await sleep(KNOWN_AFTER_MS);
   const timer = setInterval(() => {
-    list().catch((error) => log.warn({ error }, 'the keys that sign calls could not be listed again'));
+    list().catch((error) => log.warn({ error }, 'cannot renew the published keys that sign calls'));
   }, RENEW_MS);
   timer.unref();
 
@@ -70,7 +70,7 @@ export async function shareCallKeys(
       try {
         others = othersOf(await readListed());
       } catch (error) {
-        log.warn({ error }, 'the keys of other relays could not be read');
+        log.warn({ error }, 'cannot read the keys of other relays');
       }
       return { keys: [...own.keys, ...others] };
     },

@@ -67,7 +67,7 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
           ? await storePieces({ executionId, token, bytes, row: insert({ ...row, result: NOTHING }, true) })
           : await writes.note(insert(row, false));
       const [stored] = rows as Omit<ResultRow, 'result'>[];
-      if (!stored) throw new JournalConflict(`execution ${executionId} is another relay's`);
+      if (!stored) throw new JournalConflict(`execution ${executionId} belongs to another relay`);
       const text = stored.token === row.token ? row.result : (await result(row.execution_id))?.result;
       return { ...stored, result: text ?? null };
     },

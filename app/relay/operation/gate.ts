@@ -12,15 +12,15 @@ const OBSTACLES = {
     'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
     30,
   ],
-  ledger_unreconciled: ['The service is starting and compares its ledger with the chain. Retry in some seconds.', 5],
+  ledger_unreconciled: ['The service is starting and compares its ledger with the chain. Retry in a few seconds.', 5],
   authority_changed: [
     'This relay’s authority is no longer registered with the marketplace. The operator must register it or use another one.',
     60,
   ],
   opens_paused: ['The marketplace’s admin has paused new executions. Executions in progress go on.', 30],
   fees_low: ['The service has too little SOL for network fees. The operator must fund it.', 300],
-  storage_low: ['The service has too little storage for new executions. Retry in some seconds.', 30],
-  stopping: ['The service is stopping. Retry in some seconds.', 5],
+  storage_low: ['The service has too little storage for new executions. Retry in a few seconds.', 30],
+  stopping: ['The service is stopping. Retry in a few seconds.', 5],
 } as const satisfies Partial<Record<Problem, readonly [message: string, retryAfterSeconds: number]>>;
 
 export type Obstacle = keyof typeof OBSTACLES;

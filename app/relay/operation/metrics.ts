@@ -163,14 +163,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
 /** Counters that other modules keep, read when they are shown. */
 function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
   new Counter({
-    ...named('log_lines_dropped_total', 'Log lines that could not be written and found no more room to wait'),
+    ...named('log_lines_dropped_total', 'Log lines that were dropped because the output was blocked and the buffer was full'),
     collect() {
       this.reset();
       this.inc(droppedLines());
     },
   });
   new Counter({
-    ...named('lane_refused_total', 'Large requests that got 503 because their lane had no room; paid: known wallets'),
+    ...named('lane_refused_total', 'Large requests that got 503 because the queue of their lane was full or too slow; paid: known wallets'),
     labelNames: ['lane'],
     collect() {
       this.reset();
@@ -178,14 +178,14 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
     },
   });
   new Gauge({
-    ...named('lane_waiting', 'Large requests and answers that wait in their lane'),
+    ...named('lane_waiting', 'Large requests and answers in the queue of each lane'),
     labelNames: ['lane'],
     collect() {
       for (const [lane, count] of waitingWork()) this.set({ lane }, count);
     },
   });
   new Counter({
-    ...named('sessions_displaced_total', 'Sessions of wallets that have not paid which made room for others'),
+    ...named('sessions_displaced_total', 'Sessions of wallets that have not paid, evicted by newer sessions'),
     collect() {
       this.reset();
       this.inc(displacedSessions());
@@ -216,7 +216,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     labelNames: ['node'],
   });
   const nodeSlots = new Gauge({
-    ...named('rpc_node_slot', 'Last slot seen from this node; only where there are several nodes'),
+    ...named('rpc_node_slot', 'Last slot seen from this node; only if there are several nodes'),
     labelNames: ['node'],
   });
   const lent = gauge(
@@ -230,24 +230,24 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
   );
   const parked = gauge(
     'executions_parked',
-    'Executions that wait for an operator, or for their refund after the deadline',
+    'Executions that wait for the operator, or for their refund after the deadline',
   );
-  const refunds = gauge('refunds_waiting', 'Refunds that wait for an account of their caller that can receive USDC');
+  const refunds = gauge('refunds_waiting', 'Refunds that wait because their caller has no account that can receive USDC');
   const oldest = gauge(
     'oldest_unsettled_seconds',
     'Age of the oldest execution that has not ended; 0 if there is none',
   );
-  const webhooks = gauge('webhooks_waiting', 'Webhook deliveries that are due and not under way');
+  const webhooks = gauge('webhooks_waiting', 'Webhook deliveries that are due and not being sent yet');
   const oldestWebhook = gauge(
     'oldest_waiting_webhook_seconds',
-    'How long the oldest of these deliveries has been due; 0 if there is none',
+    'How long the oldest waiting webhook delivery has been due; 0 if there is none',
   );
   const lamports = gauge('fee_payer_lamports', 'Balance of the relay authority');
   const x402Lamports = gauge('x402_fee_payer_lamports', 'Balance of the fee payer of x402 payments; 0 without one');
   const deposits = gauge('deposits_open', 'Deposits of x402 clients that are neither opened nor returned');
   const runway = gauge(
     'fee_payer_runway_hours',
-    'Hours until that balance is used up at the present rate; +Inf while nothing is spent',
+    'Hours until the balance of the relay authority is used up at the present rate; +Inf while nothing is spent',
   );
   const lag = gauge('indexer_lag_seconds', 'Seconds since the indexer last read the chain; +Inf before the first time');
   const slot = gauge('indexer_slot', 'Slot up to which the index is complete');
@@ -257,7 +257,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
   const archivable = gauge('archivable_lamports', 'Refundable deposits in records that could be archived now');
   const archived = gauge('archived_lamports', 'Refundable deposits that this process has returned since it started');
   const leaves = gauge('archived_executions', 'Executions in all archives');
-  const mismatched = gauge('archives_mismatched', 'Archives whose leaves in the index do not give the root on-chain');
+  const mismatched = gauge('archives_mismatched', 'Archives whose root computed from the index differs from the root on-chain');
 
   return async () => {
     const { views } = sources;

@@ -24,7 +24,7 @@ export function addReconcileCommand(program: Command, readPlaces: () => Reconcil
     .addHelpText(
       'after',
       `\nSet SOLANA_RPC_URL and DATA_DIR (or DATABASE_URL). Exit code 0: all agree; 1: differences; 2: the check failed.
-Differences are checked again for some seconds, because running processes can be a moment apart. Kinds of differences:\n
+Differences are checked again for a few seconds, because running processes can be a moment apart. Kinds of differences:\n
 ${Object.entries(DIFFERENCES)
   .map(([kind, meaning]) => `  ${kind.padEnd(16)} ${meaning}`)
   .join('\n')}`,

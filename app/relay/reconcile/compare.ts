@@ -8,12 +8,12 @@ import type { ExecutionState } from '../ledger/tables.ts';
 
 /** Every kind of difference and its meaning. */
 export const DIFFERENCES = {
-  escrow_short: 'an open record whose escrow does not hold its price',
-  escrow_left: 'a record that has ended and whose escrow is still there',
+  escrow_short: 'an open record whose escrow has less than its price',
+  escrow_left: 'an ended record whose escrow still exists',
   record_missing: 'an execution in the journal or the index that is not on the chain',
   journal_missing: 'an orphan: an open record paid through this service without a row in the journal',
   journal_deposit: 'a deposit of this service without a row in the journal; the relay returns it once it has expired',
-  journal_state: "a row of the journal in a state that does not fit the record's status",
+  journal_state: "a row of the journal in a state that does not match the record's status",
   journal_terms: 'a row of the journal with another price, caller, agent or request than the record',
   journal_amounts: 'a settled row of the journal with other amounts than the record',
   journal_result: 'a stored result of a paid execution whose hash differs from the record',
@@ -23,7 +23,7 @@ export const DIFFERENCES = {
   index_amounts: 'a row of the index with other amounts than the record',
   grant_spend: "a key's spending on the chain that differs from the sum of its executions",
   grant_count: "a key's execution count on the chain that differs from the number of its executions",
-  index_grant: 'a key in the index with another spending or number of executions than on the chain',
+  index_grant: 'a key in the index whose spending or execution count differs from the chain',
 } as const;
 export type DifferenceKind = keyof typeof DIFFERENCES;
 
@@ -115,12 +115,12 @@ export function compareExecution(views: ExecutionViews): Difference[] {
   if (record && record.status !== 'open' && escrow !== null) {
     differ('escrow_left', `${status}, escrow ${formatUsdc(escrow)}`);
   }
-  if (!record && !isClosed && index) differ('record_missing', `the index has it as ${index.status}`);
+  if (!record && !isClosed && index) differ('record_missing', `its status in the index is ${index.status}`);
   if (record && !index) differ('index_missing', `the record is ${status}`);
   if (journal) {
     if (!FITTING[status].includes(journal.state)) {
       const kind = status === 'none' && !index ? 'record_missing' : 'journal_state';
-      differ(kind, `the journal has it as ${journal.state}, the record is ${status === 'none' ? 'not there' : status}`);
+      differ(kind, `its state in the journal is ${journal.state}, the record is ${status === 'none' ? 'missing' : status}`);
     }
   } else if (record?.status === 'open' && record.keyId.some((byte) => byte !== 0)) {
     differ('journal_missing', `price ${formatUsdc(record.price)}`);

@@ -91,7 +91,7 @@ function compareKey(row: GrantRow, data: Uint8Array | null): Difference[] {
   const grant = decodeAccount('KeyGrant', data);
   const [spent, count] = [grant.totalSpent, grant.executionCount];
   if (String(spent) !== row.total_spent || count !== row.execution_count) {
-    const indexed = `${formatUsdc(BigInt(row.total_spent))} USDC in ${row.execution_count}`;
+    const indexed = `${formatUsdc(BigInt(row.total_spent))} USDC in ${row.execution_count} executions`;
     differ('index_grant', `the index has ${indexed}, the grant ${formatUsdc(spent)} USDC in ${count}`);
   }
   // A refund after the revocation does not reduce the spending of the grant.
@@ -99,6 +99,6 @@ function compareKey(row: GrantRow, data: Uint8Array | null): Difference[] {
   if (spent < row.kept || spent > most) {
     differ('grant_spend', `the grant has spent ${formatUsdc(spent)} USDC, its executions ${formatUsdc(row.kept)} USDC`);
   }
-  if (count !== row.executions) differ('grant_count', `the grant counts ${count}, there are ${row.executions}`);
+  if (count !== row.executions) differ('grant_count', `the grant counts ${count} executions, the index has ${row.executions}`);
   return found;
 }

@@ -57,7 +57,7 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
     }
     deps.log.error(
       { archive_index: index, tree: archive.tree },
-      'the leaves in the index do not give the root of the tree',
+      'the root computed from the leaves in the index differs from the root on-chain',
     );
     const isFirst = !mismatched.has(index);
     mismatched.add(index);

@@ -104,9 +104,9 @@ export const ERRORS = {
     status: 402,
     details: z.strictObject({ reason: z.enum(PAYMENT_REASONS) }),
     meaning:
-      'The call of an x402 client has no payment, or its payment was not taken. `details.reason` says why. The header `PAYMENT-REQUIRED` has a new quote.',
+      'The call of an x402 client has no payment, or its payment was not accepted. `details.reason` says why. The header `PAYMENT-REQUIRED` has a new quote.',
     remedy:
-      'Pay the quote and send the request again, with the payment in the header `PAYMENT-SIGNATURE`. x402 clients do both. A payment that was not taken was not sent: nothing was paid.',
+      'Pay the quote and send the request again, with the payment in the header `PAYMENT-SIGNATURE`. x402 clients do both. A payment that was not accepted has not been sent, so nothing was paid.',
   },
   insufficient_scope: {
     status: 403,
@@ -221,7 +221,7 @@ export const ERRORS = {
       /** When a dispute is no longer possible; null for other reasons. */
       until: z.iso.datetime().nullable(),
     }),
-    meaning: 'The content cannot be deleted yet: the execution runs, can still be disputed, or is disputed.',
+    meaning: 'The content cannot be deleted yet: the execution has not ended, can still be disputed, or is disputed.',
     remedy: 'Delete it after `details.until`, or once the execution or its dispute has ended.',
   },
   webhook_limit_reached: {
@@ -273,7 +273,7 @@ export const ERRORS = {
     status: 429,
     details: Nothing,
     meaning:
-      'Too many requests came from this IP address without the API key of a wallet that has paid before, an endpoint was tested too often, or the wallet has too many open event streams.',
+      'A limit is exceeded: requests from this IP address without a key or session of a wallet that has paid or has a listing, large requests, tests of endpoints or webhooks, or open event streams.',
     remedy: `Repeat the request after \`Retry-After\` seconds. ${NEVER_CHARGED}`,
   },
   execution_failed: {

@@ -67,14 +67,14 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.failed': 'Nothing was paid, or the price was refunded in full.',
   'dispute.opened': 'A caller disputes an execution, of this wallet or of its agent.',
   'dispute.resolved': 'The dispute has ended.',
-  'agent.paused': 'An agent of this wallet takes no new executions.',
-  'agent.signing_key_changed': 'An agent of this wallet signs its results with another key.',
+  'agent.paused': 'An agent of this wallet accepts no new executions.',
+  'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
     "An agent's collateral is less than 125 % of what its price or its open calls require. Top it up before the agent stops.",
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
   'gas.low': 'The gas balance pays for fewer than 10 more calls.',
-  'webhook.disabled': 'An endpoint failed for days and was switched off.',
-  'webhook.test': 'You asked for a test.',
+  'webhook.disabled': 'A webhook endpoint failed for three days and was disabled.',
+  'webhook.test': 'You requested a test event.',
 };
 
 /** One event: the body of a webhook, and the `data` of a stream. */

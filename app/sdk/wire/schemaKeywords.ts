@@ -77,8 +77,8 @@ export function describeSchemaRules(): string[] {
     'Annotations, and names that begin with `x-`, are kept and not checked. Any other keyword is refused.',
     `Formats that are checked: ${list(CHECKED_FORMATS)}; any other \`format\` is an annotation.`,
     '`$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.',
-    '`pattern` is read in the syntax of RE2: without lookahead and backreferences. Beside a checked format, a pattern that RE2 cannot read is ignored.',
-    `A schema has at most ${MAX_SCHEMA_BYTES} bytes, ${MAX_SCHEMAS} schemas within it (${MAX_SCHEMAS_FOLLOWED} and ${MAX_SCHEMA_DEPTH} levels with each \`$ref\` counted as what it names), and ${MAX_FORMS} in one union.`,
+    '`pattern` has the syntax of RE2: no lookahead and no backreferences. If the schema also has a checked `format`, a pattern that RE2 cannot read is ignored.',
+    `A schema has at most ${MAX_SCHEMA_BYTES} bytes, ${MAX_SCHEMAS} schemas within it (${MAX_SCHEMAS_FOLLOWED} schemas and ${MAX_SCHEMA_DEPTH} levels if each \`$ref\` counts as the schema that it names), and ${MAX_FORMS} in one union.`,
     'input_schema describes an object and is enforced before any money moves; output_schema describes the result and is not enforced.',
   ];
 }

@@ -40,10 +40,10 @@ describe('schemas as they are emitted', () => {
     [
       'a model of an optional list that does not fit',
       { also: [{ lat: 1 }] },
-      'parameters.also must fit one form of the schema: 0.lon is missing, or must be null',
+      'parameters.also must match one alternative of the schema: 0.lon is missing, or must be null',
     ],
     ['text against its pattern', { code: 'abc' }, 'parameters.code must match the pattern "^[A-Z]{3}-\\\\d{1,4}$"'],
-    ['a tuple of the wrong kinds', { pair: ['a', 1] }, 'parameters.pair must fit one form'],
+    ['a tuple of the wrong kinds', { pair: ['a', 1] }, 'parameters.pair must match one alternative'],
     ['a set with an item twice', { tags: ['a', 'a'] }, 'parameters.tags must not contain an item twice'],
     ['a map of the wrong values', { scores: { a: 'x' } }, 'parameters.scores.a must be number'],
     ['no multiple', { step: 7 }, 'parameters.step must be multiple of 5'],

@@ -273,7 +273,7 @@ describe('event streams', () => {
     const { error } = (await refused.json()) as { error: { code: string; message: string } };
     expect(error.code).to.equal('rate_limited');
     expect(error.message).to.equal(
-      'This wallet has 3 open event streams, the most that it may have. Close one. Retry in 30 s.',
+      'This wallet has 3 open event streams, the maximum. Close one. Retry in 30 s.',
     );
     leaving[0]!.abort();
     for (let status = 429; status !== 200; ) {

@@ -140,7 +140,7 @@ describe('POST /v1/metadata', () => {
     ['a tag of 25 characters', { custom_tags: ['a'.repeat(25)] }, '"custom_tags.0" must be 2 to 24'],
     ['a tag with a comma', { custom_tags: ['a,b'] }, '"custom_tags.0" must be 2 to 24'],
     ['a repeated tag', { custom_tags: ['aa', 'aa'] }, '"custom_tags" must not repeat'],
-    ['a standard tag among the custom ones', { custom_tags: ['sql'] }, '"custom_tags" must not hold standard tags'],
+    ['a standard tag among the custom ones', { custom_tags: ['sql'] }, '"custom_tags" must not contain standard tags'],
     ['an endpoint that ends otherwise', { endpoint: 'https://a.example/run' }, '"endpoint" must be a full http'],
     ['an endpoint with a query', { endpoint: 'https://a.example/execute?x=1' }, '"endpoint" must be'],
     ['an endpoint with a fragment', { endpoint: 'https://a.example/execute#x' }, '"endpoint" must be'],

@@ -104,7 +104,7 @@ describe('schemas', () => {
   it('may consist of type object alone, or of a combination alone', () => {
     expect(accept({ type: 'object' })({ any: 1 })).to.deep.equal([]);
     expect(accept({ anyOf: [{ required: ['a'] }, { required: ['b'] }] })({ c: 1 })).to.deep.equal([
-      'parameters must fit one form of the schema: a is missing, or b is missing',
+      'parameters must match one alternative of the schema: a is missing, or b is missing',
     ]);
   });
 
@@ -185,7 +185,7 @@ describe('schemas', () => {
       ['uniqueness asked again and again', again({ uniqueItems: true }), { a: [text] }],
       ['a pattern asked again and again', again({ pattern: '(a|b)*a(a|b){20}[ab]*$' }), { a: ab }],
     ];
-    const TOO_LONG = 'parameters must be smaller: the check against this agent’s schema takes too long';
+    const TOO_LONG = 'parameters must be smaller: checking them against this agent’s schema takes too long';
     for (const [name, schema, parameters] of STOPPED) {
       it(`stops ${name}`, async () => {
         expect(findInputSchemaFaults(schema, 'input_schema')).to.deep.equal([]);

@@ -179,9 +179,9 @@ describe('attacks on the x402 API', function () {
           staticAccountKeys.push(staticAccountKeys.at(-1)!);
           header.numReadonlyUnsignedAccounts += 1;
         },
-        says: 'it names an account twice',
+        says: 'it lists an account twice',
       }),
-      'the relay’s own key as payer': () => ({ by: market.authority, says: 'a key of this service cannot pay' }),
+      'the relay’s own key as payer': () => ({ by: market.authority, says: 'its payer must not be a key of this service' }),
       'the fee payer as payer': () => ({ by: feePayer, says: 'it must have two signers' }),
       ...Object.fromEntries(
         [0, 1].map((at) => [
@@ -239,7 +239,7 @@ describe('attacks on the x402 API', function () {
       const failed = await buy({ task: 'assertions' }, other, layout);
       expect([reasonOf(failed), failed.body.error.message]).to.deep.equal([
         'payment_failed',
-        'The payment would fail. Nothing was paid.',
+        'The payment would fail on-chain. Nothing was paid.',
       ]);
     });
   });
@@ -440,7 +440,7 @@ describe('attacks on the x402 API', function () {
     const refused = await request(relay.url, url, { body: { task: 'once more' } });
     expect([refused.status, refused.body.error.message]).to.deep.equal([
       503,
-      "The agent's listing changed during 3 paid calls of the last 24 hours, so it gets no more quotes today.",
+      "The agent's listing changed during 3 paid calls of the last 24 hours, so this service gives no quotes for it now. Retry later.",
     ]);
     market.setBehaviour(null);
   });

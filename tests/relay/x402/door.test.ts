@@ -322,7 +322,7 @@ describe('the x402 API', function () {
     const { status, body } = await request(other.url, path(), { body: { task: 'closed' } });
     await other.stop();
     expect([status, body.error.code]).to.deep.equal([404, 'not_found']);
-    expect(body.error.message).to.include('does not take payments of x402 clients');
+    expect(body.error.message).to.include('does not accept x402 payments');
   });
 
   it('does not start with the key of a relay authority as the fee payer of x402', async () => {
@@ -330,7 +330,7 @@ describe('the x402 API', function () {
       () => 'it started',
       ({ message }: Error) => message,
     );
-    const expected = `X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${market.authority.publicKey}. Make another key for it.`;
+    const expected = `X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${market.authority.publicKey}. Create a separate key for it.`;
     expect(refusal).to.equal(expected);
   });
 });

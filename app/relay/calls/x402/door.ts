@@ -80,7 +80,7 @@ interface Paid extends PaidQuote {
 export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<CallAnswer> {
   const { door } = deps;
   if (!door) {
-    throw new ApiError('not_found', 'This service does not take payments of x402 clients. Use an API key.');
+    throw new ApiError('not_found', 'This service does not accept x402 payments. Use an API key.');
   }
   const asked = await readAsked(request);
   let refusal: ApiError | null = null;
@@ -130,7 +130,7 @@ async function readAsked({ agentId, idempotencyKey, url, bytes, askFor }: DoorRe
   const { body: reading, identity } = await readExecuteBody(askFor(null), { bytes, agentId });
   const body = requireValue(reading);
   if (body.stream) {
-    const expected = 'must be false: the answer carries the receipt of the payment in its header';
+    const expected = 'must be false, because a header of the answer has the receipt of the payment';
     throw invalid(`The field "stream" ${expected}`, { in: 'body', path: 'stream', expected, got: 'true' });
   }
   return { agentId, payer, key, identity: identity!, body, url };
@@ -141,7 +141,7 @@ function readPaid(door: Door, { agentId, payer }: Asked, header: string): Paid {
   const paid = readPaidQuote(door, header);
   const { quote } = paid;
   if (quote.listing !== agentId || quote.payer !== payer) {
-    throw refusePayment('quote_changed', 'The payment is for a quote of another agent or payer');
+    throw refusePayment('quote_changed', 'The quote is for another agent or payer. Pay the new quote.');
   }
   const payment = readPayment(paid.transaction, {
     feePayer: door.feePayer,
@@ -191,7 +191,7 @@ function requireCurrent(door: Door, { identity }: Asked, agent: Agent, timeoutSe
     quote.price === agent.price &&
     quote.serviceFee === door.serviceFee;
   if (isSame) return;
-  const message = 'The quote is for another request, or the agent has changed since. Pay the new quote.';
+  const message = 'The quote is for another request, or the agent or the service fee has changed since. Pay the new quote.';
   throw refusePayment('quote_changed', message);
 }
 

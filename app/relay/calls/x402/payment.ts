@@ -57,15 +57,15 @@ export function readPayment(transaction: string, expected: Expected): Payment {
     throw wrong('it must have two signers: the fee payer of the quote, then the payer');
   }
   if (!feePayer?.equals(expected.feePayer)) throw wrong(`its fee payer must be ${expected.feePayer}`);
-  if (new Set(keys.map(String)).size !== keys.length) throw wrong('it names an account twice');
+  if (new Set(keys.map(String)).size !== keys.length) throw wrong('it lists an account twice');
   requireFee(networkFee(message));
   requireLayout(message.compiledInstructions, keys);
   requireTransfer(message.compiledInstructions[2]!, keys, expected);
   const wallet = payer.toBase58();
-  if (expected.ownKeys.includes(wallet)) throw wrong('a key of this service cannot pay');
-  if (expected.payer !== null && expected.payer !== wallet) throw wrong(`the quote names the payer ${expected.payer}`);
+  if (expected.ownKeys.includes(wallet)) throw wrong('its payer must not be a key of this service');
+  if (expected.payer !== null && expected.payer !== wallet) throw wrong(`the quote is for the payer ${expected.payer}`);
   if (!verifyMessage(payer.toBytes(), message.serialize(), formatSignature(signatures[PAYER_AT]!))) {
-    throw wrong(`the signature is not one of ${wallet}`);
+    throw wrong(`it has no valid signature of ${wallet}`);
   }
   return { bytes, payer: wallet, blockhash: message.recentBlockhash };
 }
@@ -81,7 +81,7 @@ function parseTransaction(bytes: Buffer) {
   } catch {
     // Refused below.
   }
-  throw wrong('it must be a transaction of version 0');
+  throw wrong('it must be a valid transaction of version 0');
 }
 
 function requireFee(fee: bigint): void {
@@ -114,13 +114,13 @@ function requireLayout(instructions: readonly Instruction[], keys: readonly Publ
     if (!HARMLESS.includes(program)) throw wrong(`it has an instruction of ${program}`);
   }
   const isUsed = instructions.some((one) => one.programIdIndex === 0 || one.accountKeyIndexes.includes(0));
-  if (isUsed) throw wrong('an instruction names the fee payer');
+  if (isUsed) throw wrong('no instruction may use the fee payer');
 }
 
 function requireTransfer({ accountKeyIndexes, data }: Instruction, keys: readonly PublicKey[], expected: Expected) {
   const [sourceAt, mintAt, vaultAt, payerAt, ...more] = accountKeyIndexes;
   if (more.length > 0 || payerAt !== PAYER_AT)
-    throw wrong('the transfer must have four accounts and be of the second signer');
+    throw wrong('the transfer must have four accounts, and the second signer as its authority');
   const view = Buffer.from(data);
   const amount = view.readBigUInt64LE(1);
   if (amount !== expected.amount) throw wrong(`it pays ${amount} base units, not ${expected.amount}`);

@@ -26,8 +26,8 @@ export function firstProgram(readme: string, language: string): string {
 export const ABOUT: Record<string, string> = {
   'caller.ts': 'calls an agent with the client for TypeScript',
   'receipt.ts': 'verifies a receipt against a Solana node, without this service',
-  'refund.ts': 'takes an open escrow back, without this service',
-  'refundDeposit.ts': 'sends an unused deposit of an x402 client back, without this service',
+  'refund.ts': 'refunds an open escrow, without this service',
+  'refundDeposit.ts': 'refunds an unused deposit of an x402 client, without this service',
   'archive.ts': 'proves an archived execution',
   'creator.ts': "a creator's server with the kit of the SDK",
   'creator.py': "a creator's server in Python",

@@ -51,7 +51,7 @@ export function createGuide(document: OpenApi, deployment: { environment: 'live'
     .replace('{{client_python}}', () => program('client-python.md', 'python'))
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
       const value = values[name];
-      if (value === undefined) throw new Error(`the guide names ${name}, which nobody knows`);
+      if (value === undefined) throw new Error(`the guide contains {{${name}}}, which is not defined`);
       return escapeHtml(value);
     });
   return `<div class="guide">

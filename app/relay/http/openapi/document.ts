@@ -62,15 +62,15 @@ const HEADERS: Record<string, { description: string; schema: Json }> = {
     schema: { type: 'string', format: 'uuid' },
   },
   'Idempotent-Replayed': {
-    description: '`true` if the answer was made for an earlier request.',
+    description: '`true` if this is the answer to an earlier request.',
     schema: { type: 'string', enum: ['true'] },
   },
   'PAYMENT-RESPONSE': {
     description:
-      'What became of the payment: SettleResponse of x402 version 2, JSON in base64. `extensions.execution` has the execution, its record and deposit, and the transaction that returned the money, if any.',
+      'The outcome of the payment: SettleResponse of x402 version 2, JSON in base64. `extensions.execution` has the execution, its record and deposit, and the transaction that returned the money, if any.',
     schema: { type: 'string' },
   },
-  Location: { description: 'Where a wallet with a key or a session reads the execution.', schema: { type: 'string' } },
+  Location: { description: 'The URL of the execution, for a wallet with a key or a session.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   ETag: { description: 'The version of the answer, for `If-None-Match`.', schema: { type: 'string' } },
   Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
@@ -79,16 +79,16 @@ const HEADERS: Record<string, { description: string; schema: Json }> = {
 const TAGS: OpenApi['tags'] = [
   { name: 'Agents', description: 'The agents that you can call, with their prices.' },
   { name: 'Executions', description: 'Paid calls and their records.' },
-  { name: 'Events', description: 'What happens to executions, disputes, listings and keys, as it happens.' },
-  { name: 'Webhooks', description: 'Where events are sent, and what was sent.' },
+  { name: 'Events', description: 'Events of executions, disputes, listings and keys, in real time.' },
+  { name: 'Webhooks', description: 'The endpoints that events are sent to, and the deliveries to them.' },
   { name: 'Creators', description: 'For creators, who list agents.' },
   { name: 'Service', description: 'The service itself.' },
 ];
 
 const WEBHOOK_HEADERS = {
-  'webhook-id': 'The `id` of the event. An event may come twice.',
+  'webhook-id': 'The `id` of the event. An event may be sent twice.',
   'webhook-timestamp': 'When this attempt was made, unix seconds.',
-  'webhook-signature': 'By the Standard Webhooks specification; two while a rotated secret is still accepted.',
+  'webhook-signature': 'The signature by the Standard Webhooks specification; two signatures while the secret before a rotation is still valid.',
 };
 const WEBHOOK: Json = {
   operationId: 'receiveEvent',
@@ -97,7 +97,7 @@ const WEBHOOK: Json = {
   tags: ['Events'],
   summary: 'Receive an event',
   description:
-    'Sent to each of your endpoints that wants the type. Any 2xx status within 10 seconds confirms it; everything else is repeated for 24 hours.',
+    'Sent to each of your endpoints that has this type in its `event_types`. Any 2xx status within 10 seconds confirms it; otherwise it is sent again, for 24 hours.',
   parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } };
   }),
@@ -134,9 +134,9 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
   paths[CHANGES_PATH] = {
     get: procedureOperation({
       operationId: 'getPendingChanges',
-      summary: 'List the changes of the terms that wait',
+      summary: 'List the pending changes of the terms',
       about:
-        'A change that gives a key more rights or raises costs waits for `admin_delay_seconds`. From `applicable_at` on anybody can apply it. Read from the chain at most 4 seconds ago.',
+        'A change that gives a key more rights or raises costs waits for `admin_delay_seconds`. From `applicable_at` on, anyone can apply it. Read from the chain at most 4 seconds ago.',
       schema: ChangesAnswer,
       example: CHANGES_ANSWER,
     }),

@@ -94,7 +94,7 @@ export const agentRoutes = {
     tag: 'Agents',
     summary: "Fetch an agent's A2A card",
     about:
-      "The listing as an agent card of A2A 1.0: name, skills, price and schemas. The marketplace does not speak A2A's own calls; the card names the REST API and MCP as interfaces.",
+      "The listing as an agent card of A2A 1.0: name, skills, price and schemas. The marketplace does not serve A2A's own methods; the card names the REST API and MCP as interfaces.",
     access: 'public',
     params: { agent_id: AGENT_PARAM },
     answers: { 200: { about: 'The card.', bytes: 'application/json' } },
@@ -121,7 +121,7 @@ export const agentRoutes = {
     tag: 'Agents',
     summary: "Read an agent's last 30 days",
     about:
-      'Success and latency of an agent for each of the last 30 days in UTC, by the time at which executions ended, and over all of them. Latencies have two significant digits.',
+      'Success and latency of an agent for each of the last 30 UTC days, and for all of them together. An execution counts for the day on which it ended. Latencies have two significant digits.',
     access: 'public',
     params: { agent_id: AGENT_PARAM },
     answers: {

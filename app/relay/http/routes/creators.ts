@@ -20,7 +20,7 @@ export const creatorRoutes = {
     tag: 'Creators',
     summary: "Send a listing's description",
     about:
-      "Stores the JSON document whose SHA-256 is the `metadata_hash` of a listing. The hash is over the exact bytes that you send. For a listing that does not exist yet the document is kept for 24 hours and shown to nobody. With a wallet's session (token in `Authorization`, or its cookie) it is kept for that wallet, which may then have the endpoint tested.",
+      "Stores the JSON document whose SHA-256 is the `metadata_hash` of a listing. The hash is over the exact bytes that you send. For a listing that does not exist yet the document is kept for 24 hours and not shown to anyone. With a wallet's session (token in `Authorization`, or its cookie) it is kept for that wallet, which can then have the endpoint tested.",
     access: 'public',
     body: {
       schema: AgentMetadata,
@@ -58,7 +58,7 @@ export const creatorRoutes = {
     tag: 'Creators',
     summary: 'Fetch the keys that sign calls to creators',
     about:
-      'Every call to a creator has an HTTP Message Signature (RFC 9421) of one of these Ed25519 keys. It covers method, authority, path, content type, body digest and the headers `Marketplace-Signing-Key` and `Marketplace-Purpose`. `kid` is the RFC 7638 thumbprint, which the signature names as `keyid`.',
+      'Every call to a creator has an HTTP Message Signature (RFC 9421) by one of these Ed25519 keys. It covers method, authority, path, content type, body digest and the headers `Marketplace-Signing-Key` and `Marketplace-Purpose`. `kid` is the RFC 7638 thumbprint, which the signature names as `keyid`.',
     access: 'public',
     answers: {
       200: {

@@ -8,7 +8,7 @@ import { AGENT_ID, EXECUTION_ID, EXECUTION_PARAM } from './samples.ts';
 const LAST_EVENT_ID = {
   'Last-Event-ID': {
     about:
-      'The `id` of the last event that you have, such as `evt_42`: the stream continues after it. Browsers send it on their own. Empty means none.',
+      'The `id` of the last event that you have, such as `evt_42`: the stream continues after it. Browsers send it automatically. Empty means none.',
     schema: z.string().regex(/^(evt_(0|[1-9][0-9]{0,15}))?$/),
   },
 };
@@ -28,7 +28,7 @@ export const COMPLETED_EVENT = sampleOf('execution.completed', {
 
 const STREAM = {
   about:
-    'The stream: for each event its `id`, its type as `event`, and its JSON as `data`. Every 15 seconds a comment shows that it lives. It ends after 10 minutes at the latest; reconnect with `Last-Event-ID`.',
+    'The stream: for each event its `id`, its type as `event`, and its JSON as `data`. A comment every 15 seconds shows that the stream is alive. It ends after 10 minutes at the latest; reconnect with `Last-Event-ID`.',
   bytes: 'text/event-stream' as const,
   examples: {
     completed: `id: ${COMPLETED_EVENT.id}\nevent: ${COMPLETED_EVENT.type}\ndata: ${JSON.stringify(COMPLETED_EVENT)}\n\n`,
@@ -42,7 +42,7 @@ export const eventRoutes = {
     tag: 'Events',
     summary: 'Follow one execution',
     about:
-      'Server-Sent Events of an execution from its first on: `execution.pending`, `execution.running`, and `execution.completed` or `execution.failed`, after which the stream ends. An event may come twice; its `id` tells.',
+      'Server-Sent Events of an execution, beginning with its first event: `execution.pending`, `execution.running`, and `execution.completed` or `execution.failed`, after which the stream ends. An event may be sent twice, with the same `id`.',
     access: 'read',
     params: { execution_id: EXECUTION_PARAM },
     headers: LAST_EVENT_ID,
@@ -62,7 +62,7 @@ export const eventRoutes = {
     tag: 'Events',
     summary: 'Follow all events of a wallet',
     about:
-      'Server-Sent Events of all executions, disputes, listings and keys of the wallet, from now on or after `Last-Event-ID`. Events are kept for 30 days. To get them without a connection, use webhooks.',
+      'Server-Sent Events of all executions, disputes, listings and keys of the wallet, from now on, or after `Last-Event-ID`. Events are kept for 30 days. To receive events without an open connection, use webhooks.',
     access: 'read',
     headers: LAST_EVENT_ID,
     answers: { 200: STREAM },

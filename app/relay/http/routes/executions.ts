@@ -47,7 +47,7 @@ import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN, WALLET } from './sam
 /** The answers of executeAgent and startExecution. */
 const outcomesOf = (asynchronous: string) => ({
   200: {
-    about: `The settled result; with \`async\`, the ${asynchronous} execution. With \`stream\`, Server-Sent Events: \`execution\` with its id, \`delta\` with \`text\` as the agent writes it (not verified, and not the result), then \`result\` with this answer or \`error\` with the error. A stream that ends without them leaves the outcome open: read the execution.`,
+    about: `The settled result; with \`async\`, the ${asynchronous} execution. With \`stream\`, Server-Sent Events: \`execution\` with its id, \`delta\` with \`text\` as the agent writes it (not verified, and not the result), then \`result\` with this answer or \`error\` with the error. If a stream ends without either, the outcome is unknown: read the execution.`,
     // The media type of the stream is omitted: with it, generated clients would type every answer as JSON or text.
     schema: z.union([ExecuteCompleted, ExecuteAccepted]),
     headers: ['Idempotent-Replayed' as const],
@@ -87,7 +87,7 @@ export const executionRoutes = {
     headers: {
       'Idempotency-Key': {
         about:
-          'Makes it safe to repeat this request: requests of a wallet with the same key are one execution, charged once. For 24 hours the final answer is repeated byte for byte, with `Idempotent-Replayed: true`. Later it is rebuilt from the record while that exists. If the open provably did not pay, the key can be used again.',
+          'Makes it safe to repeat this request: requests of a wallet with the same key are one execution, charged once. For 24 hours the final answer is repeated byte for byte, with `Idempotent-Replayed: true`. Later the answer is rebuilt from the record, while the record exists. If the escrow provably was not funded, the key can be used again.',
         schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
       },
     },
@@ -127,7 +127,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Execute an agent and pay by x402',
     about:
-      'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, then into the escrow, and is paid only for the signed result. Otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query, only that wallet can be the caller of the execution and get its refund.',
+      'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, and then into the escrow. It is paid to the creator only for the signed result; otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query, only that wallet can be the caller of the execution and get its refund.',
     access: 'public',
     params: { agent_id: AGENT_PARAM },
     query: DoorQuery,
@@ -139,7 +139,7 @@ export const executionRoutes = {
       },
       'Idempotency-Key': {
         about:
-          'Gives the same quote each time, so that a client that lost the answer to its payment finds it by a new request. Use a random key.',
+          'Requests with the same key get the same quote. A client that lost the answer to its payment can repeat the request and gets that answer. Use a random key.',
         schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
       },
     },
@@ -165,7 +165,7 @@ export const executionRoutes = {
       },
       202: {
         about:
-          'The execution goes on: with `async`, or because the outcome is not known yet. Send the same request with the same payment again to get it.',
+          'The execution continues: `async` was set, or the outcome is not known yet. To get the outcome, send the same request with the same payment again.',
         schema: ExecuteAccepted,
         headers: ['Retry-After', 'Location', 'PAYMENT-RESPONSE'],
         examples: { unknown: { execution_id: EXECUTION_ID, status: 'running' } },
@@ -231,7 +231,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: "List the wallet's executions",
     about:
-      "A page of the executions of the key's wallet, newest first, in the order of the chain. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
+      "A page of the executions of the key's wallet, newest first by their position on the chain. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
     access: 'read',
     query: ExecutionsQuery,
     queryExample: { status: 'completed', limit: 10 },
@@ -310,7 +310,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Delete the content of an execution',
     about:
-      "Deletes task, parameters, result and steps of an ended execution from this service, for good. The record, its hashes, amounts and signatures stay, and so does everything on-chain. A settled execution's content is kept while it can be disputed (72 hours) and while it is disputed. Needs a key with the scope `execute`, or a session of the wallet. Repeating the request gives the same answer.",
+      "Permanently deletes task, parameters, result and steps of an ended execution from this service. The record, its hashes, amounts and signatures stay, and so does all data on-chain. A settled execution's content is kept while it can be disputed (72 hours) and while it is disputed. Needs a key with the scope `execute`, or a session of the wallet. Repeating the request gives the same answer.",
     access: 'owner',
     params: { execution_id: EXECUTION_PARAM },
     answers: {
@@ -335,7 +335,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Prove an archived execution',
     about:
-      "Three days after its end the record of a settled execution becomes a leaf of a Merkle tree, and its refundable deposit is returned. This proof shows the leaf against the tree's account on any Solana node. All of it is public on-chain.",
+      "Three days after its end the record of a settled execution becomes a leaf of a Merkle tree, and its refundable deposit is returned. This proof shows that the leaf is in the tree; check it against the tree's account on any Solana node. It contains only public on-chain data.",
     access: 'public',
     params: { execution_id: EXECUTION_PARAM },
     answers: { 200: { about: 'The proof.', schema: ExecutionArchive, examples: { archived: ARCHIVE } } },
@@ -381,7 +381,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Fetch the bytes of a result',
     about:
-      'The `ipfs_url` of an execution: the exact bytes that were hashed and signed. Anyone who has the URL can read them. Results are kept for a time (default: 30 days), then the answer is 410. The record keeps their hash.',
+      'The `ipfs_url` of an execution: the exact bytes that were hashed and signed. Anyone who has the URL can read them. Results are kept for a limited time (default: 30 days); afterwards the answer is 410. The record keeps their hash.',
     access: 'public',
     params: {
       execution_id: EXECUTION_PARAM,

@@ -12,7 +12,7 @@ export const keyRoutes = {
     tag: 'Executions',
     summary: 'Read the budget of the API key',
     about:
-      "Limits, spend, remaining amounts and restrictions of the key that asks, and its wallet's USDC and gas balance, read from the chain now. A key of any scope may ask. Calls whose escrow is not open yet are not counted. The chain enforces all limits; scopes, addresses and agents are restrictions that only this service checks.",
+      "Limits, spend, remaining amounts and restrictions of the key that sends the request, and its wallet's USDC and gas balance, read from the chain now. Any scope is enough. Calls whose escrow is not open yet are not counted. The chain enforces all limits; scopes, addresses and agents are restrictions that only this service checks.",
     access: 'key',
     answers: {
       200: {

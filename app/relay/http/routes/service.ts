@@ -82,7 +82,7 @@ export const serviceRoutes = {
     path: '/ready',
     tag: 'Service',
     summary: 'Check that the service works',
-    about: 'Says if executions can be accepted and read now, and lists the problems if not.',
+    about: 'Shows if executions can be accepted and read now, and lists the problems if not.',
     access: 'public',
     answers: {
       200: {
@@ -159,7 +159,7 @@ export const serviceRoutes = {
     tag: 'Service',
     summary: 'Fetch the A2A card of the marketplace',
     about:
-      'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has a card of its own.',
+      'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has its own card.',
     access: 'public',
     answers: { 200: { about: 'The card.', bytes: 'application/json' } },
     errors: [],

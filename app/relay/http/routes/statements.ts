@@ -45,9 +45,9 @@ export const statementRoutes = {
     method: 'get',
     path: '/v1/statements/daily',
     tag: 'Executions',
-    summary: "Read the wallet's statement by the day",
+    summary: "Read the wallet's daily statement",
     about:
-      "What the key's wallet paid as caller, or earned with its agents as creator: one row for each UTC day, by the time at which executions ended and disputes were decided. It has what the index has read from the chain; executions in progress are not in it.",
+      "The amounts that the key's wallet paid as caller, or earned with its agents as creator: one row for each UTC day. An execution counts for the day on which it ended, a dispute for the day on which it was decided. The statement contains what the index has read from the chain, without executions in progress.",
     access: 'read',
     query: StatementQuery,
     queryExample: { role: 'caller', from: '2026-11-01', to: '2026-11-30' },
@@ -74,9 +74,9 @@ export const statementRoutes = {
     method: 'get',
     path: '/v1/statements/spend',
     tag: 'Executions',
-    summary: "Read the wallet's spend by the key and the agent",
+    summary: "Read the wallet's spend by key and agent",
     about:
-      "What the key's wallet paid as caller: one row for each UTC day, API key and agent with an execution that ended or a dispute that was decided on that day. Its amounts are those of the daily statement. `key_id` is null for executions that the wallet opened itself.",
+      "The amounts that the key's wallet paid as caller: one row for each UTC day, API key and agent with an execution that ended or a dispute that was decided on that day. The amounts have the same meaning as in the daily statement. `key_id` is null for executions that the wallet opened itself.",
     access: 'read',
     query: SpendQuery,
     answers: {

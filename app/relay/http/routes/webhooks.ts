@@ -83,7 +83,7 @@ export const webhookRoutes = {
     path: '/v1/webhooks',
     summary: 'Add a webhook endpoint',
     about:
-      'Events from now on are sent to `url`. The `secret` verifies them. It is in this answer only. The address must be https and public, except on a local network.',
+      'Events from now on are sent to `url`. The `secret` verifies them. Only this answer contains it. The address must be https and public, except on a local network.',
     body: {
       schema: CreateWebhookBody,
       maxBytes: MAX_BYTES,
@@ -109,7 +109,7 @@ export const webhookRoutes = {
     method: 'get',
     path: '/v1/webhooks/{endpoint_id}',
     summary: 'Read one webhook endpoint',
-    about: 'Its settings, and if it works. Its secret is not shown again.',
+    about: 'Its settings, and its status. Its secret is not shown again.',
     answers: { 200: { about: 'The endpoint.', schema: WebhookEndpoint, examples: { endpoint: ENDPOINT } } },
     errors: ['webhook_not_found'],
     async handle({ webhooks }, { caller, request, param }) {
@@ -124,7 +124,7 @@ export const webhookRoutes = {
     path: '/v1/webhooks/{endpoint_id}',
     summary: 'Change a webhook endpoint',
     about:
-      'Changes the fields that the body has. With `enabled` false, events that wait are dropped. With `enabled` true it gets the events from now on.',
+      'Changes the fields that the body has. With `enabled` false, waiting events are dropped. With `enabled` true, events from now on are sent.',
     body: { schema: UpdateWebhookBody, maxBytes: MAX_BYTES, example: { event_types: [], enabled: true } },
     answers: {
       200: {
@@ -162,7 +162,7 @@ export const webhookRoutes = {
     method: 'post',
     path: '/v1/webhooks/{endpoint_id}/rotate',
     summary: 'Replace the secret of a webhook endpoint',
-    about: 'For 24 hours each request has two signatures, by the old and the new secret.',
+    about: 'For 24 hours each request has two signatures: one with the old secret, one with the new.',
     answers: {
       200: {
         about: 'The endpoint with its new secret.',
@@ -200,9 +200,9 @@ export const webhookRoutes = {
     ...ONE,
     method: 'get',
     path: '/v1/webhooks/{endpoint_id}/deliveries',
-    summary: 'List what was sent to a webhook endpoint',
+    summary: 'List the deliveries to a webhook endpoint',
     about:
-      'A page of its deliveries, newest first, each with the answer to the last attempt. They are kept for 30 days.',
+      'A page of the deliveries, newest first, each with the answer to the last attempt. They are kept for 30 days.',
     query: DeliveriesQuery,
     queryExample: { limit: 10 },
     answers: {

@@ -170,13 +170,13 @@ class Survey {
     for (const schema of this.schemas.values()) measure(schema);
     if (this.faults.length > 0) return;
     if (size.depth > MAX_SCHEMA_DEPTH) {
-      this.refuse([], `must not be nested deeper than ${MAX_SCHEMA_DEPTH} schemas, $ref followed`, size.depth);
+      this.refuse([], `must not be nested deeper than ${MAX_SCHEMA_DEPTH} schemas, if each $ref counts as the schema that it names`, size.depth);
     }
     if (this.schemas.size > MAX_SCHEMAS) {
-      this.refuse([], `must not hold more than ${MAX_SCHEMAS} schemas`, this.schemas.size);
+      this.refuse([], `must not contain more than ${MAX_SCHEMAS} schemas`, this.schemas.size);
     }
     if (size.schemas > MAX_SCHEMAS_FOLLOWED) {
-      const expected = `must not hold more than ${MAX_SCHEMAS_FOLLOWED} schemas, each $ref counted as what it names`;
+      const expected = `must not contain more than ${MAX_SCHEMAS_FOLLOWED} schemas, if each $ref counts as the schema that it names`;
       this.refuse([], expected, size.schemas);
     }
     if (this.patternSize > MAX_PATTERN_SIZE) {
