@@ -38,7 +38,7 @@ export function depositCommands(): Command {
       'return a deposit to its caller: anyone can do this once it has expired, or a day after it was prepared if it is not paid',
     )
     .argument('<deposit>', 'its address: `payTo` of the quote', toAddress)
-    .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
+    .option('--destination <address>', "another USDC account of the caller; the caller must then sign", toAddress)
     .action(async (deposit: Address, options: CommonOptions & { destination?: Address }) => {
       const { refundDepositToCaller } = await import('../../sdk/wallet/deposits.ts');
       const wallet = await readWallet(options);

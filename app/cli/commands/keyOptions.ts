@@ -38,7 +38,7 @@ export function withRestrictions(command: Command): Command {
       `what the key may be used for, separated by commas: ${KEY_SCOPES.join(', ')} (default: ${DEFAULT_SCOPES.join(',')})`,
       toScopes,
     )
-    .option('--expires <time>', 'time from which the marketplace refuses the key, such as 2027-01-31T12:00:00Z', toTime)
+    .option('--expires <time>', 'time after which the marketplace refuses the key, such as 2027-01-31T12:00:00Z', toTime)
     .option(
       '--allow-ip <addresses>',
       'IP addresses or blocks from which the key may be used, separated by commas',
@@ -46,7 +46,7 @@ export function withRestrictions(command: Command): Command {
     )
     .option(
       '--agents <agents>',
-      'agents that the marketplace lets the key call, separated by commas; the chain does not know of it',
+      'agents that the key may call, separated by commas; enforced by the marketplace, not on-chain',
       toAgents,
     );
 }
