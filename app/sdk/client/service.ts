@@ -185,7 +185,7 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
 function checkedUrl(baseUrl: string | undefined): string {
   if (!baseUrl) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
   if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw new TypeError(`baseUrl must be such as https://marketplace.example, not ${JSON.stringify(baseUrl)}.`);
+    throw new TypeError(`baseUrl must be a URL such as https://marketplace.example, not ${JSON.stringify(baseUrl)}.`);
   }
   return baseUrl.replace(/\/+$/, '');
 }

@@ -148,7 +148,7 @@ async function checkFirst(
   const sizeFault = answer.isCompressed
     ? "The creator's answer is compressed; compression is not supported"
     : answer.isTooLong && "The creator's answer is larger than 5 MiB";
-  if (!say('size', !sizeFault, sizeFault || 'an uncompressed answer that is short enough')) return null;
+  if (!say('size', !sizeFault, sizeFault || 'an uncompressed answer of at most 5 MiB')) return null;
   const { verdict, ...found } = await judge(tools, target, exchange, answer);
   if (!say('json', found.jsonFault === null, found.jsonFault ?? 'the answer is JSON')) return null;
   const named = found.isNamed ? 'equals the request' : 'differs from the execution_id of the request';

@@ -75,7 +75,7 @@ export async function verifyArchived(
   if (nodes.length !== constants.archiveDepth || !roots.includes(root)) {
     throw new Refusal(
       `The fields and their proof give the root ${root}, which the tree ${archive.tree} does not have: ` +
-        `its present root is ${roots[0]}. Retry in some seconds, in case the service is behind. If it fails again, the proof is wrong.`,
+        `its present root is ${roots[0]}. Retry in a few seconds, because the service may be behind. If it fails again, the proof is wrong.`,
     );
   }
   return {
