@@ -17,8 +17,8 @@ Options:
   --approve-above USDC   a call above this price needs your approval in the host; default: ${APPROVE_ABOVE}
   --rpc-url URL          a Solana node that you trust, for verify_execution (SOLANA_RPC_URL); default: the one that the
                          marketplace names
-  --keypair FILE         the wallet that opens disputes (SOLANA_KEYPAIR); without it there is no open_dispute. Without an API
-                         key it also pays each call by x402. It then needs USDC and --budget; SOL only for disputes
+  --keypair FILE         the wallet that opens disputes (SOLANA_KEYPAIR); without it there is no open_dispute. Without an
+                         API key it also pays each call by x402. It then needs USDC and --budget; SOL only for disputes
   --network NAME         network of the wallet's payments: mainnet (default) or devnet. For a local network: devnet
   --usdc-mint ADDRESS    the token that the wallet pays; default: Circle's USDC on the network
   --help                 print this text
