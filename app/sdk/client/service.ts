@@ -130,7 +130,7 @@ export function createService(options: Options) {
       }
     }
 
-    const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: again in ${Math.round(pauseMs)} ms`);
+    const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: retry in ${Math.round(pauseMs)} ms`);
     const patience = { repeats: maxRetries, pauseMs: LONGEST_PAUSE_MS, repeatTimeouts: true, onRepeat };
     const isRepeatable = request.isRepeatable ?? (method === 'GET' || idempotencyKey !== undefined);
     try {
