@@ -57,7 +57,7 @@ export function disputeCommands(): Command {
     });
 
   withWallet(group.command('lapse'))
-    .description('end a dispute that nobody decided for 30 days; anyone can do this')
+    .description('end a dispute that was not decided within 30 days; anyone can do this')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { endUnansweredDispute } = await import('../../sdk/wallet/disputes.ts');

@@ -79,7 +79,7 @@ export async function verifyReceipt(receipt: unknown, options: VerifyOptions): P
  */
 export async function verifyExecution(executionId: string, options: VerifyOptions): Promise<Check[]> {
   const id = parseUuid(executionId);
-  if (!id) throw new RangeError('an execution id is a UUID in lower case');
+  if (!id) throw new RangeError('the execution id must be a UUID in lower case');
   const { checks, add } = collect(options);
   add(notChecked('shape', 'receipt', 'No receipt was given, only the id of the execution.'));
   await verify({ program_id: PROGRAM, execution_id: executionId, record: recordAddress(id) }, { ...options, add });

@@ -105,7 +105,7 @@ function readFields(base64: string) {
   try {
     return decodeArchived(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
   } catch (error) {
-    throw new Refusal(`The fields are not those of a record: ${(error as Error).message}.`, { cause: error });
+    throw new Refusal(`The fields are not a valid record: ${(error as Error).message}.`, { cause: error });
   }
 }
 

@@ -84,7 +84,7 @@ def verify_by_id(execution_id: str, rpc_url: str) -> Flow[Verification]:
     """Checks that the node's facts agree, and that the money went to the right accounts. Does not check the result."""
     identity = parse_uuid(execution_id)
     if identity is None:
-        raise ValueError("an execution id is a UUID in lower case")
+        raise ValueError("the execution id must be a UUID in lower case")
     claim = Claim(PROGRAM, execution_id, _program.record_address(identity), None)
     rest = yield from _verify(claim, rpc_url, None)
     return Verification([not_checked("shape", "receipt", _claim.NO_RECEIPT), *rest])
