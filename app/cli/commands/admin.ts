@@ -176,7 +176,7 @@ function addChanges(group: Command): void {
   withSettings(withWallet(group.command('propose-change')))
     .description('announce a change; anyone can apply it admin_delay_seconds later')
     .option('--add-relay-authority <address>', 'a key that relays will sign with; may be repeated', collectAddresses)
-    .option('--guardian <address>', 'address that can pause opens and cancel changes, or `none`', toAddressOrNone)
+    .option('--guardian <address>', 'address that can pause opens, remove relay authorities and cancel changes, or `none`', toAddressOrNone)
     .option('--next-admin <address>', 'next admin, who must then run `accept`, or `none`', toAddressOrNone)
     .action(async (options: ProposalOptions) => {
       const { announceChange } = await import('../../sdk/wallet/changes.ts');

@@ -47,7 +47,7 @@ export function disputeCommands(): Command {
   withWallet(group.command('claim'))
     .description("pay an award that the caller's account could not receive earlier; anyone can do this")
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
-    .option('--destination <address>', "another USDC account of the caller; the caller must then sign", toAddress)
+    .option('--destination <address>', 'another USDC account of the caller; the caller must then sign', toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
       const { claimAward } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);

@@ -121,7 +121,7 @@ function addRefund(group: Command): void {
       'return the escrow to the caller; anyone can do this from refund_at on, the relay authority also earlier',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
-    .option('--destination <address>', "another USDC account of the caller; the caller must then sign", toAddress)
+    .option('--destination <address>', 'another USDC account of the caller; the caller must then sign', toAddress)
     .option(
       '--hand-over',
       "transfer the escrow account itself to the caller; only if the caller's account cannot receive, from 7 days after refund_at",

@@ -100,7 +100,7 @@ export function toPeriod(text: string): number {
 function toScopes(text: string): KeyScope[] {
   const scopes = toList(text);
   if (scopes.every((scope): scope is KeyScope => KEY_SCOPES.some((known) => known === scope))) return scopes;
-  throw new InvalidArgumentError(`It must be some of ${KEY_SCOPES.join(', ')}, separated by commas.`);
+  throw new InvalidArgumentError(`It must be one or more of ${KEY_SCOPES.join(', ')}, separated by commas.`);
 }
 
 function toTime(text: string): string {

@@ -180,7 +180,7 @@ function addClose(group: Command): void {
 
 function addRegister(group: Command): void {
   withMarketplace(group.command('register'))
-    .description('register a key whose grant is already on-chain at the marketplace')
+    .description('register a key at the marketplace; its grant must already be on-chain')
     .argument('<key_hash>', 'SHA-256 of the whole key, 64 lower-case hex digits')
     .requiredOption('--name <name>', 'a name for the key', toName)
     .requiredOption('--wallet <address>', 'the wallet that granted it', toAddress)

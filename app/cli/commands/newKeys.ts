@@ -51,7 +51,7 @@ export function addCreate(group: Command): void {
     )
     .option(
       '--allowance <usdc>',
-      "allowance that all keys of the wallet share (default: raised to --total if it is lower)",
+      'allowance that all keys of the wallet share (default: raised to --total if it is lower)',
       toAmount,
     )
     .option(
