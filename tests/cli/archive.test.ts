@@ -216,7 +216,7 @@ describe('the command line: the archive', function () {
     expect(rebuilt).to.include({ leaves: 2, leaves_on_chain: 2, is_equal: true });
     expect(rebuilt.root).to.equal(rebuilt.root_on_chain);
     const again = await terminal.look('archive', 'rebuild', '0', '--from', file);
-    expect(again).to.deep.equal({ ...rebuilt, leaves_from: 'what was given' });
+    expect(again).to.deep.equal({ ...rebuilt, leaves_from: 'the given leaves' });
 
     const published = await terminal.look('archive', 'rebuild', '0', '--from', relay.url);
     expect(published).to.deep.equal(again);

@@ -96,7 +96,7 @@ export async function verifyArchived(
     root,
     /** An earlier root is equally valid, because leaves are only added. */
     root_is: root === roots[0] ? 'the present root' : 'an earlier root of the same tree',
-    fields_and_proof_from: given ? 'what was given' : service.baseUrl,
+    fields_and_proof_from: given ? 'the given proof' : service.baseUrl,
     root_from: connection.rpcEndpoint,
   };
 }
@@ -188,7 +188,7 @@ export async function rebuildArchive(
     leaves_on_chain: tree.count,
     root_on_chain: bytesToHex(tree.root),
     is_equal: made.count === tree.count && root === bytesToHex(tree.root),
-    leaves_from: options.leaves ? 'what was given' : connection.rpcEndpoint,
+    leaves_from: options.leaves ? 'the given leaves' : connection.rpcEndpoint,
     root_from: connection.rpcEndpoint,
   };
 }

@@ -121,7 +121,7 @@ def _check_genesis(node: Node, claim: Claim) -> Flow[Check]:
         genesis = yield from node.genesis_hash()
         check.equal("genesis_hash", genesis, claim.receipt.genesis_hash if claim.receipt else None)
         if claim.receipt is None:
-            check.lacks(f"No receipt names the chain; the node is on the chain {genesis}.")
+            check.lacks(f"Without a receipt, the expected chain is unknown. The node is on the chain {genesis}.")
     except UnansweredError as error:
         check.lacks(str(error))
     return check.end()
