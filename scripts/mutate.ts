@@ -24,7 +24,7 @@ Mutation testing: removes the program's checks one at a time and runs the progra
 until one fails. Prints a table of killed and surviving mutants; exit code 1 if a survivor is not explained.
   --minutes N        start no new mutant after N minutes (60); the next run continues there
   --only KIND        guards (every ensure! of the source) or constraints (a sample of the account constraints)
-  --constraints N    number of constraints that compile to test (40)
+  --constraints N    number of constraints to test, of those that compile (40)
   --seed N           seed that selects the constraints (1)
   --jobs N           number of guards to test in parallel (1)
   --json             print the result as one JSON object on standard output
