@@ -33,7 +33,7 @@ export interface AttackFigures {
 }
 
 export const attackPart: Part = {
-  about: 'paid calls while strangers send what is slow to check',
+  about: 'paid calls while other clients send requests that are slow to check',
   async run(settings) {
     const figures = await benchAttack(settings);
     const goals = [atMost('p99 of paid calls under attack, times the undisturbed one', GOAL, figures.ratio)];

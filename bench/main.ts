@@ -48,7 +48,7 @@ async function bench(options: Options): Promise<void> {
     if (isWanted(name, part)) measured[name] = await part.run({ quick, slotMs, executions, report });
   }
   if (plot !== undefined) {
-    if (!measured.lists) throw new Error('--plot draws the part lists, which was not measured');
+    if (!measured.lists) throw new Error('--plot needs the part lists, which was not measured');
     writeFileSync(plot, drawLists(measured.lists.figures as ListFigures[]));
   }
   const machine = {
@@ -75,13 +75,13 @@ const about = Object.entries(PARTS).map(
 
 await runScript(
   new Command('npm run bench --')
-    .description('Measures the figures that users decide by, and says which goals are met. Progress goes to stderr.')
-    .option('--quick', 'a first look: one round, fewer calls, and lists up to 100,000 executions')
+    .description('Measures performance, and prints which goals are met. Prints progress to stderr.')
+    .option('--quick', 'quick and less precise: one round, fewer calls, and lists up to 100,000 executions')
     .addOption(new Option('--only <part>', about.join(', ')).choices(Object.keys(PARTS)))
     .option('--peers', 'the same as --only peers')
     .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 400)
-    .option('--executions <n>', 'measure lists at this many executions only', wholeFrom(1_000))
-    .option('--plot <file>', 'where to draw the figures of lists, as SVG')
-    .option('--json', 'the figures as one JSON object on stdout')
+    .option('--executions <n>', 'measure lists only with this number of executions', wholeFrom(1_000))
+    .option('--plot <file>', 'write the figures of the part lists to this file, as SVG')
+    .option('--json', 'print the figures as one JSON object to stdout')
     .action(bench),
 );

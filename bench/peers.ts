@@ -41,7 +41,7 @@ const SIDES = {
 };
 
 export const peersPart: Part = {
-  about: 'the same call by x402',
+  about: 'our paid calls compared with the x402 scheme exact',
   onRequest: true,
   async run({ quick, report }) {
     const options = { seconds: quick ? 4 : 10, sequential: quick ? 10 : 40, report };

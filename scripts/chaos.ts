@@ -102,35 +102,35 @@ async function runIndex({ schedules, database, seed: first, json }: ScheduleOpti
 }
 
 const command = new Command('npm run chaos --')
-  .description('Kills the relay, breaks its node and lets creators misbehave while executions run.')
+  .description('Kills the relay, injects faults into its node and lets creators misbehave while executions run.')
   .option('--seeds <n>', 'runs', wholeFrom(1), 20)
-  .option('--minutes <m>', 'stop after so many minutes, whatever --seeds says', toMinutes)
-  .option('--executions <n>', 'executions in a run', wholeFrom(1), 20)
+  .option('--minutes <m>', 'stop after this many minutes, even if --seeds is not reached', toMinutes)
+  .option('--executions <n>', 'executions per run', wholeFrom(1), 20)
   .addOption(
-    new Option('--relays <n>', 'with 2, they share a PostgreSQL, an indexer stands by, and all of them are killed')
+    new Option('--relays <n>', 'number of relays; 2 relays share a PostgreSQL with a standby indexer, and all of them are killed')
       .choices(['1', '2'])
       .default('1'),
   )
-  .option('--seed <s>', 'seed of the first run; the others count up from it', wholeFrom(1), 1)
-  .option('--log <file>', 'append what the relays print to this file')
+  .option('--seed <s>', 'seed of the first run; each next run adds 1', wholeFrom(1), 1)
+  .option('--log <file>', 'append the output of the relays to this file')
   .option('--json', 'print one JSON object instead of text')
   .addHelpText(
     'after',
-    '\nExit code 0 when every invariant held, 1 when one did not (its seed is printed), 2 for wrong options.',
+    '\nExit code 0: every invariant held. 1: one failed (its seed is printed). 2: wrong options.',
   )
   .action(runSeeds);
 command
   .command('index')
   .description(
-    'Forks, lies of the node and crashes while the indexer follows a recorded history: every hash must be the same.',
+    'Runs the indexer on a recorded history with forks, wrong answers of the node and crashes: every hash must be the same.',
   )
   .option('--schedules <n>', 'schedules', wholeFrom(1), 200)
-  .addOption(new Option('--database <d>', 'where the index is kept').choices(['sqlite', 'postgres']).default('sqlite'))
-  .option('--seed <s>', 'seed of the first schedule; the others count up from it', wholeFrom(1), 1)
+  .addOption(new Option('--database <d>', 'database of the index').choices(['sqlite', 'postgres']).default('sqlite'))
+  .option('--seed <s>', 'seed of the first schedule; each next schedule adds 1', wholeFrom(1), 1)
   .option('--json', 'print one JSON object instead of text')
   .addHelpText(
     'after',
-    '\nExit code 0 when every hash was the same, 1 when one was not (its seed is printed), 2 for wrong options.',
+    '\nExit code 0: every hash was the same. 1: one was not (its seed is printed). 2: wrong options.',
   )
   .action((_, own: Command) => runIndex(own.optsWithGlobals() as ScheduleOptions));
 await runScript(command);

@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const HELP = `Usage: npm run check -- [options]
 
-Runs cargo fmt, clippy, Biome, the TypeScript compiler and dependency-cruiser (who may import whom, and no circle); the
-exit code is 1 if any of them finds fault.
+Runs cargo fmt, clippy, Biome, the TypeScript compiler and dependency-cruiser (allowed imports, no
+cycles). The exit code is 1 if any of them finds a fault.
   --fix    let cargo fmt and Biome rewrite what they can
   --help   print this text`;
 
@@ -24,7 +24,7 @@ interface Check {
   missing: string;
 }
 
-const RUST = 'Rust is needed: https://rustup.rs, then rustup component add rustfmt clippy';
+const RUST = 'install Rust: https://rustup.rs, then rustup component add rustfmt clippy';
 const NPM = 'run npm ci';
 const SOURCES = ['app', 'indexer', 'migrations', 'bench', 'scripts', 'tests', 'examples'];
 const COLORS = process.stderr.isTTY ? '--colors=force' : '--colors=off';
@@ -111,7 +111,7 @@ try {
     const sides = [CHECKS.filter(isCargo), CHECKS.filter((check) => !isCargo(check))];
     const failed = (await Promise.all(sides.map((checks) => findFailed(checks, values.fix ?? false)))).flat();
     if (failed.length > 0) {
-      console.error(`\nFailed: ${failed.join(', ')}.${values.fix ? '' : ' npm run check -- --fix may repair some.'}`);
+      console.error(`\nFailed: ${failed.join(', ')}.${values.fix ? '' : ' npm run check -- --fix can fix some of them.'}`);
       process.exitCode = 1;
     }
   }

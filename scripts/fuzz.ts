@@ -57,7 +57,7 @@ async function runSequences({
   } else {
     console.log(`\n${table(tally)}\n`);
     if (failure) {
-      console.log(`SEED=${failure.seed} failed; it is repeated by --seed ${failure.seed} --runs 1\n${failure.message}`);
+      console.log(`SEED=${failure.seed} failed; to repeat it, use --seed ${failure.seed} --runs 1\n${failure.message}`);
     }
     console.log(`${sequences} sequences, ${transactions} transactions in ${seconds().toFixed(0)} s`);
   }
@@ -68,8 +68,8 @@ await runScript(
   new Command('npm run fuzz --')
     .description('Runs random sequences of instructions against a model of the program.')
     .option('--runs <n>', 'sequences', wholeFrom(0), 1_000)
-    .option('--minutes <m>', 'stop after so many minutes, whatever --runs says', toMinutes)
-    .option('--steps <n>', 'steps in a sequence', wholeFrom(0), 60)
+    .option('--minutes <m>', 'stop after this many minutes, even if --runs is not reached', toMinutes)
+    .option('--steps <n>', 'steps per sequence', wholeFrom(0), 60)
     .addOption(
       new Option('--seed <s>', 'seed of the first sequence (default: random; it is printed)')
         .argParser(wholeFrom(0))
@@ -78,7 +78,7 @@ await runScript(
     .option('--json', 'print one JSON object instead of text')
     .addHelpText(
       'after',
-      '\nExit code 0 when all agreed, 1 when one failed (its seed, its smallest form and what differed are printed), 2 for wrong options.',
+      '\nExit code 0: all agreed. 1: one failed (its seed, its shrunk sequence and the difference are printed). 2: wrong options.',
     )
     .action(runSequences),
 );

@@ -13,12 +13,13 @@ Settings come from the environment:
 
   ANCHOR_PROVIDER_URL   JSON-RPC address of the cluster
   ANCHOR_WALLET         keypair file of the program's upgrade authority, who becomes the admin
-  RELAY_AUTHORITIES     addresses that relays sign with, comma between, at most eight; not for --deploy
-  GUARDIAN              address that may pause opens, remove relay authorities and cancel changes; needed on
-                        mainnet, and there not ANCHOR_WALLET's; not for --deploy
-  ADMIN_DELAY_SECONDS   how long a change that widens power waits: at least, and without this, 86400 on mainnet
-                        and 0 elsewhere; not for --deploy
-  USDC_MINT             mint to settle in; needed except on mainnet and devnet; not for --deploy`;
+  RELAY_AUTHORITIES     addresses that relays sign with, at most eight, separated by commas; not for --deploy
+  GUARDIAN              address that may pause opens, remove relay authorities and cancel changes; required on
+                        mainnet, where it must differ from ANCHOR_WALLET's; not for --deploy
+  ADMIN_DELAY_SECONDS   delay before a change that adds rights can be applied; minimum and default: 86400 on
+                        mainnet, 0 elsewhere; not for --deploy
+  USDC_MINT             mint that the marketplace settles in; required except on mainnet and devnet; not for
+                        --deploy`;
 
 async function migrate(options: DeployOptions): Promise<void> {
   const isDeployment = options.deploy || options.closeBuffer;
@@ -35,17 +36,17 @@ async function migrate(options: DeployOptions): Promise<void> {
 // Exits the process, which the provider's WebSocket would keep alive.
 await runScript(
   new Command('npm run migrate')
-    .description('Creates config and treasury; with --deploy, deploys or upgrades the program instead.')
-    .option('--deploy', 'show what deploying the program costs and, with --yes, do it; resumes where it stopped')
+    .description('Creates config and treasury of the marketplace; with --deploy, deploys or upgrades the program instead.')
+    .option('--deploy', 'show the cost of deploying the program and, with --yes, deploy it; resumes where it stopped')
     .option('--close-buffer', 'return the lamports of an interrupted deployment that you do not want to resume')
-    .option('--yes', 'spend what --deploy says')
+    .option('--yes', 'confirm the cost that --deploy shows, and deploy')
     .option('--program-keypair <file>', "the program's key, for the first deployment (default: the committed id)")
     .option('--program <file>', 'the program to deploy (default: the committed artifact)')
     .option(
       '--buffer-keypair <file>',
-      'the key of the buffer, made where it is missing (default: beside ANCHOR_WALLET)',
+      'the key of the buffer, created if the file is missing (default: next to ANCHOR_WALLET)',
     )
-    .option('--skip-feature-check', 'deploy where a feature has no account because the cluster was born with it')
+    .option('--skip-feature-check', 'deploy even if features have no account, because the cluster has had them since genesis')
     .option('--json', 'print the result of --deploy or --close-buffer as JSON')
     .addHelpText('after', SETTINGS)
     .action(migrate),

@@ -20,13 +20,13 @@ import { copyTree, FOLDER, readSources, rewrite, TREE } from './mutate/workspace
 
 const HELP = `Usage: npm run mutate -- [options]
 
-Takes the program's checks away one at a time and runs the tests of the program (LiteSVM, and its unit tests) until
-one fails. Ends with a table of what was killed and what survived; the exit code is 1 if a survivor is not explained.
-  --minutes N        start no mutant after N minutes (60); the next run goes on from there
-  --only KIND        guards (every ensure! of the source) or constraints (a sample of those of the accounts)
-  --constraints N    how many constraints, of those that compile (40)
-  --seed N           which ones (1)
-  --jobs N           guards that are tried at the same time (1)
+Mutation testing: removes the program's checks one at a time and runs the program's tests (LiteSVM and unit tests)
+until one fails. Prints a table of killed and surviving mutants; exit code 1 if a survivor is not explained.
+  --minutes N        start no new mutant after N minutes (60); the next run continues there
+  --only KIND        guards (every ensure! of the source) or constraints (a sample of the account constraints)
+  --constraints N    number of constraints to test, of those that compile (40)
+  --seed N           seed that selects the constraints (1)
+  --jobs N           number of guards to test in parallel (1)
   --json             print the result as one JSON object on standard output
   --help             print this text`;
 
@@ -61,7 +61,7 @@ async function buildUnitTests(): Promise<Buffer> {
   const cargo = ['test', '--no-run', '--locked', '-p', 'marketplace', '--lib', '--message-format', 'json'];
   const output = await run('cargo', [...cargo, '--target-dir', join(FOLDER, 'host')], { cwd: TREE });
   const executable = /"executable":"([^"]+)"/.exec(output)?.[1];
-  if (!executable) throw new BuildError('cargo test did not say where the unit tests are.');
+  if (!executable) throw new BuildError('cargo test did not print the path of the unit tests.');
   return readFileSync(executable);
 }
 
@@ -106,7 +106,7 @@ async function mutateGuards(run: Run, guards: Guard[], jobs: number): Promise<vo
     unitTests: await buildUnitTests(),
   }));
   await requirePassing(run, 'switches', program);
-  progress(`${left.length} of ${guards.length} checks to try ...`);
+  progress(`${left.length} of ${guards.length} checks to test ...`);
   const work = async (job: number) => {
     const so = join(FOLDER, `mutant-${job}.so`);
     const executable = join(FOLDER, `unit-tests-${job}`);
@@ -155,7 +155,7 @@ async function mutateConstraints(run: Run, constraints: Constraint[], size: numb
     if (!run.results.isKnown(constraint.id)) {
       if (!run.hasTime()) break;
       if (!ready) {
-        progress('Building the program as it is ...');
+        progress('Building the unchanged program ...');
         await requirePassing(run, 'constraints', await build(run.tools));
         ready = true;
       }
@@ -179,7 +179,7 @@ async function mutate(values: ReturnType<typeof parse>): Promise<Report> {
   const minutes = readNumber('minutes', values.minutes);
   const end = performance.now() + minutes * 60_000;
   if (values.only && !['guards', 'constraints'].includes(values.only)) {
-    throw new BuildError('--only takes guards or constraints.');
+    throw new BuildError('--only must be guards or constraints.');
   }
   mkdirSync(FOLDER, { recursive: true });
   const run: Run = {

@@ -49,8 +49,8 @@ function install() {
     execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
   } catch {
     if (missing.length === 0) fail('npm ci failed; its output is above.');
-    fail(`npm ci failed; its output is above. ${missing.join(', ')} not found: the SQLite module is compiled where no
-prebuilt one can be fetched. On Debian or Ubuntu: apt-get install build-essential python3`);
+    fail(`npm ci failed; its output is above. ${missing.join(', ')} not found: without a
+prebuilt SQLite module, it must be compiled. On Debian or Ubuntu: apt-get install build-essential python3`);
   }
 }
 

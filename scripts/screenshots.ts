@@ -70,8 +70,8 @@ async function takeScreenshots({ out, only }: Options): Promise<void> {
 
 await runScript(
   new Command('npm run screenshots --')
-    .description('Takes every view on a phone and a desktop, light and dark, with Chromium.')
-    .option('--out <folder>', 'where the pictures go', '.local/screenshots')
-    .option('--only <text>', 'only views with this in their name')
+    .description('Takes screenshots of every view with Chromium, for phone and desktop, light and dark.')
+    .option('--out <folder>', 'folder for the pictures', '.local/screenshots')
+    .option('--only <text>', 'only views with this text in their name')
     .action(takeScreenshots),
 );

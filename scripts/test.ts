@@ -96,7 +96,7 @@ async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: string) 
   });
   const watching = setInterval(() => {
     if (performance.now() - heardAt < SILENT_MS) return;
-    output += `\n  nothing was printed for ${Math.round(SILENT_MS / 1_000)} s: ended\n`;
+    output += `\n  no output for ${Math.round(SILENT_MS / 1_000)} s: stopped\n`;
     end();
   }, LOOK_MS);
   const closed = once(child, 'close');
@@ -161,7 +161,7 @@ function readCounts(file: string, output: string): Counts {
     return JSON.parse(readFileSync(file, 'utf8')) as Counts;
   } catch {
     const error = output.trimEnd().split('\n').slice(-5).join('\n');
-    const failed = [{ title: 'the suite ended before its tests did', error }];
+    const failed = [{ title: 'the process of the suite ended before its tests', error }];
     return { passes: 0, failures: 1, pending: 0, failed };
   }
 }
@@ -232,11 +232,11 @@ function readArguments(argv: string[]): { suites: Suite[]; lanes: number } {
   });
   const lanes = values.lanes === undefined ? LANES : Number(values.lanes);
   if (!Number.isInteger(lanes) || lanes < 1)
-    throw new Error('--lanes must be a whole number of at least 1: the number of suites that run at once');
+    throw new Error('--lanes must be a whole number of at least 1: the number of suites that run in parallel');
   const named = (suite: Suite, name: string) => suite.name === name || suite.folder?.startsWith(`${name}/`);
   const unknown = names.find((name) => !SUITES.some((suite) => named(suite, name)));
   if (unknown !== undefined) {
-    throw new Error(`There is no suite ${unknown}; there are ${SUITES.map((suite) => suite.name).join(', ')}.`);
+    throw new Error(`There is no suite ${unknown}. The suites are ${SUITES.map((suite) => suite.name).join(', ')}.`);
   }
   if (names.length > 0) return { suites: SUITES.filter((suite) => names.some((name) => named(suite, name))), lanes };
   return { suites: values.all ? SUITES : SUITES.filter(({ long }) => !long), lanes };
@@ -247,17 +247,17 @@ function requireWhole(): void {
   const files = testFiles();
   const orphan = files.find((file) => !SUITES.some(({ folder }) => folder && file.startsWith(`${folder}/`)));
   if (orphan) {
-    throw new Error(`tests/${orphan} lies in no suite's folder: move it, or add its folder in scripts/suites.ts.`);
+    throw new Error(`tests/${orphan} is not in the folder of a suite. Move it, or add its folder in scripts/suites.ts.`);
   }
   for (const { name, folder, files: only = [], without = [] } of SUITES) {
     const missing = [...only, ...without].find((file) => !files.includes(`${folder}/${file}.test.ts`));
-    if (missing) throw new Error(`The suite ${name} names ${missing}, which is no file of tests/${folder}.`);
+    if (missing) throw new Error(`The suite ${name} names ${missing}, which is not a file in tests/${folder}.`);
   }
 }
 
 function printHelp(): void {
-  console.log('npm test [-- [--lanes N] [SUITE ...]]    the everyday suites, or those that are named');
-  console.log('npm run test:all [-- [--lanes N]]        the everyday suites and the long ones');
+  console.log('npm test [-- [--lanes N] [SUITE ...]]    the everyday suites, or the named suites');
+  console.log('npm run test:all [-- [--lanes N]]        all suites');
   for (const [title, long] of [
     ['Everyday', undefined],
     ['Long', true],

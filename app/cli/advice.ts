@@ -4,7 +4,7 @@ import { readLocalNetwork } from './config.ts';
 
 const ADVICE: Record<string, string> = {
   service_unreachable: 'Is the marketplace running (`npm start`)?',
-  node_unknown: 'This command needs only a Solana node. Name one with --rpc-url.',
+  node_unknown: 'This command needs only a Solana node. Give its URL with --rpc-url.',
   delegate_taken: 'To replace it, use --replace-delegate.',
   SigningKeyTaken: 'To create another key file, run `npm run cli -- keys new FILE`.',
   CollateralBelowTier: 'To add collateral, use `listing top-up`.',

@@ -21,7 +21,7 @@ Environment:
                    writes (DATA_DIR defaults to .local), or http://127.0.0.1:8787
   SOLANA_RPC_URL   JSON-RPC URL of a Solana node (--rpc-url). Default: the one that the marketplace names
   SOLANA_KEYPAIR   keypair file of the wallet (--keypair). Default: ~/.config/solana/id.json
-If the marketplace is busy (503, 429) or the connection breaks, the CLI retries for up to 60 s, if that is safe.
+If the marketplace is busy (503, 429) or the connection breaks, the CLI retries safe requests for up to 60 s.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 sent but outcome unknown (look up the signature).`;
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:8787';

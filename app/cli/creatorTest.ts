@@ -52,7 +52,7 @@ export async function testServer(
     const { ok, findings } = await testCreator({ sign: keys.sign, isStarting: true }, target, { full: true });
     if (findings[0]?.received?.startsWith('HTTP 401')) {
       report(
-        `The server trusts other keys. Start it with http://127.0.0.1:${options.keysPort} as its marketplace, or use --through-marketplace.`,
+        `The server does not trust the key of this command. Start it with http://127.0.0.1:${options.keysPort} as its marketplace URL, or use --through-marketplace.`,
       );
     }
     return { ok, checks: findings };
@@ -72,7 +72,7 @@ async function testByMarketplace(
     timeoutSeconds,
   }: { draft: ListingDraft | null; signingKey: string; test: object; timeoutSeconds: number },
 ) {
-  if (!draft) throw new Refusal('--through-marketplace needs --listing FILE: the marketplace tests a description.');
+  if (!draft) throw new Refusal('--through-marketplace needs --listing FILE, because the marketplace tests a listing.');
   const { testEndpoint } = await import('../sdk/wallet/listings.ts');
   const tested = {
     ...draft,
@@ -123,7 +123,7 @@ async function serveKeys(directory: object, port: number): Promise<Server> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    throw new Refusal(`Port ${port} cannot be used for the keys: ${(error as Error).message}. Give --keys-port PORT.`);
+    throw new Refusal(`Cannot serve the key on port ${port}: ${(error as Error).message}. Choose another port: --keys-port PORT.`);
   }
   return server;
 }

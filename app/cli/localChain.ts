@@ -37,7 +37,7 @@ async function openRunningChain(): Promise<RunningChain> {
   const network = readLocalNetwork();
   if (!network) {
     throw new Refusal(
-      `No local network runs in ${localDirectory()}. Start one with \`npm start\`, or set DATA_DIR to its folder.`,
+      `No local network is running in ${localDirectory()}. Start one with \`npm start\`, or set DATA_DIR to its folder.`,
     );
   }
   const rpcUrl = network.rpc_url;
@@ -45,7 +45,7 @@ async function openRunningChain(): Promise<RunningChain> {
     throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
   });
   if (!isLocal) {
-    throw new Refusal(`The node at ${rpcUrl} is not a Surfpool. Only a Surfpool can create money and move the clock.`);
+    throw new Refusal(`The node at ${rpcUrl} is not Surfpool. Only Surfpool can create money and move the clock.`);
   }
   return { rpcUrl, usdcMint: new PublicKey(network.usdc_mint), connection: connect(rpcUrl) };
 }

@@ -32,7 +32,7 @@ export function createKeyFile(path: string): { file: string; address: string } {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST')
       throw new Refusal(
-        `${path} already exists. Choose another path: overwriting a key file would lose the key forever.`,
+        `${path} already exists. Choose another path: overwriting a key file would lose its key permanently.`,
       );
     if (code === 'ENOENT') throw new Refusal(`The folder ${dirname(path)} does not exist.`);
     throw new Refusal(`${path} cannot be written: ${message}`);

@@ -34,11 +34,11 @@ export function greet(network: LocalNetwork, files: { demoFile: string; exampleR
   ]);
   return `
 The Agent Marketplace runs at ${baseUrl}
-Open it in a browser to list, call and verify agents. It has demo wallets, so you need no wallet extension.
+Open it in a browser to list, call and verify agents. It has demo wallets, so you do not need a wallet extension.
 
 ${table([['AGENT', 'PRICE', 'AGENT ID', ''], ...rows])}
 
-Execute an agent; this pays ${formatUsdc(analyst?.price ?? 0n)} mock USDC of the first demo caller:
+Call an agent; this pays ${formatUsdc(analyst?.price ?? 0n)} mock USDC of the first demo caller:
 
   curl -s ${baseUrl}/v1/agents/${analyst?.agentId}/execute ${key} -H 'Content-Type: application/json' --data-binary @${quote(files.exampleRequest)}
 

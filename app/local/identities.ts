@@ -64,6 +64,6 @@ function loadKeypair(path: string): Keypair {
 function loadApiKey(path: string): string {
   if (!existsSync(path)) writeFileSync(path, `${createApiKey('test')}\n`, { mode: 0o600 });
   const apiKey = readFileSync(path, 'utf8').trim();
-  if (!parseApiKey(apiKey)) throw new Error(`${path} contains no API key. Remove the file to create a new key.`);
+  if (!parseApiKey(apiKey)) throw new Error(`${path} contains no API key. Delete the file to create a new key.`);
   return apiKey;
 }

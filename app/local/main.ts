@@ -32,21 +32,22 @@ import { createShutdown, type Shutdown, stopWithParent } from './shutdown.ts';
 const HELP = `
 Settings come from the environment:
 
-  DATA_DIR        folder of all data that is kept between runs (default: .local)
+  DATA_DIR        folder for all data that is kept between runs (default: .local)
   PORT            port of the API, 0 picks a free one (default: 8787)
   SOLANA_RPC_URL  Solana node to use instead of starting one (optional)
   SOLANA_WS_URL   WebSocket of that node, if not on the next port (optional)
 
-A folder keeps its records of one chain in one place: what was begun with --postgres goes on with it, and what was not,
-without. On a fresh chain, such as that of every start without SOLANA_RPC_URL, it may be either; older records stay.`;
+The records of one chain stay in one database. If you started with --postgres, continue with it; if not, continue
+without. On a fresh chain you can choose again. Every start without SOLANA_RPC_URL is on a fresh chain. The records of
+older chains are kept.`;
 
 const command = new Command('npm start')
-  .description('Runs the whole marketplace on this computer, with demo agents and two callers. Ctrl-C stops it.')
+  .description('Runs the whole marketplace on this computer, with demo agents and two demo callers. Stop it with Ctrl-C.')
   .option(
     '--postgres',
-    'keep ledger and index in a PostgreSQL that it starts in DATA_DIR/postgres (PostgreSQL must be installed)',
+    'keep ledger and index in PostgreSQL, which is started in DATA_DIR/postgres (PostgreSQL must be installed)',
   )
-  .option('--json', 'print what demo.json holds as one JSON object to stdout, and all else to stderr')
+  .option('--json', 'print the content of demo.json as one JSON object to stdout, and everything else to stderr')
   .addHelpText('after', HELP);
 const options = () => command.opts<{ postgres?: true; json?: true }>();
 

@@ -31,7 +31,7 @@ async function start(slotTimeMs: number): Promise<NodeReady> {
   // Imported dynamically, because a failed static import could not be reported to the parent.
   const { Account } = await import('litesvm/dist/internal.js').catch((cause) => {
     const platform = `${process.platform} ${process.arch}`;
-    throw new Error(`it exists for Linux and macOS on x64 and arm64, not for ${platform}`, { cause });
+    throw new Error(`it supports Linux and macOS on x64 and arm64, not ${platform}`, { cause });
   });
   const { startNode } = await import('./node/server.ts');
   const { rpcUrl, wsUrl, bank } = await startNode({ slotTimeMs });

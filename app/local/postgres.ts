@@ -86,7 +86,7 @@ export function postgresFolder(version?: number, places = installed()): string {
     version === undefined
       ? `PostgreSQL ${OLDEST} or newer is not installed here. On Debian or Ubuntu: apt-get install postgresql; on macOS: ` +
           'brew install postgresql'
-      : `The data in this folder need PostgreSQL ${version}, which is not installed here. On Debian or Ubuntu: apt-get install ` +
+      : `The data in this folder needs PostgreSQL ${version}, which is not installed here. On Debian or Ubuntu: apt-get install ` +
           `postgresql-${version}`,
   );
 }
@@ -104,7 +104,7 @@ function whoRunsIt(): { uid?: number; gid?: number } {
     return { uid: Number(ask('id', '-u', SUPERUSER)), gid: Number(ask('id', '-g', SUPERUSER)) };
   } catch {
     throw new Refusal(
-      `PostgreSQL does not run as root, and there is no user ${SUPERUSER} here. Start as another user.`,
+      `PostgreSQL does not run as root, and this computer has no user ${SUPERUSER}. Start as another user.`,
     );
   }
 }
@@ -118,7 +118,7 @@ export async function startPostgres(place: PostgresPlace): Promise<PostgresServe
   const who = whoRunsIt();
   const socketPath = join(folder, `.s.PGSQL.${SOCKET_PORT}`);
   if (port === undefined && Buffer.byteLength(socketPath) > SOCKET_BYTES) {
-    throw new Refusal(`${socketPath} is too long for a socket name (${SOCKET_BYTES} bytes). Choose a shorter folder.`);
+    throw new Refusal(`${socketPath} is too long for a socket path (at most ${SOCKET_BYTES} bytes). Choose a folder with a shorter path.`);
   }
   // The folder appears only when it is complete.
   if (!existsSync(folder)) await makeCluster(place, who);

@@ -41,7 +41,7 @@ async function provideProgram(chain: LocalChain, { admin }: Identities, dataDir:
     if (program?.executable) return;
     throw new Refusal(
       `The program ${PROGRAM_ID} is not deployed on ${chain.rpcUrl}. The keypair of its address is not published, so a ` +
-        'node of your own has it from its first block. Stop that node, run this in its place, and start again:\n' +
+        'local validator must load the program at genesis. Stop that node, run this instead, and start again:\n' +
         `  npm run validator -- --reset\nwhich runs:\n  ${commandLine([...validatorCommand(dataDir), '--reset'])}`,
     );
   }
@@ -80,7 +80,7 @@ function requireOurs(config: Config, chain: LocalChain, relayAuthority: Keypair)
   const named = relayAuthoritiesOf(config);
   if (named.some((authority) => authority.equals(relayAuthority.publicKey))) return;
   throw new Refusal(
-    `The marketplace on ${chain.rpcUrl} has another relay authority, ${named.join(', ')}; this directory's is ` +
+    `The marketplace on ${chain.rpcUrl} has another relay authority, ${named.join(', ')}; that of this directory is ` +
       `${relayAuthority.publicKey}. Start with the DATA_DIR that created it, or put its keypair into ` +
       'DATA_DIR/demo/relay-authority.json, or use a fresh chain.',
   );
@@ -100,8 +100,8 @@ async function becomeUpgradeAuthority(chain: LocalChain, admin: Keypair): Promis
   }
   throw new Refusal(
     `Only the program's upgrade authority, ${authority ?? 'nobody'}, can create the marketplace on ${chain.rpcUrl}; ` +
-      `this directory's admin is ${admin.publicKey}. Put the authority's keypair into DATA_DIR/demo/admin.json, or ` +
-      'hand the program over with `solana program set-upgrade-authority`.',
+      `the admin of this directory is ${admin.publicKey}. Put the authority's keypair into DATA_DIR/demo/admin.json, or ` +
+      'transfer the authority with `solana program set-upgrade-authority`.',
   );
 }
 

@@ -20,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 child.once('error', (error: NodeJS.ErrnoException) => {
   console.error(
     error.code === 'ENOENT'
-      ? 'There is no solana-test-validator on the PATH. It comes with the Solana CLI: https://docs.anza.xyz/cli/install'
+      ? 'solana-test-validator is not on the PATH. It is part of the Solana CLI: https://docs.anza.xyz/cli/install'
       : error.message,
   );
   process.exit(1);

@@ -70,7 +70,7 @@ function nextOf({ code, details, retryAfterSeconds }: MarketplaceError): string 
 /** For a call that may have been paid. `again` says how to repeat it without paying twice. */
 export function unknownOutcome(error: unknown, again: string): ToolAnswer {
   return failure(
-    `The outcome is not known: ${reasonOf(error)}. The call may have been paid.`,
+    `The outcome is unknown: ${reasonOf(error)}. The call may have been paid.`,
     `Repeat it with ${again}. That never pays twice.`,
   );
 }

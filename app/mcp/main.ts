@@ -12,20 +12,20 @@ An MCP server over stdio: tools that find, pay and check the agents of a marketp
 
 Options:
   --base-url URL         the marketplace (MARKETPLACE_URL)
-  --agents ID,ID         offer these agents as tools of their own, and no others
-  --budget USDC          most that all calls of this session may cost together; default: the limits of the API key
+  --agents ID,ID         offer only these agents, each as a separate tool
+  --budget USDC          maximum total cost of all calls of this session; default: the limits of the API key
   --approve-above USDC   a call above this price needs your approval in the host; default: ${APPROVE_ABOVE}
   --rpc-url URL          a Solana node that you trust, for verify_execution (SOLANA_RPC_URL); default: the one that the
                          marketplace names
-  --keypair FILE         the wallet that may open disputes (SOLANA_KEYPAIR); without it there is no open_dispute. Without an
-                         API key it pays each call by x402: it needs USDC and --budget, and SOL only for disputes
-  --network NAME         of the wallet's payments: mainnet or devnet; default: mainnet. A local network is devnet
+  --keypair FILE         the wallet that opens disputes (SOLANA_KEYPAIR); without it there is no open_dispute. Without an
+                         API key it also pays each call by x402. It then needs USDC and --budget; SOL only for disputes
+  --network NAME         network of the wallet's payments: mainnet (default) or devnet. For a local network: devnet
   --usdc-mint ADDRESS    the token that the wallet pays; default: Circle's USDC on the network
   --help                 print this text
 
 Environment:
   CRTX_API_KEY           the API key that pays. Set its limits with \`keys create\`, or on the page of the marketplace. Without
-                         it the wallet of --keypair pays`;
+                         an API key, the wallet of --keypair pays`;
 
 /** Ends the process with a message for the person who configured it. */
 function stop(message: string): never {
@@ -64,9 +64,9 @@ function toAmount(option: string, text: string): bigint {
 /** The wallet that pays each call if there is no API key. */
 async function walletOf(keypair: string | undefined, options: ReturnType<typeof readOptions>, rpcUrl: string | null) {
   const { network = 'mainnet', 'usdc-mint': asset, budget } = options;
-  if (keypair === undefined) stop('Set CRTX_API_KEY to an API key, or name a wallet that pays: --keypair FILE.');
-  if (budget === undefined) stop('A wallet that pays needs --budget USDC: nothing else limits it.');
-  if (network !== 'mainnet' && network !== 'devnet') stop(`--network: ${network} is neither mainnet nor devnet.`);
+  if (keypair === undefined) stop('Set CRTX_API_KEY to an API key, or give a wallet that pays: --keypair FILE.');
+  if (budget === undefined) stop('Without an API key, --budget USDC is required: nothing else limits what the wallet pays.');
+  if (network !== 'mainnet' && network !== 'devnet') stop(`--network: expected mainnet or devnet, got ${network}.`);
   if (asset !== undefined && !ADDRESS.test(asset)) stop(`--usdc-mint: ${asset} is not an address.`);
   return (await import('./wallet.ts')).createPayment({ keypair, network, asset, rpcUrl: rpcUrl ?? undefined });
 }
@@ -78,7 +78,7 @@ async function main(): Promise<void> {
     return;
   }
   const { env } = process;
-  const baseUrl = options['base-url'] ?? env.MARKETPLACE_URL ?? stop('Name the marketplace: --base-url URL.');
+  const baseUrl = options['base-url'] ?? env.MARKETPLACE_URL ?? stop('The marketplace is missing. Give --base-url URL, or set MARKETPLACE_URL.');
   const apiKey = env.CRTX_API_KEY ?? null;
   if (!URL.canParse(baseUrl)) stop(`--base-url: ${baseUrl} is not a URL.`);
   const rpcUrl = options['rpc-url'] ?? env.SOLANA_RPC_URL ?? null;

@@ -77,7 +77,7 @@ export async function readAccounts(
   const params = [addresses, { encoding: 'base64', ...options }];
   const { context, value } = await call(node, 'getMultipleAccounts', params, accountsAnswer);
   if (value.length !== addresses.length) {
-    throw new Error(`the node gave ${value.length} accounts for ${addresses.length}`);
+    throw new Error(`the node returned ${value.length} accounts, expected ${addresses.length}`);
   }
   return { slot: context.slot, accounts: value.map((found) => found && toAccountInfo(found)) };
 }
@@ -108,7 +108,7 @@ export async function readStatuses(
   const params = [signatures, { searchTransactionHistory: isOld }];
   const { value } = await call(node, 'getSignatureStatuses', params, statusesAnswer);
   if (value.length !== signatures.length) {
-    throw new Error(`the node gave ${value.length} statuses for ${signatures.length}`);
+    throw new Error(`the node returned ${value.length} statuses, expected ${signatures.length}`);
   }
   return value.map((found) => {
     const isVoted = found?.confirmationStatus === 'confirmed' || found?.confirmationStatus === 'finalized';

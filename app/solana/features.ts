@@ -22,7 +22,7 @@ export const NEEDED_FEATURES: readonly Feature[] = [
   {
     key: '7rcw5UtqgDTBBv2EcynNfYckgdAaH1MAsCjKgXMkN7Ri',
     name: 'the curve25519 syscalls',
-    reason: 'the program verifies signatures by them',
+    reason: 'the program verifies signatures with them',
   },
 ];
 
@@ -42,7 +42,7 @@ export function describeInactive(features: readonly Feature[]): string {
   return [
     'This cluster has not activated features that the program needs:',
     ...lines,
-    'Devnet, testnet and mainnet have them. Your own validator must be Agave 4.1 or later, started without --deactivate-feature for them.',
+    'Devnet, testnet and mainnet have them. A local validator must be Agave 4.1 or later, started without --deactivate-feature for them.',
   ].join('\n');
 }
 

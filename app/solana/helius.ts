@@ -95,7 +95,7 @@ export function heliusPrice(options: HeliusOptions, accountKeys: string[]): () =
   return async () => {
     const estimate = await helius.getPriorityFeeEstimate({ accountKeys, options: { recommended: true } });
     const price = estimate.priorityFeeEstimate;
-    if (typeof price !== 'number' || !(price >= 0)) throw new Error('Helius gave no estimate');
+    if (typeof price !== 'number' || !(price >= 0)) throw new Error('Helius returned no fee estimate');
     return BigInt(Math.ceil(price));
   };
 }
@@ -112,7 +112,7 @@ interface Page {
 
 function toHistoric({ slot, transaction, meta }: Page['data'][number]): HistoricTransaction {
   const [signature] = transaction.signatures;
-  if (signature === undefined || meta === null) throw new Error('Helius gave a transaction without its outcome');
+  if (signature === undefined || meta === null) throw new Error('Helius returned a transaction without its outcome');
   return { signature, slot, hasFailed: meta.err !== null, logs: meta.logMessages ?? null };
 }
 

@@ -68,7 +68,7 @@ export async function deployProgram(options: DeployOptions): Promise<void> {
   const finish = (outcome: Outcome) => options.json && printResult(outcome, true);
   const described = describe(deployment, plan);
   if (plan.action === 'none') {
-    report(`${file} is deployed at ${deployment.programId} already: nothing to do.`);
+    report(`${file} is already deployed at ${deployment.programId}: nothing to do.`);
     finish({ ...described, done: true });
     return;
   }
@@ -80,13 +80,13 @@ export async function deployProgram(options: DeployOptions): Promise<void> {
     );
   }
   if (!options.yes) {
-    report('Nothing was spent. Repeat the command with --yes to do it.');
+    report('Nothing was spent. To do it, repeat the command with --yes.');
     finish({ ...described, done: false });
     return;
   }
   await carryOut(deployment, plan, buffer).catch((error) => {
     throw new Error(
-      `${reasonOf(error)}\nRepeat the command to go on where it stopped. If you give it up, --close-buffer gives back the lamports in the buffer.`,
+      `${reasonOf(error)}\nRepeat the command to resume where it stopped. To give up, return the lamports in the buffer with --close-buffer.`,
     );
   });
   const paid = plan.balance - (await connection.getBalance(wallet.publicKey));
@@ -100,13 +100,13 @@ export async function returnBuffer(options: DeployOptions): Promise<void> {
   const buffer = readKeypair(bufferFile, "the buffer's keypair").publicKey;
   const account = await connection.getAccountInfo(buffer);
   if (!account) {
-    report(`There is no buffer ${buffer} on this cluster: nothing to give back.`);
+    report(`There is no buffer ${buffer} on this cluster: nothing to return.`);
     if (options.json) printResult({ buffer: buffer.toBase58(), returned_lamports: 0 }, true);
     return;
   }
   requireBuffer(buffer, wallet.publicKey, account);
   await sendAndPoll(connection, new anchor.Wallet(wallet), [closeBuffer(buffer, wallet.publicKey)]);
-  report(`Closed the buffer ${buffer}: ${amount(account.lamports)} came back to ${wallet.publicKey}.`);
+  report(`Closed the buffer ${buffer}: ${amount(account.lamports)} returned to ${wallet.publicKey}.`);
   if (options.json) printResult({ buffer: buffer.toBase58(), returned_lamports: account.lamports }, true);
 }
 
@@ -145,7 +145,7 @@ async function carryOut(deployment: Deployment, plan: Plan, buffer: Keypair): Pr
     wallet,
     buffer: buffer.publicKey,
     bytes,
-    onProgress: (done, all) => report(`${done} of ${all} pieces are in the buffer.`),
+    onProgress: (done, all) => report(`${done} of ${all} chunks are in the buffer.`),
   });
   if (plan.action === 'deploy') {
     const instructions = [
@@ -198,14 +198,14 @@ function describe({ programId, buffer, file, bytes, wallet }: Deployment, plan: 
 
 function priceLines({ programId, file, bytes, wallet }: Deployment, plan: Plan): string[] {
   const what = plan.action === 'deploy' ? 'Deploys' : 'Upgrades';
-  const room = plan.extension > 0 ? ` Its room grows by ${plan.extension} bytes.` : '';
+  const room = plan.extension > 0 ? ` The program's account grows by ${plan.extension} bytes.` : '';
   return [
     `${what} ${programId} with ${file}, ${bytes.length} bytes.${room}`,
-    `  rent of the program, stays there     ${amount(plan.rent)}`,
+    `  deposit of the program, stays there  ${amount(plan.rent)}`,
     `  fees of ${`${plan.transactions} transactions`.padEnd(28)} ${amount(plan.fees)}`,
-    `  in the buffer, comes back at the end ${amount(plan.bufferRent)}${plan.bufferExists ? ', there already' : ''}`,
-    `  price, when all is done              ${amount(plan.price)}`,
-    `  needed on the way                    ${amount(plan.needed)}`,
+    `  deposit of the buffer, returned      ${amount(plan.bufferRent)}${plan.bufferExists ? ', already paid' : ''}`,
+    `  total cost                           ${amount(plan.price)}`,
+    `  balance needed                       ${amount(plan.needed)}`,
     `  balance of the wallet                ${amount(plan.balance)}, ${wallet.publicKey}`,
   ];
 }

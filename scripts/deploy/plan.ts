@@ -100,10 +100,10 @@ export async function planDeployment(deployment: Deployment): Promise<Plan> {
 /** Throws if the file is no program, or was compiled for another id: it would refuse every instruction. */
 function requireElf({ bytes, file, programId }: Deployment): void {
   const isElf = bytes.length >= ELF_HEADER && bytes.subarray(0, 4).toString('latin1') === '\x7fELF';
-  if (!isElf) throw new Error(`${file} is no program: it does not begin as an ELF file does.`);
+  if (!isElf) throw new Error(`${file} is not a program: it is not an ELF file.`);
   if (bytes.includes(Buffer.from(programId.toBytes()))) return;
   throw new Error(
-    `${file} was compiled for another program id than ${programId}, so every instruction would fail. Set declare_id! to ${programId} in programs/marketplace/src/lib.rs, then run npm run build:program (docs/devnet.md).`,
+    `${file} was not compiled for the program id ${programId}, so every instruction would fail. Set declare_id! to ${programId} in programs/marketplace/src/lib.rs, then run npm run build:program (docs/devnet.md).`,
   );
 }
 
@@ -114,7 +114,7 @@ async function requireDeployable({ connection, bytes, file }: Deployment): Promi
   if (missing.length > 0) throw new Error(`${describeInactive(missing)}\nNothing was spent.`);
   if (version >= OLDEST_DEPLOYED || inactive.includes(ONLY_V3)) return;
   throw new Error(
-    `${file} is SBPF v${version}, and this cluster takes no program older than v${OLDEST_DEPLOYED} (feature ${ONLY_V3.key}, SIMD-0500). Nothing was spent. npm run build:program makes one of v${OLDEST_DEPLOYED}.`,
+    `${file} is SBPF v${version}, and this cluster accepts only v${OLDEST_DEPLOYED} or newer (feature ${ONLY_V3.key}, SIMD-0500). Nothing was spent. To build one of v${OLDEST_DEPLOYED}, run npm run build:program.`,
   );
 }
 
@@ -126,29 +126,29 @@ function presentProgram(
 ): ReturnType<typeof decodeProgramData> {
   if (program === null && data !== null) {
     throw new Error(
-      `Somebody sent lamports to ${findProgramDataOf(programId)}, and the loader cannot deploy ${programId} any more: take another keypair.`,
+      `Somebody sent lamports to ${findProgramDataOf(programId)}, so the loader can no longer deploy ${programId}. Use another program keypair.`,
     );
   }
   if (program === null) {
     if (key) return null;
     throw new Error(
-      `There is no program at ${programId} yet, and its first deployment is signed by its own key: name it with --program-keypair FILE. Without the key of that id take one of your own (docs/devnet.md).`,
+      `There is no program at ${programId} yet, and the program's key must sign the first deployment. Give the key with --program-keypair FILE. If you do not have it, use a new key (docs/devnet.md).`,
     );
   }
   if (!program.owner.equals(LOADER) || !isProgram(program.data)) {
-    throw new Error(`${programId} is taken by an account of ${program.owner}: take another keypair for the program.`);
+    throw new Error(`${programId} is already used by an account of ${program.owner}. Use another program keypair.`);
   }
   const decoded = data && decodeProgramData(data.data);
   if (decoded) return decoded;
   throw new Error(
-    `The program ${programId} was closed, and the loader takes no other at that address: take another keypair.`,
+    `The program ${programId} was closed, and its address cannot be used again. Use another program keypair.`,
   );
 }
 
 function requireAuthority({ programId, wallet }: Deployment, authority: PublicKey | null): void {
   if (authority?.equals(wallet.publicKey)) return;
-  const who = authority ? `${authority} may, and ANCHOR_WALLET is ${wallet.publicKey}` : 'nobody may any more';
-  throw new Error(`The program ${programId} is there with other bytes, and you cannot upgrade it: ${who}.`);
+  const who = authority ? `its upgrade authority is ${authority}, and ANCHOR_WALLET is ${wallet.publicKey}` : 'it is immutable';
+  throw new Error(`Another version of the program ${programId} is deployed, and this wallet cannot upgrade it: ${who}.`);
 }
 
 /** Compares the bytes. The spare space behind a program is zeros. */
@@ -166,7 +166,7 @@ function heldBytes({ buffer, wallet, bytes }: Deployment, account: AccountInfo<B
   const { authority, bytes: held } = requireBuffer(buffer, wallet.publicKey, account);
   if (held.length === bytes.length) return held;
   throw new Error(
-    `The buffer ${buffer} of ${authority} was made for a program of ${held.length} bytes, and this one has ${bytes.length}. Get its lamports back with --close-buffer, then try again.`,
+    `The buffer ${buffer} of ${authority} was created for a program of ${held.length} bytes, but this program has ${bytes.length}. Return its lamports with --close-buffer, then try again.`,
   );
 }
 
@@ -177,11 +177,11 @@ export function requireBuffer(
   account: AccountInfo<Buffer>,
 ): { authority: PublicKey; bytes: Buffer } {
   const decoded = account.owner.equals(LOADER) ? decodeBuffer(account.data) : null;
-  if (!decoded) throw new Error(`${buffer} is no buffer: name another keypair with --buffer-keypair.`);
+  if (!decoded) throw new Error(`${buffer} is not a buffer. Give another keypair with --buffer-keypair.`);
   const { authority, bytes } = decoded;
   if (authority?.equals(wallet)) return { authority, bytes };
   throw new Error(
-    `The buffer ${buffer} belongs to ${authority ?? 'nobody'}, and ANCHOR_WALLET is ${wallet}: name another keypair with --buffer-keypair.`,
+    `The buffer ${buffer} belongs to ${authority ?? 'nobody'}, and ANCHOR_WALLET is ${wallet}. Give another keypair with --buffer-keypair.`,
   );
 }
 
@@ -190,6 +190,6 @@ async function feePerSignature({ connection, wallet, buffer }: Deployment): Prom
   const transaction = writeTransaction(wallet.publicKey, buffer, { offset: 0, bytes: Buffer.alloc(1) }, blockhash);
   const { value } = await connection.getFeeForMessage(transaction.compileMessage());
   if (value === null)
-    throw new Error('The node does not say what a transaction costs: try again, or ask another node.');
+    throw new Error('The node does not report the fee of a transaction. Try again, or use another node.');
   return value;
 }

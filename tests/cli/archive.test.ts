@@ -178,7 +178,7 @@ describe('the command line: the archive', function () {
     const LIES: [what: string, lie: typeof lie, said: string][] = [
       ['a changed price', (p) => ({ ...p, fields: flippedByte(p.fields, 164) }), 'does not have'],
       ['fields of another execution', (p) => ({ ...p, fields: flippedByte(p.fields, 5) }), 'is for the record'],
-      ['fields that end early', (p) => ({ ...p, fields: Buffer.alloc(8).toString('base64') }), 'not those of a record'],
+      ['fields that end early', (p) => ({ ...p, fields: Buffer.alloc(8).toString('base64') }), 'not a valid record'],
       ['a changed node', (p) => ({ ...p, proof: [flipped(p.proof[0]!), ...p.proof.slice(1)] }), 'does not have'],
       ['another leaf index', (p) => ({ ...p, leaf_index: p.leaf_index ^ 1 }), 'does not have'],
       ['a leaf that is not there yet', (p) => ({ ...p, leaf_index: 2 }), 'no leaf 2'],
@@ -216,7 +216,7 @@ describe('the command line: the archive', function () {
     expect(rebuilt).to.include({ leaves: 2, leaves_on_chain: 2, is_equal: true });
     expect(rebuilt.root).to.equal(rebuilt.root_on_chain);
     const again = await terminal.look('archive', 'rebuild', '0', '--from', file);
-    expect(again).to.deep.equal({ ...rebuilt, leaves_from: 'what was given' });
+    expect(again).to.deep.equal({ ...rebuilt, leaves_from: 'the given leaves' });
 
     const published = await terminal.look('archive', 'rebuild', '0', '--from', relay.url);
     expect(published).to.deep.equal(again);

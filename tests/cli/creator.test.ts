@@ -62,7 +62,9 @@ describe('the command line of a creator', function () {
     keys.close();
     keys.closeAllConnections();
     expect(code).to.equal(1);
-    expect(stderr).to.contain('The server trusts other keys. Start it with http://127.0.0.1:18788 as its marketplace');
+    expect(stderr).to.contain(
+      'The server does not trust the key of this command. Start it with http://127.0.0.1:18788 as its marketplace URL',
+    );
   });
 
   it('refuses a server without a known signing key, and a test by the marketplace without a description', async () => {
@@ -71,7 +73,7 @@ describe('the command line of a creator', function () {
     const { code, stderr } = await runHere(['creator', 'test', url, ...key, '--through-marketplace']);
     expect([code, stderr]).to.deep.equal([
       1,
-      '--through-marketplace needs --listing FILE: the marketplace tests a description.\n',
+      '--through-marketplace needs --listing FILE, because the marketplace tests a listing.\n',
     ]);
     const health = createCreatorServer({ signingKey: generateSigningKey(), execute: () => ({ result: '' }) });
     health.removeAllListeners('request').on('request', (_, response) => void response.end('OK'));

@@ -37,7 +37,7 @@ describe('keys new', () => {
     const { code, stdout, stderr } = await runHere(['keys', 'new', path]);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.equal(
-      `${path} already exists. Choose another path: overwriting a key file would lose the key forever.\n`,
+      `${path} already exists. Choose another path: overwriting a key file would lose its key permanently.\n`,
     );
     expect(readFileSync(path, 'utf8')).to.equal('mine');
   });

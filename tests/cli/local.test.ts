@@ -113,7 +113,7 @@ describe('the command line on the local network', function () {
     const { code, stderr } = await runHere(['local', 'travel', '1'], { DATA_DIR: empty });
     expect(code).to.equal(1);
     expect(stderr).to.equal(
-      `No local network runs in ${empty}. Start one with \`npm start\`, or set DATA_DIR to its folder.\n`,
+      `No local network is running in ${empty}. Start one with \`npm start\`, or set DATA_DIR to its folder.\n`,
     );
   });
 
@@ -138,7 +138,7 @@ describe('the command line on the local network', function () {
     ]) {
       const { code, stdout, stderr } = await runHere(['local', ...words], { DATA_DIR: elsewhere });
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-      expect(stderr).to.include(`The node at ${rpc_url} is not a Surfpool.`);
+      expect(stderr).to.include(`The node at ${rpc_url} is not Surfpool.`);
     }
     expect(methods).to.deep.equal(['getVersion', 'getVersion']);
     cluster.close();

@@ -117,6 +117,6 @@ describe('the command line and a node that behaves badly', function () {
   it('asks the user to name a node when no service names one', async () => {
     const { code, stderr } = await cli(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);
     expect(code).to.equal(1);
-    expect(stderr).to.include('No server answers at http://127.0.0.1:1.').and.include('Name one with --rpc-url.');
+    expect(stderr).to.include('No server answers at http://127.0.0.1:1.').and.include('Give its URL with --rpc-url.');
   });
 });

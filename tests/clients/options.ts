@@ -237,7 +237,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       expect(relay.requests[0]!.headers['user-agent']).to.equal(`agent-marketplace-typescript/${VERSION}`);
       expect(lines.map((line) => line.replace(/\d+ ms/, 'N ms'))).to.deep.equal([
         'GET /v1/agents: 503 unexpected_answer in N ms',
-        'GET /v1/agents: again in N ms',
+        'GET /v1/agents: retry in N ms',
         'GET /v1/agents: 200 in N ms',
       ]);
     });

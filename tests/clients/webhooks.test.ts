@@ -47,7 +47,7 @@ describe('clients/webhooks', () => {
 
   it('refuses another body, secret, id, time or version of the signature', () => {
     const headers = headersOf();
-    const wrong = 'No signature is right for this body and secret.';
+    const wrong = 'No signature matches this body and secret.';
     expect(refusal(headers, `${BODY} `)).to.equal(wrong);
     expect(refusal(headers, BODY, OTHER)).to.equal(wrong);
     expect(refusal({ ...headers, 'webhook-id': 'evt_2' })).to.equal(wrong);
@@ -60,9 +60,11 @@ describe('clients/webhooks', () => {
 
   it('refuses missing headers, invalid times, and webhooks older or newer than five minutes', () => {
     for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
-      expect(refusal({ ...headersOf(), [name]: undefined })).to.equal('A webhook-* header is missing.');
+      expect(refusal({ ...headersOf(), [name]: undefined })).to.equal(
+        'A required header is missing: webhook-id, webhook-timestamp or webhook-signature.',
+      );
     }
-    expect(refusal({ ...headersOf(), 'webhook-timestamp': '1e9' })).to.equal('webhook-timestamp is not a time.');
+    expect(refusal({ ...headersOf(), 'webhook-timestamp': '1e9' })).to.equal('webhook-timestamp is not a time in seconds.');
     for (const seconds of [-302, 302]) {
       expect(refusal(headersOf({ at: new Date(Date.now() + seconds * 1_000) }))).to.match(/five minutes/);
     }

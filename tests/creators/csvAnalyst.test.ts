@@ -171,8 +171,8 @@ describe('demo creators: csv-analyst', () => {
 
     const REFUSED: [string, string][] = [
       ['INSERT INTO csv VALUES (3)', 'one SELECT or WITH'],
-      ['WITH t AS (SELECT 1) INSERT INTO csv SELECT * FROM t', 'only read'],
-      ['WITH t AS (SELECT 1) DELETE FROM csv RETURNING a', 'only read'],
+      ['WITH t AS (SELECT 1) INSERT INTO csv SELECT * FROM t', 'read-only'],
+      ['WITH t AS (SELECT 1) DELETE FROM csv RETURNING a', 'read-only'],
       ['UPDATE csv SET a = 1', 'one SELECT or WITH'],
       ['DROP TABLE csv', 'one SELECT or WITH'],
       ["ATTACH DATABASE '/tmp/creators-attached.db' AS x", 'one SELECT or WITH'],
@@ -215,7 +215,7 @@ describe('demo creators: csv-analyst', () => {
 
     it('answers at most 4 MiB', async () => {
       const query = `SELECT hex(zeroblob(500000)) FROM (${numbers(5)})`;
-      expect(await refuse('a\n1\n', query)).to.equal('SQL: the rows are more than 4 MiB of JSON; select less');
+      expect(await refuse('a\n1\n', query)).to.equal('SQL: the result is larger than 4 MiB of JSON; select less');
     });
 
     it('stops an endless query after 2 s, while others are answered', async () => {
@@ -224,7 +224,7 @@ describe('demo creators: csv-analyst', () => {
       const ended = refuse('a\n1\n', endless);
       expect((await ask('a\n1\n', 'SELECT a FROM csv')).rows).to.deep.equal([[1]]);
       expect(performance.now() - started).to.be.below(2000);
-      expect(await ended).to.equal('SQL: the query was ended after 2 s');
+      expect(await ended).to.equal('SQL: the query was stopped after 2 s');
       expect(performance.now() - started).to.be.within(2000, 10_000);
     });
 
@@ -232,7 +232,7 @@ describe('demo creators: csv-analyst', () => {
       const hungry =
         'WITH RECURSIVE c(x, y) AS (SELECT 1, zeroblob(20000000) UNION SELECT x + 1, zeroblob(20000000 + x) FROM c) ' +
         'SELECT count(*) FROM c';
-      expect(await refuse('a\n1\n', hungry)).to.match(/^SQL: (out of memory|the query was ended after 2 s)/);
+      expect(await refuse('a\n1\n', hungry)).to.match(/^SQL: (out of memory|the query was stopped after 2 s)/);
     });
 
     it('answers more concurrent requests than it runs', async () => {

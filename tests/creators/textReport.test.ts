@@ -116,10 +116,10 @@ describe('demo creators: text-report', () => {
 
   it('rejects: invalid parameters', async () => {
     const cases: [object, string][] = [
-      [{}, 'parameters.text must be a text'],
-      [{ text: '  \n' }, 'parameters.text must be a text'],
-      [{ text: 7 }, 'parameters.text must be a text'],
-      [{ text: 'x'.repeat(200_001) }, 'parameters.text is over 200000 characters'],
+      [{}, 'parameters.text must be a non-empty string'],
+      [{ text: '  \n' }, 'parameters.text must be a non-empty string'],
+      [{ text: 7 }, 'parameters.text must be a non-empty string'],
+      [{ text: 'x'.repeat(200_001) }, 'parameters.text is longer than 200000 characters'],
       [{ text: 'A b. '.repeat(1001) }, 'parameters.text has 1001 sentences, more than 1000'],
       ...[0, 11, 1.5, '3', null].map((sentences): [object, string] => [
         { text: 'x', sentences },

@@ -353,7 +353,7 @@ describe('the embedded node', function () {
     const leapt = (100_000 * SLOT_MS) / 1_000;
     expect(await node.now()).to.be.closeTo(now + 80 * 3_600 + leapt, 5);
     const back = await ask('surfnet_timeTravel', { absoluteTimestamp: now * 1_000 });
-    expect(back.error?.message).to.include('forwards only');
+    expect(back.error?.message).to.include('only move forward');
     await sendMemo();
   });
 

@@ -133,7 +133,7 @@ describe('npm start -- --postgres', function () {
   it('refuses a folder whose name is too long for a socket, before it creates anything', async () => {
     const folder = join(newDirectory(), 'x'.repeat(100));
     const error = await startPostgres({ folder }).catch((thrown) => thrown);
-    expect(error.message).to.include('too long for a socket name (107 bytes)');
+    expect(error.message).to.include('too long for a socket path (at most 107 bytes)');
     expect(existsSync(folder)).to.equal(false);
   });
 });

@@ -72,7 +72,7 @@ describe('docs/agents.md', function () {
     const bare = (...args: string[]) => run(bin, args, { cwd: empty, env });
     const nameless = await bare();
     expect(nameless.code).to.equal(2);
-    expect(nameless.output).to.include('agent-marketplace-mcp: Name the marketplace: --base-url URL.\n');
+    expect(nameless.output).to.include('agent-marketplace-mcp: The marketplace is missing. Give --base-url URL,');
     expect((await bare('--base-url', demo.base_url)).output).to.include('Set CRTX_API_KEY');
     const wallet = ['--base-url', demo.base_url, '--keypair', 'wallet.json', '--budget', '1'];
     expect((await bare(...wallet, '--usdc-mint', 'USDC')).output).to.include('--usdc-mint: USDC is not an address');

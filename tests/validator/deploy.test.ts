@@ -149,7 +149,7 @@ describe('the program on Agave’s validator', function () {
     saveKey(file('program.json'), program);
     await terminal.paste(PAGE, { PROGRAM_ID: programId.toBase58() });
     expect(readFileSync(file('programs/marketplace/src/lib.rs'), 'utf8')).to.include(`declare_id!("${programId}")`);
-    expect(await refusal(['--deploy', '--program-keypair', file('program.json')])).to.include('for another id');
+    expect(await refusal(['--deploy', '--program-keypair', file('program.json')])).to.include('was not compiled for the program id');
     buildWithId(folder, programId);
     saveKey(file('upgrade-authority.json'), authority);
     const relayAuthority = readKey('relay-authority.json').publicKey;
@@ -172,8 +172,8 @@ describe('the program on Agave’s validator', function () {
       }),
     ]);
     expect(tooPoor).to.match(/The balance is too small by \d+ lamports/);
-    expect(withoutKey).to.include('signed by its own key');
-    expect(tooOld).to.include('is SBPF v0, and this cluster takes no program older than v3');
+    expect(withoutKey).to.include('must sign the first deployment');
+    expect(tooOld).to.include('is SBPF v0, and this cluster accepts only v3 or newer');
     expect(await balanceOf(poor.publicKey)).to.equal(SOL);
   });
 
@@ -276,13 +276,13 @@ describe('the program on Agave’s validator', function () {
     expect(await balanceOf(authority.publicKey)).to.equal(before);
     const { printed, closed } = startMigrate(['--close-buffer']);
     await closed;
-    expect(printed.stderr).to.include('nothing to give back');
+    expect(printed.stderr).to.include('nothing to return');
   });
 
   it('cannot be upgraded without its authority', async () => {
     writeFileSync(file('new.so'), Buffer.concat([readFileSync(file(ARTIFACT)), Buffer.from('next')]));
     const refused = await refusal(['--deploy', '--yes', '--program', file('new.so')], { wallet: file('poor.json') });
-    expect(refused).to.include(`${authority.publicKey} may, and ANCHOR_WALLET is`);
+    expect(refused).to.include(`its upgrade authority is ${authority.publicKey}, and ANCHOR_WALLET is`);
   });
 
   describe('with a marketplace on it', () => {

@@ -58,8 +58,8 @@ function addLog(group: Command): void {
   withWallet(group.command('log'))
     .description("list what the admin did through this marketplace's service, newest first")
     .option('--on-chain', 'list the transactions of admin and guardian instead')
-    .option('--limit <n>', 'how many', toCount(100), 20)
-    .option('--offset <n>', 'how many to leave out', toCount(U32_MAX, 0), 0)
+    .option('--limit <n>', 'maximum number of entries', toCount(100), 20)
+    .option('--offset <n>', 'number of entries to skip', toCount(U32_MAX, 0), 0)
     .action(async ({ limit, offset, ...options }: LogOptions) => {
       const { listAdminActions, listAdminEvents } = await import('../../sdk/wallet/settings.ts');
       const admin = await readWallet(options);
@@ -89,22 +89,22 @@ interface SettingOptions extends CommonOptions {
 /** Adds an option for each setting. */
 function withSettings(command: Command): Command {
   return command
-    .option('--fee-bps <n>', 'share of a settled price, 100 is 1%', toCount(U16_MAX, 0))
-    .option('--min-price <usdc>', 'lowest price of an execution', toAmountOrZero)
-    .option('--dispute-bond-lamports <n>', 'bond of a dispute, 1000000000 is 1 SOL', toCount(LAMPORTS_MAX, 0))
+    .option('--fee-bps <n>', 'marketplace fee, in basis points of the price; 100 is 1%', toCount(U16_MAX, 0))
+    .option('--min-price <usdc>', 'minimum price of an execution', toAmountOrZero)
+    .option('--dispute-bond-lamports <n>', 'bond of a dispute, in lamports; 1000000000 is 1 SOL', toCount(LAMPORTS_MAX, 0))
     .option('--dispute-window-seconds <n>', 'how long a settled execution can be disputed', toCount(U32_MAX, 0))
     .option(
       '--refund-grace-seconds <n>',
-      'time from the deadline until anyone may send the refund',
+      'delay after the deadline before anyone may send the refund',
       toCount(U32_MAX, 0),
     )
-    .option('--max-timeout-seconds <n>', 'longest timeout of an agent', toCount(U32_MAX, 0))
+    .option('--max-timeout-seconds <n>', 'maximum timeout of an agent', toCount(U32_MAX, 0))
     .option(
       '--exposure-multiple <n>',
       "limit of an agent's executions in one window, as a multiple of its collateral; 0: no limit",
       toCount(U32_MAX, 0),
     )
-    .option('--admin-delay-seconds <n>', 'how long a proposed change waits; can only be raised', toCount(U32_MAX, 0))
+    .option('--admin-delay-seconds <n>', 'delay before a proposed change can be applied; can only be raised', toCount(U32_MAX, 0))
     .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers);
 }
 
@@ -127,7 +127,7 @@ function toSettings(options: SettingOptions): SettingsChange {
 function addSettings(group: Command): void {
   withSettings(withWallet(group.command('update-config')))
     .description(
-      'change settings at once; the others stay as they are. The program enforces the bounds of each, and refuses what must be proposed',
+      'change settings immediately; the others are unchanged. The program enforces the bounds, and refuses changes that must be proposed',
     )
     .action(async (options: SettingOptions) => {
       const { changeSettings } = await import('../../sdk/wallet/settings.ts');
@@ -140,7 +140,7 @@ function addSettings(group: Command): void {
     });
 
   withWallet(group.command('pause-opens'))
-    .description('refuse new executions; open ones are still settled and refunded. The admin or the guardian')
+    .description('refuse new executions; open ones are still settled and refunded. Only the admin or the guardian')
     .action(async (options: CommonOptions) => {
       const { stopOpens } = await import('../../sdk/wallet/changes.ts');
       const wallet = await readWallet(options);
@@ -166,7 +166,7 @@ interface ProposalOptions extends SettingOptions {
 function addChanges(group: Command): void {
   withMarketplace(group.command('changes'))
     .description(
-      'list the guardian, the delay, and the changes that wait with the time that is left; anyone can read and apply them',
+      'show the guardian, the delay and the pending changes with the time left; anyone can read and apply them',
     )
     .action(async (options: CommonOptions) => {
       const { listChanges } = await import('../../sdk/wallet/changes.ts');
@@ -176,8 +176,8 @@ function addChanges(group: Command): void {
   withSettings(withWallet(group.command('propose-change')))
     .description('announce a change; anyone can apply it admin_delay_seconds later')
     .option('--add-relay-authority <address>', 'a key that relays will sign with; may be repeated', collectAddresses)
-    .option('--guardian <address>', 'who can pause and cancel, or `none`', toAddressOrNone)
-    .option('--next-admin <address>', 'who may then run `accept`, or `none`', toAddressOrNone)
+    .option('--guardian <address>', 'address that can pause opens, remove relay authorities and cancel changes, or `none`', toAddressOrNone)
+    .option('--next-admin <address>', 'next admin, who must then run `accept`, or `none`', toAddressOrNone)
     .action(async (options: ProposalOptions) => {
       const { announceChange } = await import('../../sdk/wallet/changes.ts');
       const settings = toSettings(options);
@@ -195,7 +195,7 @@ function addChanges(group: Command): void {
 
   withWallet(group.command('apply-change'))
     .description('apply a change that is due; any wallet can do this')
-    .argument('<change_id>', 'its number in `changes`', toChangeId)
+    .argument('<change_id>', 'as `changes` shows it', toChangeId)
     .action(async (changeId: bigint, options: CommonOptions) => {
       const { applyPending } = await import('../../sdk/wallet/changes.ts');
       const signature = await applyPending(await openOnChain(options), await readWallet(options), changeId);
@@ -203,8 +203,8 @@ function addChanges(group: Command): void {
     });
 
   withWallet(group.command('cancel-change'))
-    .description('cancel a pending change. The admin or the guardian')
-    .argument('<change_id>', 'its number in `changes`', toChangeId)
+    .description('cancel a pending change. Only the admin or the guardian')
+    .argument('<change_id>', 'as `changes` shows it', toChangeId)
     .action(async (changeId: bigint, options: CommonOptions) => {
       const { cancelPending } = await import('../../sdk/wallet/changes.ts');
       const signature = await cancelPending(await openOnChain(options), await readWallet(options), changeId);
@@ -212,8 +212,8 @@ function addChanges(group: Command): void {
     });
 
   withWallet(group.command('remove-relay-authority'))
-    .description('remove one relay authority at once, even the last one. The admin or the guardian')
-    .argument('<address>', 'the key', toAddress)
+    .description('remove a relay authority immediately, even the last one. Only the admin or the guardian')
+    .argument('<address>', 'the relay authority', toAddress)
     .action(async (address: Address, options: CommonOptions) => {
       const { dropRelayAuthority } = await import('../../sdk/wallet/changes.ts');
       const wallet = await readWallet(options);
@@ -243,7 +243,7 @@ function addAuthorities(group: Command): void {
     });
 
   withWallet(group.command('set-relay-authorities'))
-    .description("set the relay authorities to these keys; all others lose the relay's rights at once")
+    .description("set the relay authorities to these keys; all others lose the relay's rights immediately")
     .argument('<addresses...>', 'the keys that relays will sign with, 1 to 8', collectAddresses)
     .action(async (addresses: Address[], options: CommonOptions) => {
       const { changeRelayAuthorities } = await import('../../sdk/wallet/settings.ts');
@@ -276,7 +276,7 @@ interface VerdictOptions extends CommonOptions {
 function addMoney(group: Command): void {
   withWallet(group.command('withdraw-treasury'))
     .description('withdraw collected fees')
-    .argument('<usdc>', 'how much', toAmount)
+    .argument('<usdc>', 'amount', toAmount)
     .option('--destination <address>', "USDC account to receive them (default: the admin's own)", toAddress)
     .action(async (amount: bigint, options: CommonOptions & { destination?: Address }) => {
       const { withdrawFees } = await import('../../sdk/wallet/settings.ts');

@@ -12,14 +12,14 @@ interface ListOptions {
 }
 
 export function agentsCommands(): Command {
-  const group = new Command('agents').description('look at the listed agents');
+  const group = new Command('agents').description('browse the listed agents');
 
   withMarketplace(group.command('list'))
     .description('show active agents')
     .option('--tags <tags>', 'only agents with all of these tags, separated by commas')
     .option('--search <words>', "only agents with all of these words in name, tagline, tags or creator's name")
-    .option('--creator <wallet>', "only this wallet's", toAddress)
-    .option('--limit <n>', 'how many', toCount(100), 20)
+    .option('--creator <wallet>', 'only agents of this creator', toAddress)
+    .option('--limit <n>', 'maximum number of agents', toCount(100), 20)
     .action(async (options: CommonOptions & ListOptions) => {
       const { ask, restClient } = await import('../../sdk/wallet/service.ts');
       const service = serviceOf(options);

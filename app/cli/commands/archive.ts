@@ -10,13 +10,13 @@ import { openOnChain, readWallet, serviceOf, toCount, toExecutionId, withMarketp
 const LAST_INDEX = 2 ** 16 - 1;
 
 export function archiveCommands(): Command {
-  const group = new Command('archive').description('archive ended executions, prove archived ones, rebuild a tree');
+  const group = new Command('archive').description('archive ended executions, verify archived ones, rebuild a tree');
 
   withWallet(group.command('run'))
     .description(
-      'archive and close everything that can be closed now; each refundable deposit is returned to the wallet that paid it; anyone can do this',
+      'archive and close every record that can be closed now; each refundable deposit is returned to the wallet that paid it; anyone can do this',
     )
-    .option('--make-tree', 'pay for a new tree if none has room: a third of a SOL, for a million records')
+    .option('--make-tree', 'pay for a new tree if all trees are full: a third of a SOL, for a million records')
     .action(async (options: CommonOptions & { makeTree?: boolean }) => {
       const { runArchive } = await import('../../sdk/wallet/archiving.ts');
       const wallet = await readWallet(options);
@@ -25,7 +25,7 @@ export function archiveCommands(): Command {
     });
 
   withMarketplace(group.command('verify'))
-    .description("prove an archived execution: its fields and proof against the tree's account on a Solana node")
+    .description("verify an archived execution: check its fields and proof against the tree's account on a Solana node")
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { verifyArchived } = await import('../../sdk/wallet/archive.ts');
@@ -55,7 +55,7 @@ export function archiveCommands(): Command {
       });
       if (options.out !== undefined) await write(fromCaller(options.out), lines);
       printResult(rebuilt, options.json);
-      if (!rebuilt.is_equal) throw new Refusal('The root is not the one on-chain.');
+      if (!rebuilt.is_equal) throw new Refusal('The rebuilt root differs from the root on-chain.');
     });
   return group;
 }

@@ -9,25 +9,25 @@ const DEFAULT_KEYS_PORT = 8788;
 const MAX_TIMEOUT_SECONDS = 3_600;
 
 const NEW_HELP = `
-The folder needs no checkout of this project: an agent with its test, a listing file, a signing key and a README with the
-next steps.`;
+The folder contains an agent with its test, a listing file, a signing key and a README with the next steps. It does not
+need a checkout of this project.`;
 
 const TEST_HELP = `
-The requests are signed like the marketplace's. Your server must therefore trust who signs them:
-  default                 this command signs with a key of its own, and serves it at http://127.0.0.1:${DEFAULT_KEYS_PORT} while it
-                          runs. Start your server with this address in the place of the marketplace's.
-  --through-marketplace   the marketplace (--base-url) sends and signs them, as for the test on its page. It must reach
-                          the URL, and --listing and a wallet are needed. No transaction and no money.
-Exit code 1 if any check failed, also one that payment does not depend on.`;
+The requests are signed like those of the marketplace, so your server must trust the signing key:
+  default                 this command signs with its own key and serves it at http://127.0.0.1:${DEFAULT_KEYS_PORT} while it
+                          runs. Start your server with this address as its marketplace URL.
+  --through-marketplace   the marketplace (--base-url) signs and sends them, like the test on its page. It must be able
+                          to reach the URL. Needs --listing and a wallet; sends no transaction and costs nothing.
+Exit code 1 if any check failed, including checks that do not affect payment.`;
 
 export function creatorCommands(): Command {
-  const group = new Command('creator').description("make and test an agent's server");
+  const group = new Command('creator').description("create and test an agent's server");
 
   group
     .command('new')
-    .description('make a folder with a server that runs, is tested and can be listed')
+    .description('create a folder with a server that runs, passes its test and can be listed as an agent')
     .argument('<folder>', 'a new or empty folder; its name becomes the name of the agent')
-    .addOption(new Option('--lang <language>', 'its language').choices(['ts', 'python']).default('ts'))
+    .addOption(new Option('--lang <language>', 'language of the server').choices(['ts', 'python']).default('ts'))
     .option('--json', 'print the result as JSON')
     .addHelpText('after', NEW_HELP)
     .action(async (folder: string, { lang, json }: { lang: 'ts' | 'python'; json?: boolean }) => {
@@ -37,13 +37,13 @@ export function creatorCommands(): Command {
     });
 
   withWallet(group.command('test'))
-    .description('run the conformance test against a server: what was sent, what came back and what was expected')
-    .argument('<url>', 'the URL that is posted to, such as http://127.0.0.1:8080/execute', toUrl)
+    .description('run the conformance test against a server; failed checks show the request, the answer and the expected value')
+    .argument('<url>', 'URL of the server, such as http://127.0.0.1:8080/execute', toUrl)
     .option('--listing <file.json>', 'listing file: its test, signing key and timeout')
-    .option('--signing-key <path or address>', 'key that signs the results (default: the one that GET /health names)')
-    .option('--task <text>', 'task of a request that the agent completes (default: "test")')
-    .option('--parameters <json>', 'its parameters (default: {})', toParameters)
-    .option('--timeout <seconds>', 'longest wait for its answer (default: 30)', toCount(MAX_TIMEOUT_SECONDS))
+    .option('--signing-key <path or address>', 'key that signs the results (default: that of --listing, or the one that GET /health names)')
+    .option('--task <text>', 'task that the agent can complete (default: that of --listing, or "test")')
+    .option('--parameters <json>', 'parameters of that task (default: those of --listing, or {})', toParameters)
+    .option('--timeout <seconds>', 'maximum wait for each answer (default: that of --listing, or 30)', toCount(MAX_TIMEOUT_SECONDS))
     .option('--keys-port <port>', 'port on which this command serves its key', toCount(65_535), DEFAULT_KEYS_PORT)
     .option('--through-marketplace', 'let the marketplace send and sign the requests')
     .addHelpText('after', TEST_HELP)
@@ -61,7 +61,7 @@ export function creatorCommands(): Command {
       const result = { ok, passed: checks.length - failed.length, failed: failed.map(({ name }) => name) };
       printResult(options.json ? { ...result, checks } : result, options.json);
       if (failed.length === 0) return;
-      const paid = ok ? 'A paid call would be settled all the same.' : 'A paid call would be refunded.';
+      const paid = ok ? 'A paid call would still be settled.' : 'A paid call would be refunded.';
       throw new Refusal(`${failed.length} of ${checks.length} checks failed. ${paid}`);
     });
   return group;

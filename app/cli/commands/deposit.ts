@@ -16,7 +16,7 @@ import {
 type ShowOptions = CommonOptions & { terms?: object };
 
 export function depositCommands(): Command {
-  const group = new Command('deposit').description('show and refund payments that have not become executions');
+  const group = new Command('deposit').description('show and refund x402 payments that have not become executions');
 
   withMarketplace(group.command('show'))
     .description('show a deposit as it is on the chain: terms, amounts, dates')
@@ -38,7 +38,7 @@ export function depositCommands(): Command {
       'return a deposit to its caller: anyone can do this once it has expired, or a day after it was prepared if it is not paid',
     )
     .argument('<deposit>', 'its address: `payTo` of the quote', toAddress)
-    .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
+    .option('--destination <address>', 'another USDC account of the caller; the caller must then sign', toAddress)
     .action(async (deposit: Address, options: CommonOptions & { destination?: Address }) => {
       const { refundDepositToCaller } = await import('../../sdk/wallet/deposits.ts');
       const wallet = await readWallet(options);

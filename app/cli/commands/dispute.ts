@@ -27,7 +27,7 @@ export function disputeCommands(): Command {
     .description('dispute a settled execution as its caller, within its dispute window; locks a bond')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .requiredOption('--evidence <file>', 'your evidence; its SHA-256 goes on-chain')
-    .option('--evidence-uri <uri>', `where others find that file, at most ${constants.maxUriLength} bytes`, toUri, '')
+    .option('--evidence-uri <uri>', `public URL of that file, at most ${constants.maxUriLength} bytes`, toUri, '')
     .action(async (executionId: Uint8Array, options: DisputeOptions) => {
       const { disputeExecution } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
@@ -45,9 +45,9 @@ export function disputeCommands(): Command {
     });
 
   withWallet(group.command('claim'))
-    .description("pay an award that the caller's account could not receive before; anyone can do this")
+    .description("pay an award that the caller's account could not receive earlier; anyone can do this")
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
-    .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
+    .option('--destination <address>', 'another USDC account of the caller; the caller must then sign', toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
       const { claimAward } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
@@ -57,7 +57,7 @@ export function disputeCommands(): Command {
     });
 
   withWallet(group.command('lapse'))
-    .description('end a dispute that nobody decided for 30 days; anyone can do this')
+    .description('end a dispute that was not decided within 30 days; anyone can do this')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { endUnansweredDispute } = await import('../../sdk/wallet/disputes.ts');

@@ -56,12 +56,12 @@ function addOpen(group: Command): void {
     .argument('<agent_id>', 'the agent', toAddress)
     .option('--task <text>', 'the request; only its hash goes on-chain')
     .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
-    .option('--request-hash <hex>', 'the hash itself, instead of --task and --parameters', toBytes(HASH_BYTES))
-    .option('--max-price <usdc>', 'refuse a higher price (default: the present price)', toAmount)
-    .option('--timeout-seconds <n>', "timeout of the execution (default: the agent's longest)", toCount(U32_MAX))
+    .option('--request-hash <hex>', 'hash of the request, instead of --task and --parameters', toBytes(HASH_BYTES))
+    .option('--max-price <usdc>', 'maximum price; a higher price is refused (default: the present price)', toAmount)
+    .option('--timeout-seconds <n>', "timeout of the execution (default: the agent's maximum)", toCount(U32_MAX))
     .option(
       '--nonce-tail <hex>',
-      '12 bytes that this wallet has not used since yesterday, added after the day (default: random)',
+      'last 12 bytes of the nonce, after the day; unused by this wallet since yesterday (default: random)',
       toBytes(NONCE_TAIL_BYTES),
     )
     .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)
@@ -118,13 +118,13 @@ type RefundOptions = CommonOptions & { destination?: Address; handOver?: boolean
 function addRefund(group: Command): void {
   withWallet(group.command('refund'))
     .description(
-      'return the escrow to the caller: anyone can do this from refund_at on, the relay authority also before',
+      'return the escrow to the caller; anyone can do this from refund_at on, the relay authority also earlier',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
-    .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
+    .option('--destination <address>', 'another USDC account of the caller; the caller must then sign', toAddress)
     .option(
       '--hand-over',
-      "if the caller's account cannot receive: transfer the escrow account itself to the caller, from 7 days after refund_at",
+      "transfer the escrow account itself to the caller; only if the caller's account cannot receive, from 7 days after refund_at",
     )
     .action(async (executionId: Uint8Array, options: RefundOptions) => {
       const { handOver, refund } = await import('../../sdk/wallet/executions.ts');
@@ -155,10 +155,10 @@ function addClose(group: Command): void {
 function addCloseEscrow(group: Command): void {
   withWallet(group.command('close-escrow'))
     .description(
-      'close an escrow account that was handed over and that its owner has emptied; its deposit goes to the wallet that paid it; anyone can do this',
+      'close an empty escrow account that was handed over; its refundable deposit is returned to the wallet that paid it; anyone can do this',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
-    .option('--rent-sponsor <address>', "who paid the deposit, if the execution's record is gone", toAddress)
+    .option('--rent-sponsor <address>', "wallet that paid the deposit, if the execution's record no longer exists", toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { rentSponsor?: Address }) => {
       const { closeHandedOver } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);

@@ -13,7 +13,7 @@ export function gasCommands(): Command {
 
   withWallet(group.command('show'))
     .description('show the gas balance')
-    .option('--of <address>', 'another wallet', toAddress)
+    .option('--of <address>', 'the gas balance of another wallet', toAddress)
     .action(async (options: OfOptions) => {
       const { showGas } = await import('../../sdk/wallet/gas.ts');
       const wallet = options.of ? await publicKeyOf(options.of) : (await readWallet(options)).publicKey;
@@ -22,8 +22,8 @@ export function gasCommands(): Command {
 
   withWallet(group.command('add'))
     .description('add SOL to the gas balance; 0.01 SOL pays for about 800 calls')
-    .argument('<sol>', 'how much', toSol)
-    .option('--of <address>', 'another wallet', toAddress)
+    .argument('<sol>', 'amount', toSol)
+    .option('--of <address>', 'the gas balance of another wallet', toAddress)
     .action(async (lamports: bigint, options: OfOptions) => {
       const { addGas } = await import('../../sdk/wallet/gas.ts');
       const wallet = await readWallet(options);
@@ -33,7 +33,7 @@ export function gasCommands(): Command {
 
   withWallet(group.command('take'))
     .description("withdraw SOL from the wallet's own gas balance")
-    .argument('[sol]', 'how much (default: all)', toSol)
+    .argument('[sol]', 'amount (default: all)', toSol)
     .action(async (lamports: bigint | undefined, options: CommonOptions) => {
       const { takeGas } = await import('../../sdk/wallet/gas.ts');
       const wallet = await readWallet(options);

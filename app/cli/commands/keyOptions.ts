@@ -38,7 +38,7 @@ export function withRestrictions(command: Command): Command {
       `what the key may be used for, separated by commas: ${KEY_SCOPES.join(', ')} (default: ${DEFAULT_SCOPES.join(',')})`,
       toScopes,
     )
-    .option('--expires <time>', 'time from which the marketplace refuses the key, such as 2027-01-31T12:00:00Z', toTime)
+    .option('--expires <time>', 'time after which the marketplace refuses the key, such as 2027-01-31T12:00:00Z', toTime)
     .option(
       '--allow-ip <addresses>',
       'IP addresses or blocks from which the key may be used, separated by commas',
@@ -46,7 +46,7 @@ export function withRestrictions(command: Command): Command {
     )
     .option(
       '--agents <agents>',
-      'agents that the marketplace lets the key call, separated by commas; the chain does not know of it',
+      'agents that the key may call, separated by commas; enforced by the marketplace, not on-chain',
       toAgents,
     );
 }
@@ -100,7 +100,7 @@ export function toPeriod(text: string): number {
 function toScopes(text: string): KeyScope[] {
   const scopes = toList(text);
   if (scopes.every((scope): scope is KeyScope => KEY_SCOPES.some((known) => known === scope))) return scopes;
-  throw new InvalidArgumentError(`It must be some of ${KEY_SCOPES.join(', ')}, separated by commas.`);
+  throw new InvalidArgumentError(`It must be one or more of ${KEY_SCOPES.join(', ')}, separated by commas.`);
 }
 
 function toTime(text: string): string {

@@ -116,7 +116,7 @@ function addRevoke(group: Command): void {
   withWallet(group.command('revoke'))
     .description('revoke a key at the marketplace and on-chain')
     .argument('<key_id>', SHOWN_BY, toKeyId)
-    .option('--on-chain-only', 'only on-chain, if the marketplace does not answer; needs --rpc-url')
+    .option('--on-chain-only', 'revoke only on-chain, for when the marketplace does not answer; needs --rpc-url')
     .action(async (keyId: string, options: CommonOptions & { onChainOnly?: boolean }) => {
       const { revokeKey } = await import('../../sdk/wallet/apiKeys.ts');
       const { connect } = await import('../../sdk/wallet/connection.ts');
@@ -131,9 +131,9 @@ function addRevoke(group: Command): void {
 
 function addUpdate(group: Command): void {
   withWallet(group.command('update'))
-    .description('change limits of a key on-chain; the others stay, and the amount spent still counts')
+    .description('change limits of a key on-chain; the others are unchanged, and the amount already spent still counts')
     .argument('<key_id>', SHOWN_BY, toKeyId)
-    .option('--per-execution <usdc>', 'highest price of one execution', toAmount)
+    .option('--per-execution <usdc>', 'maximum price of one execution', toAmount)
     .option('--per-period <usdc>', 'limit for one period', toAmount)
     .option('--period-seconds <n>', 'length of a period', toCount(U32_MAX))
     .option('--total <usdc>', 'limit in total, including the amount already spent', toAmount)
@@ -142,10 +142,10 @@ function addUpdate(group: Command): void {
       `days until the key expires, counted from now, at most ${MAX_DAYS}`,
       toCount(MAX_DAYS),
     )
-    .option('--max-gas <lamports>', "most that one execution may take from the wallet's gas balance", toGas)
+    .option('--max-gas <lamports>', "maximum that one execution may take from the wallet's gas balance", toGas)
     .option(
       '--max-lamports <lamports>',
-      'most gas and refundable deposits that the key may take from it in one period; 0 for no cap',
+      'maximum that the key may take from the gas balance in one period, for gas and refundable deposits; 0 for no cap',
       toLamports,
     )
     .action(async (keyId: string, options: CommonOptions & Partial<LimitOptions>) => {
@@ -180,7 +180,7 @@ function addClose(group: Command): void {
 
 function addRegister(group: Command): void {
   withMarketplace(group.command('register'))
-    .description('register a key at the marketplace whose grant is already on-chain')
+    .description('register a key at the marketplace; its grant must already be on-chain')
     .argument('<key_hash>', 'SHA-256 of the whole key, 64 lower-case hex digits')
     .requiredOption('--name <name>', 'a name for the key', toName)
     .requiredOption('--wallet <address>', 'the wallet that granted it', toAddress)

@@ -23,13 +23,13 @@ FILE.json describes the agent; examples/agent.json has every field:
   input_schema, output_schema                JSON Schema of \`parameters\` and of the result
   tags                                       1 to 5 of research, code, legal, finance, data, social, security,
                                              writing, sql, monitoring; and up to 5 of your own
-  price_usdc                                 of one execution, such as 0.25
-  timeout_seconds, min_timeout_seconds       longest (and default) and shortest wait a caller may ask for
+  price_usdc                                 price of one execution, such as 0.25
+  timeout_seconds, min_timeout_seconds       maximum (and default) and minimum timeout that a caller may set
   signing_key                                optional: the key file, instead of --signing-key;
                                              \`npm run cli -- keys new FILE\` makes one
-  test                                       {task, parameters} that your agent completes, for the test; optional
-                                             where input_schema requires nothing
-  metadata_uri                               optional: where else this description can be found
+  test                                       {task, parameters} that your agent can complete, for the test;
+                                             optional if input_schema has no required fields
+  metadata_uri                               optional: another URL of this description
 
 ${describeSchemaRules().join('\n').replaceAll('`', '')}`;
 
@@ -51,7 +51,7 @@ export function listingCommands(): Command {
 
 function addCreate(group: Command): void {
   withWallet(group.command('create'))
-    .description('list an agent: store its description, test its endpoint, sign, and deposit its collateral')
+    .description('list an agent: store its description, test its endpoint, then sign one transaction that lists it and deposits its collateral')
     .argument('<file.json>', 'the description of the agent')
     .option('--signing-key <path>', "key file that signs this agent's results; use a different key for each agent")
     .option('--payout <address>', "USDC account that receives payments (default: the wallet's own)", toAddress)
@@ -74,7 +74,7 @@ function addCreate(group: Command): void {
       };
       const marketplace = await open(options);
       const listed = await createListing(marketplace, listing);
-      if (!(await untilShown(marketplace, listed.agent_id))) report('The service does not show it yet.');
+      if (!(await untilShown(marketplace, listed.agent_id))) report('The agent is listed on-chain, but the marketplace does not show it yet.');
       printResult(listed, options.json);
     });
 }
@@ -127,7 +127,7 @@ function addPause(group: Command): void {
 function addRotateKey(group: Command): void {
   withWallet(group.command('rotate-key'))
     .description(
-      'change the signing key. First give your server the new key in addition to the old one; remove the old one when the longest timeout has passed',
+      'change the signing key. First add the new key to your server; remove the old key when the maximum timeout has passed',
     )
     .argument('<agent_id>', 'the agent', toAddress)
     .requiredOption('--signing-key <path>', 'key file of the new key; it must never have signed for another agent')
@@ -147,7 +147,7 @@ function addCollateral(group: Command): void {
   withWallet(group.command('top-up'))
     .description("add to an agent's collateral, for example after a slash or before a higher price")
     .argument('<agent_id>', 'the agent', toAddress)
-    .argument('<usdc>', 'how much', toAmount)
+    .argument('<usdc>', 'amount to add', toAmount)
     .action(async (agent: Address, amount: bigint, options: CommonOptions) => {
       const { topUp } = await import('../../sdk/wallet/upkeep.ts');
       const wallet = await readWallet(options);

@@ -12,7 +12,7 @@ const MAX_SOL = 1_000_000;
 const MAX_HOURS = 8_760;
 
 const HELP = `
-Works only on the local network: the one whose demo.json is in DATA_DIR (.local unless set), on a node with cheat codes.`;
+Works only on a local network with demo.json in DATA_DIR (default: .local) and a node with cheat codes.`;
 
 interface FundOptions extends CommonOptions {
   /** Lamports. */
@@ -28,8 +28,8 @@ export function localCommands(): Command {
     .command('fund')
     .description('add SOL and mock USDC to a wallet')
     .argument('<wallet>', 'its address', toAddress)
-    .option('--sol <n>', `how much SOL, such as 1 or 0.5, at most ${MAX_SOL}`, toLamports)
-    .option('--usdc <n>', 'how much mock USDC, such as 100', toAmount)
+    .option('--sol <n>', `amount of SOL, such as 1 or 0.5, at most ${MAX_SOL}`, toLamports)
+    .option('--usdc <n>', 'amount of mock USDC, such as 100', toAmount)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (wallet: Address, { sol, usdc, json }: FundOptions) => {
@@ -41,7 +41,7 @@ export function localCommands(): Command {
   group
     .command('travel')
     .description("move the chain's clock forward, past deadlines and windows; it cannot move back")
-    .argument('<hours>', `how far, such as 73 or 0.5, at most ${MAX_HOURS}`, toHours)
+    .argument('<hours>', `number of hours, such as 73 or 0.5, at most ${MAX_HOURS}`, toHours)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (hours: number, { json }: CommonOptions) => {

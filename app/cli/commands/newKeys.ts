@@ -33,25 +33,25 @@ export function addCreate(group: Command): void {
   withRestrictions(withWallet(group.command('create')))
     .description('create an API key with limits that the chain enforces')
     .requiredOption('--name <name>', 'a name for the key', toName)
-    .option('--per-execution <usdc>', 'highest price of one execution', toAmount, 10_000_000n)
+    .option('--per-execution <usdc>', 'maximum price of one execution', toAmount, 10_000_000n)
     .option('--per-period <usdc>', 'limit for one period', toAmount, 50_000_000n)
     .option('--period-seconds <n>', 'length of a period', toCount(U32_MAX), DAY_SECONDS)
     .option('--total <usdc>', 'limit in total', toAmount, 100_000_000n)
     .option('--expires-in-days <n>', `days until the key expires, at most ${MAX_DAYS}`, toCount(MAX_DAYS), 90)
     .option(
       '--max-gas <lamports>',
-      "most that one execution may take from the wallet's gas balance",
+      "maximum that one execution may take from the wallet's gas balance",
       toGas,
       constants.defaultMaxGasLamports,
     )
     .option(
       '--max-lamports <lamports>',
-      "most gas and refundable deposits that the key may take from the wallet's gas balance in one period; what comes back still counts; 0 for no cap (default: enough for calls of 0.1 USDC up to --per-period)",
+      "maximum that the key may take from the wallet's gas balance in one period, for gas and refundable deposits; returned deposits still count; 0 for no cap (default: enough for calls of 0.1 USDC up to --per-period)",
       toLamports,
     )
     .option(
       '--allowance <usdc>',
-      "allowance of all of the wallet's keys together (default: never less than now)",
+      'allowance that all keys of the wallet share (default: raised to --total if it is lower)',
       toAmount,
     )
     .option(

@@ -31,7 +31,7 @@ export function addReceipt(group: Command): void {
 export function addDelete(group: Command): void {
   withWallet(group.command('delete'))
     .description(
-      'delete task, parameters and result of an ended execution of this wallet from the service, for good; get its receipt first',
+      'delete task, parameters and result of an ended execution of this wallet from the service, permanently; get its receipt first',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
@@ -47,8 +47,8 @@ export function addVerify(group: Command): void {
     .argument('<receipt>', 'a file with a receipt, or an execution_id')
     .addHelpText(
       'after',
-      'Exit code 0: no check failed; a refund in full counts as valid. Exit code 1: a check failed, or the execution of ' +
-        'the id has not ended. Checks that could not be made are listed and do not fail the command.',
+      'Exit code 0: no check failed; a refund in full counts as valid. Exit code 1: a check failed, or the execution ' +
+        'has not ended. Checks that could not be made are listed and do not fail the command.',
     )
     .action(async (given: string, options: CommonOptions) => {
       const { prove } = await import('../../sdk/wallet/receipts.ts');
@@ -73,7 +73,7 @@ export function addVerify(group: Command): void {
           executionId ? 'The execution is not valid: a check failed.' : 'The receipt is not valid: a check failed.',
         );
       if (executionId && ending.status === 'open')
-        throw new Refusal('It has not ended yet: its price is still in escrow.');
+        throw new Refusal('The execution has not ended yet: its price is still in escrow.');
     });
 }
 

@@ -17,10 +17,10 @@ export function statementCommands(): Command {
   const group = new Command('statement').description('show what a wallet paid or earned');
 
   withWallet(group.command('daily'))
-    .description('show what this wallet paid as caller, or earned as creator, by the day in UTC')
-    .addOption(new Option('--role <role>', 'as whom').choices(STATEMENT_ROLES).default('caller'))
+    .description('show what this wallet paid as caller, or earned as creator, per UTC day')
+    .addOption(new Option('--role <role>', 'role of the wallet').choices(STATEMENT_ROLES).default('caller'))
     .option('--from <day>', 'the first day, such as 2026-01-01 (default: 29 days before the last one)')
-    .option('--to <day>', 'the last day, at most 91 days later (default: today)')
+    .option('--to <day>', 'the last day, at most 91 days after the first (default: today)')
     .option('--csv', 'print the days as CSV')
     .action(async (options: CommonOptions & StatementOptions) => {
       const { ask, openSession, restClient } = await import('../../sdk/wallet/service.ts');

@@ -15,11 +15,11 @@ export function webhooksCommands(): Command {
   addList(group);
   addCreate(group);
   addUpdate(group);
-  addOfEndpoint(group, 'delete', 'remove an endpoint and its log of deliveries', 'deleteWebhook');
+  addOfEndpoint(group, 'delete', 'remove an endpoint and its delivery log', 'deleteWebhook');
   addOfEndpoint(
     group,
     'rotate',
-    'replace the secret of an endpoint; the old one signs too for 24 hours',
+    'replace the secret of an endpoint; for 24 hours, messages are also signed with the old one',
     'rotateWebhookSecret',
   );
   addOfEndpoint(group, 'test', 'send the event webhook.test to an endpoint', 'testWebhook');
@@ -32,7 +32,7 @@ function toEvents(text: string): EventType[] {
   const types = text.split(',').map((type) => type.trim());
   const unknown = types.find((type) => !EVENT_TYPES.includes(type as EventType));
   if (unknown === undefined) return types as EventType[];
-  throw new InvalidArgumentError(`${JSON.stringify(unknown)} is no event. The events are ${EVENT_TYPES.join(', ')}.`);
+  throw new InvalidArgumentError(`${JSON.stringify(unknown)} is not an event type. The types are ${EVENT_TYPES.join(', ')}.`);
 }
 
 function addList(group: Command): void {
@@ -71,12 +71,12 @@ function addUpdate(group: Command): void {
   withWallet(group.command('update'))
     .description('change an endpoint, or switch it off or on')
     .argument('<endpoint_id>', SHOWN_BY)
-    .option('--url <url>', 'another URL')
+    .option('--url <url>', 'new URL')
     .option('--events <types>', 'only these types, separated by commas; "all" for all', (text) =>
       text === 'all' ? [] : toEvents(text),
     )
-    .option('--off', 'send nothing from now on')
-    .option('--on', 'send events again, from now on')
+    .option('--off', 'stop sending events')
+    .option('--on', 'resume sending events')
     .action(
       async (
         endpoint_id: string,
@@ -124,7 +124,7 @@ function addDeliveries(group: Command): void {
   withWallet(group.command('deliveries'))
     .description('show what was sent to an endpoint, newest first, with the status of each answer')
     .argument('<endpoint_id>', SHOWN_BY)
-    .option('--limit <n>', 'how many', toCount(100), 20)
+    .option('--limit <n>', 'maximum number of deliveries', toCount(100), 20)
     .action(async (endpoint_id: string, options: CommonOptions & { limit: number }) => {
       const { readWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const { limit } = options;

@@ -57,7 +57,7 @@ function runWorker(job: { csv: string; query: string }, signal: AbortSignal): Pr
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     workers.add(worker);
-    let timer = setTimeout(() => end(new ExecutionFailure('CSV: not read within 15 s')), LOAD_MS);
+    let timer = setTimeout(() => end(new ExecutionFailure('CSV: reading took longer than 15 s')), LOAD_MS);
     const onAbort = (): void => end(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
 
@@ -73,13 +73,13 @@ function runWorker(job: { csv: string; query: string }, signal: AbortSignal): Pr
       if (message.type === 'rows') return end(message.json);
       if (message.type === 'failure') return end(new ExecutionFailure(message.reason));
       clearTimeout(timer);
-      timer = setTimeout(() => end(new ExecutionFailure('SQL: the query was ended after 2 s')), QUERY_MS);
+      timer = setTimeout(() => end(new ExecutionFailure('SQL: the query was stopped after 2 s')), QUERY_MS);
     });
     worker.on('error', end);
     // After an answer this changes nothing. Without one, the worker was killed by its limits or crashed.
     worker.on('exit', () => {
       workers.delete(worker);
-      end(new ExecutionFailure('the CSV and the query together need too much memory or time'));
+      end(new ExecutionFailure('the CSV and the query need too much memory or time'));
     });
     worker.send(job);
   });

@@ -112,7 +112,7 @@ function prepare(database, query) {
     throw new Refusal('SQL: the query must be one SELECT or WITH statement');
   }
   const statement = database.prepare(query);
-  if (!statement.readonly || !statement.reader) throw new Refusal('SQL: the query must only read');
+  if (!statement.readonly || !statement.reader) throw new Refusal('SQL: the query must be read-only');
   return statement;
 }
 
@@ -125,7 +125,7 @@ function runQuery(statement) {
     if (rows.length === MAX_ROWS) throw new Refusal(`SQL: the query returns more than ${MAX_ROWS} rows; add a LIMIT`);
     const json = JSON.stringify(row.map(toJson));
     bytes += Buffer.byteLength(json);
-    if (bytes > MAX_RESULT_BYTES) throw new Refusal('SQL: the rows are more than 4 MiB of JSON; select less');
+    if (bytes > MAX_RESULT_BYTES) throw new Refusal('SQL: the result is larger than 4 MiB of JSON; select less');
     rows.push(json);
   }
   return `{"columns":${JSON.stringify(columns)},"rows":[${rows.join(',')}],"row_count":${rows.length}}`;

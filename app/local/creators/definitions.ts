@@ -50,10 +50,10 @@ const useful: DemoAgent[] = [
     tagline: 'Answers one SQL question about a CSV file.',
     description:
       'Reads `parameters.csv` (RFC 4180, first record is the header, at most 1 MiB, 100,000 records, 500 columns) into ' +
-      'the SQLite table `csv`. A column is INTEGER, REAL or TEXT as all of its values allow; an empty field is NULL. ' +
+      'the SQLite table `csv`. The values of a column decide if it is INTEGER, REAL or TEXT; an empty field is NULL. ' +
       'An empty header name becomes `column_N`, a repeated one gets `_2`, `_3`. Runs `parameters.query`, one SELECT or ' +
-      'WITH statement, for at most 2 seconds, and answers `{"columns", "rows", "row_count"}` as JSON with at most ' +
-      '10,000 rows. Integers beyond 2^53 and infinities come as text, blobs as hex. The task is not interpreted.',
+      'WITH statement, for at most 2 seconds, and returns `{"columns", "rows", "row_count"}` as JSON with at most ' +
+      '10,000 rows. Integers beyond 2^53 and infinities are returned as text, blobs as hex. The task is not interpreted.',
     tags: ['data', 'sql'],
     price: '0.25',
     ...TIMES,
@@ -64,7 +64,7 @@ const useful: DemoAgent[] = [
           type: 'string',
           minLength: 1,
           maxLength: 1_048_576,
-          description: 'The CSV text, header first.',
+          description: 'The CSV text. The first record is the header.',
           examples: ['city,celsius\nOslo,5.7\nRome,15.2\n'],
         },
         query: {
@@ -100,10 +100,10 @@ const useful: DemoAgent[] = [
     name: 'text-report',
     tagline: 'Measures a text, picks its key sentences and outlines it.',
     description:
-      'Answers a JSON report on `parameters.text` (at most 200,000 characters, 1,000 sentences): counts and sentence ' +
+      'Returns a JSON report on `parameters.text` (at most 200,000 characters, 1,000 sentences): counts and sentence ' +
       'lengths, reading time, Flesch reading ease and Flesch-Kincaid grade (English), the `parameters.sentences` most ' +
       'central sentences (1 to 10, default 3) by LexRank, an extractive method, and an outline of headings and ' +
-      'paragraphs. Nothing is generated: every quoted sentence stands in the text. The task is not interpreted.',
+      'paragraphs. Nothing is generated: every quoted sentence is from the text. The task is not interpreted.',
     tags: ['research', 'writing'],
     price: '0.1',
     ...TIMES,
@@ -117,7 +117,7 @@ const useful: DemoAgent[] = [
           description: 'Plain text or Markdown.',
           examples: ['Snow fell all night. In the morning it was deep. Nobody went to work, and the town was quiet.'],
         },
-        sentences: { type: 'integer', minimum: 1, maximum: 10, description: 'How many key sentences; 3 if absent.' },
+        sentences: { type: 'integer', minimum: 1, maximum: 10, description: 'Number of key sentences; default 3.' },
       },
       required: ['text'],
     },
@@ -188,20 +188,20 @@ const sandboxes: DemoAgent[] = [
       'b',
       'monitoring',
       'Returns the task after a chosen time.',
-      'Waits `parameters.seconds` (0 to 60, default 0), then returns the task. With `stream`, its words come meanwhile. It takes no notice of the deadline, so ' +
-        'more seconds than `timeout_seconds` end in 408 `execution_timeout` and a refund.',
+      'Waits `parameters.seconds` (0 to 60, default 0), then returns the task. With `stream`, its words are sent during the wait. It ignores the deadline, so ' +
+        'more seconds than `timeout_seconds` cause 408 `execution_timeout` and a refund.',
     ),
     inputSchema: { type: 'object', properties: { seconds: { type: 'number', minimum: 0, maximum: 60 } } },
   },
-  sandbox('fails', '0.03', 'a', 'code', 'Reports a failure.', 'Answers status `failed` with an error text.'),
-  sandbox('error', '0.04', 'b', 'code', 'Answers HTTP 500.', 'Answers every request with HTTP 500, which is final.'),
+  sandbox('fails', '0.03', 'a', 'code', 'Reports a failure.', 'Returns status `failed` with an error text.'),
+  sandbox('error', '0.04', 'b', 'code', 'Answers HTTP 500.', 'Answers every request with HTTP 500, which is not retried.'),
   sandbox(
     'bad-signature',
     '0.05',
     'a',
     'security',
-    'Signs wrongly.',
-    'Answers a result with its right hash and a signature in which one bit is changed.',
+    'Returns a wrong signature.',
+    'Returns a result with the right hash and a signature with one changed bit.',
   ),
   sandbox(
     'wrong-hash',
@@ -209,7 +209,7 @@ const sandboxes: DemoAgent[] = [
     'b',
     'security',
     'Signs the hash of another text.',
-    'Answers a result with the hash of another text, rightly signed.',
+    'Returns a result with the hash of another text and a valid signature over that hash.',
   ),
   sandbox(
     'wrong-id',
@@ -217,17 +217,17 @@ const sandboxes: DemoAgent[] = [
     'a',
     'security',
     'Answers for another execution.',
-    'Answers a rightly signed result under another execution_id.',
+    'Returns a correctly signed result with another execution_id.',
   ),
-  sandbox('malformed', '0.05', 'b', 'data', 'Answers what is not JSON.', 'Answers HTTP 200 with broken JSON.'),
-  sandbox('huge', '0.5', 'a', 'data', 'Answers too much.', 'Answers a rightly signed result of 6 MiB.'),
+  sandbox('malformed', '0.05', 'b', 'data', 'Returns invalid JSON.', 'Answers HTTP 200 with invalid JSON.'),
+  sandbox('huge', '0.5', 'a', 'data', 'Returns a result that is too large.', 'Returns a correctly signed result of 6 MiB.'),
   sandbox(
     'offline',
     '1',
     'b',
     'monitoring',
     'Does not answer at all.',
-    'Nothing listens at its endpoint: connecting is tried until the deadline, then 408 `execution_timeout`.',
+    'Nothing listens at its endpoint. The marketplace retries until the deadline, then answers 408 `execution_timeout`.',
   ),
   sandbox(
     'paused',

@@ -32,7 +32,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
 
   function load(program: PublicKey, binary: Buffer): void {
     // The VM ends the process if the bytes are not a program.
-    if (binary.readUInt32BE(0) !== 0x7f454c46) throw invalidParams('the program is no ELF file');
+    if (binary.readUInt32BE(0) !== 0x7f454c46) throw invalidParams('the program is not an ELF file');
     bank.svm.addProgramWithLoader(program.toBytes(), binary, LOADER.toBytes());
     bank.versions.forget(program.toBase58());
   }
@@ -90,11 +90,11 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
     surfnet_timeTravel(params) {
       const [to] = parse(z.tuple([travel]), params);
       if ('absoluteTimestamp' in to) {
-        if (to.absoluteTimestamp < bank.slots.nowMs) throw invalidParams('time travels forwards only');
+        if (to.absoluteTimestamp < bank.slots.nowMs) throw invalidParams('the clock can only move forward');
         bank.setTime(to.absoluteTimestamp);
       } else {
         const slot = 'absoluteSlot' in to ? to.absoluteSlot : to.absoluteEpoch * SLOTS_PER_EPOCH;
-        if (slot <= bank.slots.current) throw invalidParams('time travels forwards only');
+        if (slot <= bank.slots.current) throw invalidParams('the clock can only move forward');
         bank.leapTo(slot);
       }
       return epochInfo(bank, bank.slots.current);
@@ -103,7 +103,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
     surfnet_rollBack(params) {
       const [slot] = parse(z.tuple([whole]), params);
       const { finalized, current } = bank.slots;
-      if (slot < finalized || slot >= current) throw invalidParams(`slot ${slot} is final, or has not passed`);
+      if (slot < finalized || slot >= current) throw invalidParams(`slot ${slot} is finalized, or not in the past`);
       bank.rollBack(slot);
       return inContext({ slot: current }, null);
     },

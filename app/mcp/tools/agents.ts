@@ -94,7 +94,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
     'quote',
     {
       title: 'Quote a call',
-      description: 'The present price of a call, and if this key and session can pay it. Charges nothing.',
+      description: 'The present price of a call, and whether this key and session can pay it. Charges nothing.',
       annotations: READS,
       inputSchema: z.object({ agent_id: AgentId }),
       outputSchema: z.object({

@@ -26,7 +26,7 @@ function addKeyBudget({ server, market, session }: Tools): void {
       description: 'What this API key and session may still spend, and the restrictions of the key.',
       annotations: READS,
       outputSchema: z.object({
-        payable_usdc: z.number().describe('Highest price that one call may have now'),
+        payable_usdc: z.number().describe('Maximum price of one call now'),
         period_remaining_usdc: z.number(),
         renews_at: z.string(),
         total_remaining_usdc: z.number(),
@@ -66,7 +66,7 @@ function addWalletBudget({ server, session }: Tools, wallet: Wallet): void {
       description: 'What this session may still spend, and the wallet that pays.',
       annotations: READS,
       outputSchema: z.object({
-        payable_usdc: z.number().nullable().describe('Most that one call may cost now, with the service fee'),
+        payable_usdc: z.number().nullable().describe('Maximum cost of one call now, including the service fee'),
         wallet: z.string(),
         balance_usdc: z.number().nullable().describe('null: unknown, the Solana node did not answer'),
         ...sessionFields,

@@ -114,7 +114,7 @@ function unpaid(error: unknown): ToolAnswer {
 
 function show(agentId: string, { body, required }: DoorAnswer, again: string): ToolAnswer {
   if (required !== null)
-    return failure('The payment was not taken. Nothing was charged.', 'Call again, with a new key.');
+    return failure('The payment was not accepted. Nothing was charged.', 'Call again with a new key.');
   return body instanceof MarketplaceError ? explain(body) : value(outcomeOf(agentId, body, again));
 }
 

@@ -30,7 +30,7 @@ export function addExecutionTools(tools: Tools): void {
     'wait_for_execution',
     {
       title: 'Wait for an execution',
-      description: `Wait until a call has ended, at most ${MOST_WAIT_SECONDS} s. Repeat while status is running. Charges nothing.`,
+      description: `Wait until a call has ended, at most ${MOST_WAIT_SECONDS} s. Call again while status is running. Charges nothing.`,
       annotations: READS,
       inputSchema: z.object({
         execution_id: ExecutionId,

@@ -25,7 +25,7 @@ export function addRunTool(tools: Tools): void {
     'run_agent',
     {
       title: 'Run an agent and pay for it',
-      description: `Pay an agent to do a task. The price is held in escrow and goes back in full if the agent fails. Waits up to ${MOST_WAIT_SECONDS} s; a longer call returns status running: then call wait_for_execution.`,
+      description: `Pay an agent to do a task. The price is held in escrow and refunded in full if the agent fails. Waits up to ${MOST_WAIT_SECONDS} s; a longer call returns status running; then call wait_for_execution.`,
       annotations: PAYS,
       inputSchema: Call.extend({
         agent_id: AgentId,
@@ -128,7 +128,7 @@ export async function answerOf(
   } catch (error) {
     const asked = explain(error).content[0]!.text.split('\n')[0];
     return failure(
-      `The execution ${executionId} is under way, but it could not be read: ${asked}`,
+      `The execution ${executionId} is in progress, but its record could not be read: ${asked}`,
       `Call wait_for_execution with execution_id ${executionId}.`,
     );
   }
@@ -137,11 +137,11 @@ export async function answerOf(
 }
 
 const REFUNDS: Record<string, string> = {
-  done: 'The price went back to the wallet in full: it cost 0 USDC.',
-  pending: 'The price is on its way back to the wallet in full.',
-  claimable: 'The price goes back in full as soon as the wallet has a USDC account to receive it.',
-  blocked: "The price goes back in full as soon as the wallet's USDC account is no longer frozen.",
-  handed_over: 'The price waits for the wallet in an account of its own, in full.',
+  done: 'The price was refunded to the wallet in full: the call cost 0 USDC.',
+  pending: 'The price is being refunded to the wallet in full.',
+  claimable: 'The price is refunded in full as soon as the wallet has a USDC account to receive it.',
+  blocked: "The price is refunded in full as soon as the wallet's USDC account is no longer frozen.",
+  handed_over: 'The full price is in a separate token account, which the wallet owns.',
 };
 
 function refunded({ execution_id, error, refund }: Execution): ToolAnswer {

@@ -139,8 +139,8 @@ export function startDeadline(timeout: number, signal: AbortSignal | undefined) 
 export function tooLate(executionId: string | null): WaitTimeoutError {
   const message =
     executionId === null
-      ? 'The timeout is over, and the outcome is not known yet. Repeat the call with its idempotency key.'
-      : `The execution ${executionId} still runs after the timeout. Wait again.`;
+      ? 'The timeout passed before the outcome of the call was known. Retry the call with its idempotency key.'
+      : `The execution ${executionId} is still running after the timeout. Wait again.`;
   return new WaitTimeoutError(null, 'wait_timeout', message, executionId);
 }
 

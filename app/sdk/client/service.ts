@@ -130,7 +130,7 @@ export function createService(options: Options) {
       }
     }
 
-    const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: again in ${Math.round(pauseMs)} ms`);
+    const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: retry in ${Math.round(pauseMs)} ms`);
     const patience = { repeats: maxRetries, pauseMs: LONGEST_PAUSE_MS, repeatTimeouts: true, onRepeat };
     const isRepeatable = request.isRepeatable ?? (method === 'GET' || idempotencyKey !== undefined);
     try {
@@ -185,7 +185,7 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
 function checkedUrl(baseUrl: string | undefined): string {
   if (!baseUrl) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
   if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw new TypeError(`baseUrl must be such as https://marketplace.example, not ${JSON.stringify(baseUrl)}.`);
+    throw new TypeError(`baseUrl must be a URL such as https://marketplace.example, not ${JSON.stringify(baseUrl)}.`);
   }
   return baseUrl.replace(/\/+$/, '');
 }

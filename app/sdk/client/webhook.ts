@@ -37,10 +37,10 @@ export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
   const sent = new Map(entries.map(([name, value]) => [name.toLowerCase(), String(value ?? '')]));
   const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => sent.get(`webhook-${name}`));
-  if (!id || !time || !signatures) throw new WebhookVerificationError('A webhook-* header is missing.');
-  if (!/^[0-9]{1,12}$/.test(time)) throw new WebhookVerificationError('webhook-timestamp is not a time.');
+  if (!id || !time || !signatures) throw new WebhookVerificationError('A required header is missing: webhook-id, webhook-timestamp or webhook-signature.');
+  if (!/^[0-9]{1,12}$/.test(time)) throw new WebhookVerificationError('webhook-timestamp is not a time in seconds.');
   if (Math.abs(Date.now() / 1_000 - Number(time)) > TOLERANCE_SECONDS) {
-    throw new WebhookVerificationError('It was sent more than five minutes ago, or by a clock that is wrong.');
+    throw new WebhookVerificationError('webhook-timestamp is more than five minutes from now: the message is old, or a clock is wrong.');
   }
   const bytes = typeof body === 'string' ? utf8ToBytes(body) : body;
   const mac = hmac(sha256, key, concatBytes(utf8ToBytes(`${id}.${time}.`), bytes));
@@ -50,7 +50,7 @@ export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders
     const [version, text = ''] = signature.split(',');
     return version === 'v1' && isEqual(utf8ToBytes(text), utf8ToBytes(expected));
   });
-  if (!isRight) throw new WebhookVerificationError('No signature is right for this body and secret.');
+  if (!isRight) throw new WebhookVerificationError('No signature matches this body and secret.');
   return { id, ...JSON.parse(new TextDecoder().decode(bytes)) };
 }
 
@@ -61,7 +61,7 @@ function keyOf(secret: string): Uint8Array {
   } catch {
     // Not base64.
   }
-  throw new TypeError('The secret of a webhook is whsec_ and base64.');
+  throw new TypeError('The secret must be whsec_ followed by base64.');
 }
 
 /** Compares in constant time. */

@@ -148,7 +148,7 @@ async function checkFirst(
   const sizeFault = answer.isCompressed
     ? "The creator's answer is compressed; compression is not supported"
     : answer.isTooLong && "The creator's answer is larger than 5 MiB";
-  if (!say('size', !sizeFault, sizeFault || 'an uncompressed answer that is short enough')) return null;
+  if (!say('size', !sizeFault, sizeFault || 'an uncompressed answer of at most 5 MiB')) return null;
   const { verdict, ...found } = await judge(tools, target, exchange, answer);
   if (!say('json', found.jsonFault === null, found.jsonFault ?? 'the answer is JSON')) return null;
   const named = found.isNamed ? 'equals the request' : 'differs from the execution_id of the request';
@@ -210,7 +210,7 @@ type Verdict = [ok: boolean, detail: string];
 function judgeRepeat(first: Exchange, repeat: Exchange): Verdict {
   const [before, after] = [signedPart(first.answer), signedPart(repeat.answer)];
   if (after === null) return [false, describe(repeat.answer)];
-  if (before !== after) return [false, 'another status, result, result_hash or signature than the first answer'];
+  if (before !== after) return [false, 'the status, result, result_hash or signature differs from the first answer'];
   const same = 'the same answer';
   if (first.ms < TIMED_WORK_MS) return [true, `${same}; the work is too short to tell if it was done again`];
   const isDoneAgain = repeat.ms > first.ms / 2;
@@ -228,8 +228,8 @@ function judgeStart(first: Exchange, laterMs: number | null): Verdict {
   const took = `the first answer took ${Math.round(first.ms)} ms`;
   if (first.attempts > 1)
     return [false, `${took}, after ${first.attempts - 1} answers with 502, 503 or 504: the server was not ready`];
-  if (laterMs === null) return [true, `${took}; no later one to compare with`];
-  return [first.ms - laterMs <= SLOW_START_MS, `${took}, a later one ${Math.round(laterMs)} ms`];
+  if (laterMs === null) return [true, `${took}; no later answer to compare with`];
+  return [first.ms - laterMs <= SLOW_START_MS, `${took}, a later answer ${Math.round(laterMs)} ms`];
 }
 
 /** Judges a call that names a key which no server has. Its result could never be paid. */
@@ -245,7 +245,7 @@ async function judgeFailure(tools: ConformanceTools, target: ConformanceTarget, 
   if (isCompleted) {
     return [
       false,
-      '"completed", signed with another key than marketplace-signing-key names: such a result is never paid',
+      '"completed", but not signed with the key that marketplace-signing-key names: such a result is never paid',
     ];
   }
   return [false, verdict.kind === 'invalid' ? verdict.message : describe(answer)];
@@ -271,7 +271,7 @@ function signedPart(answer: TestAnswer): string | null {
 
 function describe(answer: TestAnswer): string {
   if (answer.kind === 'late') return 'no answer in time';
-  return answer.kind === 'unreachable' ? answer.problem : `HTTP ${answer.status}, and not the expected answer`;
+  return answer.kind === 'unreachable' ? answer.problem : `HTTP ${answer.status}, but not the expected answer`;
 }
 
 async function outcomeOf(tools: ConformanceTools, target: ConformanceTarget, exchange: Exchange): Promise<string> {

@@ -125,12 +125,12 @@ export function verifyAnswer(json: unknown, expected: Expected): Verification {
   const bytes = Buffer.from(result, 'utf8');
   const { maxResultBytes = Number.POSITIVE_INFINITY } = expected;
   if (bytes.length > maxResultBytes) {
-    const limit = `max_result_bytes of its price, ${maxResultBytes}`;
+    const limit = `max_result_bytes for its price, ${maxResultBytes}`;
     return invalid(`The creator's result has ${bytes.length} bytes, more than ${limit}`);
   }
   if (hashResult(result) !== resultHash) return invalid("The creator's result_hash is not the SHA-256 of its result");
   if (!verifyResultSignature(expected.signingKey, resultHash, signature)) {
-    return invalid("The creator's signature is not a signature of its listing's signing key over result_hash");
+    return invalid("The creator's signature is not a valid signature of result_hash by the listing's signing key");
   }
   const extra = json as { tokens_used?: unknown; steps?: unknown; execution_signature?: unknown };
   const tokens = tokensUsed.safeParse(extra.tokens_used);

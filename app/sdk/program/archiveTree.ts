@@ -60,12 +60,12 @@ export function readTreeAccount(data: Uint8Array): TreeAccount {
   const kind = [u8.read(header), u8.read(header), u32.read(header), u32.read(header)];
   const expected = [KIND, HEADER_VERSION, constants.archiveBuffer, constants.archiveDepth];
   if (data.length !== constants.archiveTreeBytes || kind.some((value, at) => value !== expected[at])) {
-    throw new RangeError("the data are not those of an archive's tree");
+    throw new RangeError("the account data is not an archive's tree");
   }
   const authority = header.take(32);
   const creationSlot = u64.read(header);
   const latest = Number(u64.read(new ByteReader(data, HEADER_BYTES + 8)));
-  if (latest >= constants.archiveBuffer) throw new RangeError('the tree has no such change');
+  if (latest >= constants.archiveBuffer) throw new RangeError("the tree's latest change has an index out of range");
   const root = new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + latest * CHANGE_BYTES).take(32);
   const count = u32.read(new ByteReader(data, data.length - 8));
   return { authority, creationSlot, count, root };

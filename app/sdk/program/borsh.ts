@@ -49,7 +49,7 @@ export class ByteReader {
 
   /** Moves past the next bytes and returns where they begin. */
   private pass(length: number): number {
-    if (length > this.left) throw new RangeError(`the bytes end ${length - this.left} too early`);
+    if (length > this.left) throw new RangeError(`the data ends ${length - this.left} bytes too early`);
     const at = this.at;
     this.at += length;
     return at;

@@ -23,7 +23,7 @@ export function deriveAddress(seeds: readonly Uint8Array[], programId: Uint8Arra
     const address = sha256(preimage);
     if (!isOnCurve(address)) return [address, bump];
   }
-  throw new RangeError('no bump of these seeds gives an address');
+  throw new RangeError('no bump gives an address for these seeds');
 }
 
 /** True if 32 bytes encode a point: for their y, x^2 = (y^2 - 1) / (d y^2 + 1) must have a root. */

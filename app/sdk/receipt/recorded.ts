@@ -49,7 +49,7 @@ async function findLeaf(node: SolanaNode, archive: ExecutionArchive): Promise<Fo
   if (!archiveAccount) return { kind: 'nothing', reason: `The node has no archive ${index}.` };
   const treeAddress = treeOf(archiveAccount);
   const tree = treeAddress === null ? null : await node.account(treeAddress);
-  if (!treeAddress || !tree) return { kind: 'nothing', reason: `The node has no tree of the archive ${index}.` };
+  if (!treeAddress || !tree) return { kind: 'nothing', reason: `The node has no tree account of the archive ${index}.` };
   return { kind: 'leaf', archive, archiveAccount, tree, treeAddress };
 }
 
@@ -72,7 +72,7 @@ export async function checkRecord(node: SolanaNode, claim: Claim, found: Found, 
   let fields: RecordFields | null = null;
   if (found.kind === 'nothing') check.lacks(found.reason);
   else if (found.kind === 'leaf') fields = await proveLeaf(node, claim, { check, found, findArchive });
-  else if (found.account.owner !== PROGRAM) check.lacks("The account at the record's address is not the program's.");
+  else if (found.account.owner !== PROGRAM) check.lacks("The account at the record's address does not belong to the program.");
   else fields = decodeRecord(check, () => decodeInText('ExecutionRecord', found.account.data));
   if (fields) compareFields(check, claim, fields);
   return { check: check.end(), fields };
@@ -96,7 +96,7 @@ async function proveLeaf(
   const { check, found, findArchive } = given;
   const { archive, tree, treeAddress } = found;
   if (found.archiveAccount.owner !== PROGRAM || tree.owner !== PROGRAM) {
-    check.lacks("The accounts of the archive are not the program's.");
+    check.lacks("The archive's accounts do not belong to the program.");
     return null;
   }
   const fields = decodeRecord(check, () => decodeFields(fromBase64(archive.fields)));
@@ -112,7 +112,7 @@ async function proveLeaf(
     // The account no longer keeps this root, because the tree has grown. Only a present proof can decide.
     const fresh = await askForArchive(claim, findArchive);
     if (fresh?.fields !== archive.fields) {
-      check.lacks('The tree has grown since, so a new proof of the leaf is needed. None was given.');
+      check.lacks('The tree has grown since then, so a new proof of the leaf is needed. None was given.');
     } else {
       const present = rootFrom(claim, fresh).root;
       if (compareRoot(check, fresh, { root: present, tree }) === null) {
@@ -134,7 +134,7 @@ function compareRoot(
 ): boolean | null {
   const roots = readRoots(tree);
   if (roots.length === 0) {
-    check.lacks('The account of the tree is not a tree.');
+    check.lacks("The data of the tree's account is not a tree.");
     return false;
   }
   const { count } = readTreeAccount(tree.data);

@@ -79,7 +79,7 @@ export async function verifyReceipt(receipt: unknown, options: VerifyOptions): P
  */
 export async function verifyExecution(executionId: string, options: VerifyOptions): Promise<Check[]> {
   const id = parseUuid(executionId);
-  if (!id) throw new RangeError('an execution id is a UUID in lower case');
+  if (!id) throw new RangeError('the execution id must be a UUID in lower case');
   const { checks, add } = collect(options);
   add(notChecked('shape', 'receipt', 'No receipt was given, only the id of the execution.'));
   await verify({ program_id: PROGRAM, execution_id: executionId, record: recordAddress(id) }, { ...options, add });
@@ -155,7 +155,7 @@ async function checkGenesis(node: SolanaNode, { genesis_hash }: Claim): Promise<
   try {
     const genesis = await node.genesisHash();
     check.equal('genesis_hash', genesis, genesis_hash);
-    if (genesis_hash === undefined) check.lacks(`No receipt names the chain; the node is on the chain ${genesis}.`);
+    if (genesis_hash === undefined) check.lacks(`Without a receipt, the expected chain is unknown. The node is on the chain ${genesis}.`);
   } catch (error) {
     check.lacks(reasonOf(error));
   }

@@ -75,7 +75,7 @@ export async function verifyArchived(
   if (nodes.length !== constants.archiveDepth || !roots.includes(root)) {
     throw new Refusal(
       `The fields and their proof give the root ${root}, which the tree ${archive.tree} does not have: ` +
-        `its present root is ${roots[0]}. Retry in some seconds, in case the service is behind. If it fails again, the proof is wrong.`,
+        `its present root is ${roots[0]}. Retry in a few seconds, because the service may be behind. If it fails again, the proof is wrong.`,
     );
   }
   return {
@@ -96,7 +96,7 @@ export async function verifyArchived(
     root,
     /** An earlier root is equally valid, because leaves are only added. */
     root_is: root === roots[0] ? 'the present root' : 'an earlier root of the same tree',
-    fields_and_proof_from: given ? 'what was given' : service.baseUrl,
+    fields_and_proof_from: given ? 'the given proof' : service.baseUrl,
     root_from: connection.rpcEndpoint,
   };
 }
@@ -105,7 +105,7 @@ function readFields(base64: string) {
   try {
     return decodeArchived(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
   } catch (error) {
-    throw new Refusal(`The fields are not those of a record: ${(error as Error).message}.`, { cause: error });
+    throw new Refusal(`The fields are not a valid record: ${(error as Error).message}.`, { cause: error });
   }
 }
 
@@ -188,7 +188,7 @@ export async function rebuildArchive(
     leaves_on_chain: tree.count,
     root_on_chain: bytesToHex(tree.root),
     is_equal: made.count === tree.count && root === bytesToHex(tree.root),
-    leaves_from: options.leaves ? 'what was given' : connection.rpcEndpoint,
+    leaves_from: options.leaves ? 'the given leaves' : connection.rpcEndpoint,
     root_from: connection.rpcEndpoint,
   };
 }

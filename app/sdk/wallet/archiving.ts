@@ -53,7 +53,7 @@ export async function runArchive({ connection }: Pick<MarketplaceChain, 'connect
     ...(await findAccounts(connection, 'ExecutionRecord', [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.completed])),
     ...(await findAccounts(connection, 'ExecutionRecord', [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.disputeUpheld])),
   ].filter(({ fields }) => isArchivable(fields, now));
-  onProgress?.(`${settled.length} settled records can become leaves.`);
+  onProgress?.(`${settled.length} settled records can be archived.`);
   let waiting = settled;
   while (waiting.length > 0) {
     const archive = await findRoom(connection, options, done);

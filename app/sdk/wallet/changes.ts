@@ -96,7 +96,7 @@ export function dropRelayAuthority(
 }
 
 function readChange({ connection }: MarketplaceChain, changeId: bigint): Promise<PendingChange> {
-  const missing = `No change ${changeId} waits: it was applied or cancelled, or was never proposed.`;
+  const missing = `No change ${changeId} is pending: it was applied or cancelled, or was never proposed.`;
   return readAccount(connection, 'PendingChange', findChange(changeId), missing);
 }
 

@@ -58,7 +58,7 @@ export async function disputeExecution(
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     NotCaller: `The caller is ${record.caller}; this wallet is ${caller}.`,
-    BondAboveMax: 'The bond has just been raised. Read it again before you sign.',
+    BondAboveMax: 'The bond was raised in the meantime. Check the new bond before you sign.',
     ExecutionNotCompleted: `It is ${record.status}.`,
     DisputeWindowClosed: `It closed at ${formatTime(disputableUntil(record))}; the chain's clock shows ${now}.`,
   });

@@ -171,7 +171,7 @@ describe('streamed output', function () {
         response.end(
           renderEvent('result', JSON.stringify({ ...goodAnswer(market.signingKey, id, 'x'), signature: 'ed25519:1' })),
         ),
-      "not a signature of its listing's signing key",
+      'not a valid signature of result_hash',
     ],
     [
       'ends with a failure',

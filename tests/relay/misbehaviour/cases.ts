@@ -261,7 +261,7 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       {
         name: 'more than its price pays for',
         behave: (b, _r, reply) => reply(good(b, 'x'.repeat(1_638_401))),
-        end: failed(/result has 1638401 bytes, more than max_result_bytes of its price, 1638400/),
+        end: failed(/result has 1638401 bytes, more than max_result_bytes for its price, 1638400/),
         calls: 1,
       },
       {

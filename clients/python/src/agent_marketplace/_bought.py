@@ -15,7 +15,7 @@ def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> F
     """Returns the result. Raises the error of a failed call, and the errors of `payment` about a quote."""
     purchase = call.purchase
     if purchase is None:
-        raise ValueError("give max_cost_usdc: no key limits what the wallet pays")
+        raise ValueError("max_cost_usdc is required: without an API key, nothing else limits what the wallet pays")
     path = path_of("v1", "x402", "agents", purchase.agent_id, "execute", query={"payer": payment.payer})
     call = replace(call, path=path)
     try:

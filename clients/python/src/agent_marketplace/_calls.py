@@ -168,7 +168,7 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
             looks += 1
         else:
             count += 1
-        log.debug("%s %s: again in %.2f s, because of %s", call.method, call.path.split("?")[0], pause, failure.code)
+        log.debug("%s %s: retry in %.2f s, because of %s", call.method, call.path.split("?")[0], pause, failure.code)
         yield from sleep(pause)
 
 
@@ -184,7 +184,7 @@ def pause_before(count: int) -> float:
 
 def late_error(call: Call, execution_id: str | None = None) -> WaitTimeoutError:
     return WaitTimeoutError(
-        "the timeout is over and the outcome is not known yet; wait again, or repeat the call with its idempotency key",
+        "the timeout passed before the outcome was known; wait again, or retry the call with its idempotency key",
         execution_id=execution_id,
         idempotency_key=call.idempotency_key,
     )
@@ -253,5 +253,5 @@ def checked_url(url: str) -> str:
     """The base URL without a trailing slash. Raises ValueError unless it is http or https with a host."""
     parsed = httpx.URL(url)
     if parsed.scheme not in ("http", "https") or not parsed.host or parsed.query or parsed.userinfo:
-        raise ValueError(f"base_url must be such as https://marketplace.example, not {url!r}")
+        raise ValueError(f"base_url must be a URL such as https://marketplace.example, not {url!r}")
     return url.rstrip("/")

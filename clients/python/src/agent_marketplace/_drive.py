@@ -221,7 +221,7 @@ class _Timed:
 
     def _check(self) -> None:
         if time.monotonic() > self._until:
-            raise NoAnswerInTimeError("the stream goes on after the timeout")
+            raise NoAnswerInTimeError("the stream did not end before the timeout")
 
 
 def _text_of(data: str) -> str:

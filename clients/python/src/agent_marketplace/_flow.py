@@ -91,7 +91,7 @@ Flow = Generator[Step, Reply, T]
 def send(request: Send) -> Flow[Answer]:
     answer = yield request
     if not isinstance(answer, Answer):
-        raise TypeError("whoever runs a flow must give it the answer to its request")
+        raise TypeError("the driver of a flow must send it the answer to its request")
     return answer
 
 
@@ -102,7 +102,7 @@ def sleep(seconds: float) -> Flow[None]:
 def receive(answer: Answer) -> Flow[ServerSentEvent | None]:
     event = yield Receive(answer)
     if event is not None and not isinstance(event, ServerSentEvent):
-        raise TypeError("whoever runs a flow must give it the event that it waits for")
+        raise TypeError("the driver of a flow must send it the event that it waits for")
     return event
 
 
@@ -113,7 +113,7 @@ def close(answer: Answer) -> Flow[None]:
 def block(call: Callable[[], str]) -> Flow[str]:
     value = yield Block(call)
     if not isinstance(value, str):
-        raise TypeError("whoever runs a flow must give it what its function returned")
+        raise TypeError("the driver of a flow must send it the result of its function")
     return value
 
 

@@ -81,7 +81,7 @@ def wait(service: Service, execution_id: str, deadline: Deadline, first_pause: f
     looks = 0
     while True:
         if pause >= deadline.left():
-            message = f"the execution {execution_id} still runs after the timeout; wait for it again"
+            message = f"the execution {execution_id} is still running after the timeout; wait for it again"
             raise WaitTimeoutError(message, execution_id=execution_id)
         if pause > 0:
             yield from sleep(pause)

@@ -111,7 +111,7 @@ def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str) -> Webh
     try:
         verifier = standardwebhooks.Webhook(secret)
     except Exception as error:
-        raise ValueError("the secret must be whsec_ and base64") from error
+        raise ValueError("the secret must be whsec_ followed by base64") from error
     given = {name.lower(): value for name, value in headers.items()}
     try:
         verifier.verify(body, given, json_parse=False)
@@ -119,7 +119,7 @@ def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str) -> Webh
     except standardwebhooks.WebhookVerificationError as error:
         raise WebhookVerificationError(str(error)) from error
     except (ValidationError, TypeError) as error:
-        raise WebhookVerificationError("the message is no event with type, timestamp and data") from error
+        raise WebhookVerificationError("the message is not an event with type, timestamp and data") from error
     except ValueError as error:
         # The library splits and decodes the headers without checks.
         raise WebhookVerificationError("the headers or the body are malformed") from error

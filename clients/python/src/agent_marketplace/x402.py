@@ -60,14 +60,14 @@ class CheckedQuote:
 def _address(text: str) -> str:
     decoded = decode_base58(text)
     if decoded is None or len(decoded) != 32:
-        raise ValueError("an address has 32 bytes in base58")
+        raise ValueError("expected an address: 32 bytes in base58")
     return text
 
 
 def _units(value: object) -> int:
     is_text = isinstance(value, str) and value.isascii() and value.isdigit() and str(int(value)) == value
     if not is_text or int(str(value)) >= 2**64:
-        raise ValueError("base units are the decimal text of 64 bits")
+        raise ValueError("expected base units: the decimal text of an unsigned 64-bit integer")
     return int(str(value))
 
 

@@ -84,7 +84,7 @@ class CreatorApp:
     def __post_init__(self) -> None:
         keys = [self.signing_key] if isinstance(self.signing_key, bytes) else list(self.signing_key)
         if not keys or any(len(key) != 64 for key in keys):
-            raise ValueError("signing_key must be at least one key of 64 bytes")
+            raise ValueError("signing_key must contain at least one key of 64 bytes")
         self._keys = {signing_key_address(key): key for key in keys}
         self._newest = keys[0]
         self._answers = Answers(self.limits.remember_seconds, self.limits.remember_bytes)

@@ -108,7 +108,7 @@ class CallVerifier:
     ) -> None:
         """`authority`: host (and port) of the listed endpoint, if a proxy in front of this server rewrites Host."""
         if (marketplace_url is None) == (keys is None):
-            raise ValueError("give either marketplace_url or keys")
+            raise ValueError("exactly one of marketplace_url and keys is required")
         self._url = None if marketplace_url is None else marketplace_url.rstrip("/") + KEY_DIRECTORY_PATH
         self._keys = _read_keys(keys or [])
         self._authority = authority

@@ -84,7 +84,7 @@ def verify_by_id(execution_id: str, rpc_url: str) -> Flow[Verification]:
     """Checks that the node's facts agree, and that the money went to the right accounts. Does not check the result."""
     identity = parse_uuid(execution_id)
     if identity is None:
-        raise ValueError("an execution id is a UUID in lower case")
+        raise ValueError("the execution id must be a UUID in lower case")
     claim = Claim(PROGRAM, execution_id, _program.record_address(identity), None)
     rest = yield from _verify(claim, rpc_url, None)
     return Verification([not_checked("shape", "receipt", _claim.NO_RECEIPT), *rest])
@@ -121,7 +121,7 @@ def _check_genesis(node: Node, claim: Claim) -> Flow[Check]:
         genesis = yield from node.genesis_hash()
         check.equal("genesis_hash", genesis, claim.receipt.genesis_hash if claim.receipt else None)
         if claim.receipt is None:
-            check.lacks(f"No receipt names the chain; the node is on the chain {genesis}.")
+            check.lacks(f"Without a receipt, the expected chain is unknown. The node is on the chain {genesis}.")
     except UnansweredError as error:
         check.lacks(str(error))
     return check.end()

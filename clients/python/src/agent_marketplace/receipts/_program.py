@@ -81,7 +81,7 @@ RECORD_BYTES = _RECORD.size
 def decode_record(fields: bytes) -> Record:
     """A record's fields, without the discriminator. Raises ValueError."""
     if len(fields) < RECORD_BYTES:
-        raise ValueError(f"the bytes end {RECORD_BYTES - len(fields)} too early")
+        raise ValueError(f"the data ends {RECORD_BYTES - len(fields)} bytes too early")
     values: tuple[Any, ...] = _RECORD.unpack_from(fields)
     status: int = values[1]
     if status >= len(STATUSES):
@@ -125,7 +125,7 @@ def decode_archive(data: bytes) -> str:
     """The address of an archive's tree. Raises ValueError."""
     fields = account_fields("Archive", data)
     if len(fields) < 36:
-        raise ValueError("the bytes end too early")
+        raise ValueError("the data ends too early")
     return encode(fields[4:36])
 
 
@@ -178,7 +178,7 @@ def derive(*seeds: bytes) -> str:
         address = hashlib.sha256(b"".join(seeds) + bytes([bump]) + program + b"ProgramDerivedAddress").digest()
         if not is_on_curve(address):
             return encode(address)
-    raise ValueError("no bump of these seeds gives an address")
+    raise ValueError("no bump gives an address for these seeds")
 
 
 def record_address(execution_id: bytes) -> str:
@@ -221,10 +221,10 @@ def tree_roots(data: bytes) -> tuple[list[str], int]:
     Raises ValueError if the data are not a tree in the layout of SPL Account Compression and of our size.
     """
     if len(data) != ARCHIVE_TREE_BYTES or struct.unpack_from("<BBII", data) != (1, 0, ARCHIVE_BUFFER, ARCHIVE_DEPTH):
-        raise ValueError("the data are not those of an archive's tree")
+        raise ValueError("the account data is not an archive's tree")
     latest, kept = struct.unpack_from("<QQ", data, _HEADER_BYTES + 8)
     if latest >= ARCHIVE_BUFFER:
-        raise ValueError("the tree has no such change")
+        raise ValueError("the tree's latest change has an index out of range")
     roots: list[str] = []
     for back in range(min(kept, ARCHIVE_BUFFER)):
         at = _HEADER_BYTES + _COUNTERS_BYTES + (latest - back) % ARCHIVE_BUFFER * _CHANGE_BYTES

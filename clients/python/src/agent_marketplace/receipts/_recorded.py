@@ -78,7 +78,7 @@ def _find_leaf(node: Node, archive: Archive) -> Flow[Found]:
         tree_address = None
     tree = (yield from node.account(tree_address)) if tree_address is not None else None
     if tree_address is None or tree is None:
-        return FoundNothing(f"The node has no tree of the archive {index}.")
+        return FoundNothing(f"The node has no tree account of the archive {index}.")
     return FoundLeaf(archive, account, tree, tree_address)
 
 
@@ -93,7 +93,7 @@ def check_record(
     elif isinstance(found, FoundLeaf):
         record = yield from _prove_leaf(node, claim, check, found, find_archive)
     elif found.account.owner != PROGRAM:
-        check.lacks("The account at the record's address is not the program's.")
+        check.lacks("The account at the record's address does not belong to the program.")
     else:
         data = found.account.data
         record = _decoded(check, lambda: _program.decode_record(_program.account_fields("ExecutionRecord", data)))
@@ -121,7 +121,7 @@ def _prove_leaf(
 ) -> Flow[Record | None]:
     archive, tree = found.archive, found.tree
     if found.archive_account.owner != PROGRAM or tree.owner != PROGRAM:
-        check.lacks("The accounts of the archive are not the program's.")
+        check.lacks("The archive's accounts do not belong to the program.")
         return None
     record = _decoded(check, lambda: _decode_exactly(_fields_of(archive)))
     if record is None:
@@ -138,7 +138,7 @@ def _prove_leaf(
         return record if is_proven else None
     fresh = (yield from find_archive(claim.execution_id)) if find_archive else None
     if fresh is None or fresh.fields != archive.fields or fresh.archive_index != archive.archive_index:
-        check.lacks("The tree has grown since, so a new proof of the leaf is needed. None was given.")
+        check.lacks("The tree has grown since then, so a new proof of the leaf is needed. None was given.")
         return None
     _, present = _root_from(claim, fresh)
     if _compare_root(check, fresh, present, tree) is None:
@@ -168,7 +168,7 @@ def _compare_root(check: OpenCheck, archive: Archive, root: str, tree: NodeAccou
     except ValueError:
         roots, count = [], 0
     if not roots:
-        check.lacks("The account of the tree is not a tree.")
+        check.lacks("The data of the tree's account is not a tree.")
         return False
     if archive.leaf_index >= count:
         check.equal("archive.leaf_index", str(archive.leaf_index), f"one of the tree's {count} leaves")
