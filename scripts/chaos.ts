@@ -107,17 +107,17 @@ const command = new Command('npm run chaos --')
   .option('--minutes <m>', 'stop after this many minutes, even if --seeds is not reached', toMinutes)
   .option('--executions <n>', 'executions per run', wholeFrom(1), 20)
   .addOption(
-    new Option('--relays <n>', 'number of relays; 2 relays share a PostgreSQL with a standby indexer, and all of them are killed')
+    new Option(
+      '--relays <n>',
+      'number of relays; 2 relays share a PostgreSQL with a standby indexer, and all of them are killed',
+    )
       .choices(['1', '2'])
       .default('1'),
   )
   .option('--seed <s>', 'seed of the first run; each next run adds 1', wholeFrom(1), 1)
   .option('--log <file>', 'append the output of the relays to this file')
   .option('--json', 'print one JSON object instead of text')
-  .addHelpText(
-    'after',
-    '\nExit code 0: every invariant held. 1: one failed (its seed is printed). 2: wrong options.',
-  )
+  .addHelpText('after', '\nExit code 0: every invariant held. 1: one failed (its seed is printed). 2: wrong options.')
   .action(runSeeds);
 command
   .command('index')

@@ -111,7 +111,9 @@ try {
     const sides = [CHECKS.filter(isCargo), CHECKS.filter((check) => !isCargo(check))];
     const failed = (await Promise.all(sides.map((checks) => findFailed(checks, values.fix ?? false)))).flat();
     if (failed.length > 0) {
-      console.error(`\nFailed: ${failed.join(', ')}.${values.fix ? '' : ' npm run check -- --fix can fix some of them.'}`);
+      console.error(
+        `\nFailed: ${failed.join(', ')}.${values.fix ? '' : ' npm run check -- --fix can fix some of them.'}`,
+      );
       process.exitCode = 1;
     }
   }

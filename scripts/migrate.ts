@@ -36,7 +36,9 @@ async function migrate(options: DeployOptions): Promise<void> {
 // Exits the process, which the provider's WebSocket would keep alive.
 await runScript(
   new Command('npm run migrate')
-    .description('Creates config and treasury of the marketplace; with --deploy, deploys or upgrades the program instead.')
+    .description(
+      'Creates config and treasury of the marketplace; with --deploy, deploys or upgrades the program instead.',
+    )
     .option('--deploy', 'show the cost of deploying the program and, with --yes, deploy it; resumes where it stopped')
     .option('--close-buffer', 'return the lamports of an interrupted deployment that you do not want to resume')
     .option('--yes', 'confirm the cost that --deploy shows, and deploy')
@@ -46,7 +48,10 @@ await runScript(
       '--buffer-keypair <file>',
       'the key of the buffer, created if the file is missing (default: next to ANCHOR_WALLET)',
     )
-    .option('--skip-feature-check', 'deploy even if features have no account, because the cluster has had them since genesis')
+    .option(
+      '--skip-feature-check',
+      'deploy even if features have no account, because the cluster has had them since genesis',
+    )
     .option('--json', 'print the result of --deploy or --close-buffer as JSON')
     .addHelpText('after', SETTINGS)
     .action(migrate),

@@ -102,7 +102,12 @@ export const SUITES: Suite[] = [
   },
   { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
-  { name: 'mcp', about: 'AI agents as buyers: the MCP server, called by the official client', folder: 'mcp', files: ['mcp'] },
+  {
+    name: 'mcp',
+    about: 'AI agents as buyers: the MCP server, called by the official client',
+    folder: 'mcp',
+    files: ['mcp'],
+  },
   {
     name: 'x402',
     about: 'calls that x402 clients pay for',
@@ -269,7 +274,8 @@ export const SUITES: Suite[] = [
   { name: 'misbehaviour', about: 'misbehaving creators', folder: 'relay/misbehaviour', long: true },
   {
     name: 'dashboard-faults',
-    about: 'accessibility of every view (axe); the page on a slow connection, or without an answering marketplace or node',
+    about:
+      'accessibility of every view (axe); the page on a slow connection, or without an answering marketplace or node',
     folder: 'dashboard',
     files: ['accessible', 'changes', 'faults', 'slowLine'],
     long: true,
@@ -300,7 +306,12 @@ export const SUITES: Suite[] = [
     env: POSTGRES,
     long: true,
   },
-  { name: 'database', about: 'PostgreSQL, and the behaviour that both databases share', folder: 'database', long: true },
+  {
+    name: 'database',
+    about: 'PostgreSQL, and the behaviour that both databases share',
+    folder: 'database',
+    long: true,
+  },
   {
     name: 'templates',
     about: 'agents from `creator new`: installed outside this project, tested, listed and paid',

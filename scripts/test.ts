@@ -247,7 +247,9 @@ function requireWhole(): void {
   const files = testFiles();
   const orphan = files.find((file) => !SUITES.some(({ folder }) => folder && file.startsWith(`${folder}/`)));
   if (orphan) {
-    throw new Error(`tests/${orphan} is not in the folder of a suite. Move it, or add its folder in scripts/suites.ts.`);
+    throw new Error(
+      `tests/${orphan} is not in the folder of a suite. Move it, or add its folder in scripts/suites.ts.`,
+    );
   }
   for (const { name, folder, files: only = [], without = [] } of SUITES) {
     const missing = [...only, ...without].find((file) => !files.includes(`${folder}/${file}.test.ts`));

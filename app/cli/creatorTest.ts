@@ -123,7 +123,9 @@ async function serveKeys(directory: object, port: number): Promise<Server> {
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    throw new Refusal(`Cannot serve the key on port ${port}: ${(error as Error).message}. Choose another port: --keys-port PORT.`);
+    throw new Refusal(
+      `Cannot serve the key on port ${port}: ${(error as Error).message}. Choose another port: --keys-port PORT.`,
+    );
   }
   return server;
 }

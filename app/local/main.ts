@@ -42,7 +42,9 @@ without. On a fresh chain you can choose again. Every start without SOLANA_RPC_U
 older chains are kept.`;
 
 const command = new Command('npm start')
-  .description('Runs the whole marketplace on this computer, with demo agents and two demo callers. Stop it with Ctrl-C.')
+  .description(
+    'Runs the whole marketplace on this computer, with demo agents and two demo callers. Stop it with Ctrl-C.',
+  )
   .option(
     '--postgres',
     'keep ledger and index in PostgreSQL, which is started in DATA_DIR/postgres (PostgreSQL must be installed)',

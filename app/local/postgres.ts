@@ -118,7 +118,9 @@ export async function startPostgres(place: PostgresPlace): Promise<PostgresServe
   const who = whoRunsIt();
   const socketPath = join(folder, `.s.PGSQL.${SOCKET_PORT}`);
   if (port === undefined && Buffer.byteLength(socketPath) > SOCKET_BYTES) {
-    throw new Refusal(`${socketPath} is too long for a socket path (at most ${SOCKET_BYTES} bytes). Choose a folder with a shorter path.`);
+    throw new Refusal(
+      `${socketPath} is too long for a socket path (at most ${SOCKET_BYTES} bytes). Choose a folder with a shorter path.`,
+    );
   }
   // The folder appears only when it is complete.
   if (!existsSync(folder)) await makeCluster(place, who);

@@ -65,7 +65,8 @@ function toAmount(option: string, text: string): bigint {
 async function walletOf(keypair: string | undefined, options: ReturnType<typeof readOptions>, rpcUrl: string | null) {
   const { network = 'mainnet', 'usdc-mint': asset, budget } = options;
   if (keypair === undefined) stop('Set CRTX_API_KEY to an API key, or give a wallet that pays: --keypair FILE.');
-  if (budget === undefined) stop('Without an API key, --budget USDC is required: nothing else limits what the wallet pays.');
+  if (budget === undefined)
+    stop('Without an API key, --budget USDC is required: nothing else limits what the wallet pays.');
   if (network !== 'mainnet' && network !== 'devnet') stop(`--network: expected mainnet or devnet, got ${network}.`);
   if (asset !== undefined && !ADDRESS.test(asset)) stop(`--usdc-mint: ${asset} is not an address.`);
   return (await import('./wallet.ts')).createPayment({ keypair, network, asset, rpcUrl: rpcUrl ?? undefined });
@@ -78,7 +79,10 @@ async function main(): Promise<void> {
     return;
   }
   const { env } = process;
-  const baseUrl = options['base-url'] ?? env.MARKETPLACE_URL ?? stop('The marketplace is missing. Give --base-url URL, or set MARKETPLACE_URL.');
+  const baseUrl =
+    options['base-url'] ??
+    env.MARKETPLACE_URL ??
+    stop('The marketplace is missing. Give --base-url URL, or set MARKETPLACE_URL.');
   const apiKey = env.CRTX_API_KEY ?? null;
   if (!URL.canParse(baseUrl)) stop(`--base-url: ${baseUrl} is not a URL.`);
   const rpcUrl = options['rpc-url'] ?? env.SOLANA_RPC_URL ?? null;

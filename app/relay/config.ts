@@ -81,7 +81,9 @@ const settings = z.object({
     .bigint()
     .min(0n)
     .default(100_000n)
-    .describe('maximum priority fee of one transaction, lamports, in addition to the fee for signatures; 0: no priority fees'),
+    .describe(
+      'maximum priority fee of one transaction, lamports, in addition to the fee for signatures; 0: no priority fees',
+    ),
   MIN_PRIORITY_FEE_MICROLAMPORTS: z.coerce
     .bigint()
     .min(0n)
@@ -113,7 +115,9 @@ const settings = z.object({
     .int()
     .min(0)
     .default(2_000_000)
-    .describe('minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001 lamports'),
+    .describe(
+      'minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001 lamports',
+    ),
   AUTHORITY_SILENCE_SECONDS: z.coerce
     .number()
     .int()
@@ -290,7 +294,9 @@ const settings = z.object({
     .min(7)
     .max(36_500)
     .default(USUAL_RESULTS.retentionDays)
-    .describe('how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently'),
+    .describe(
+      'how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently',
+    ),
   S3_ENDPOINT: z.url().optional().describe('URL of an S3-compatible storage for large results; needs all of S3_*'),
   S3_BUCKET: z.string().min(1).optional().describe('bucket, which must exist'),
   S3_REGION: z.string().min(1).default('us-east-1').describe('region for the signatures of requests'),

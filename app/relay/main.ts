@@ -65,7 +65,11 @@ async function main(): Promise<void> {
     .description(
       'creates a new key that signs calls to creators; the previous key stays in the key directory. Restart the relay afterwards',
     )
-    .action(() => console.log(`From its next start on, the relay signs with ${rotateCallKeys(readConfig(process.env).callKeysPath)}`));
+    .action(() =>
+      console.log(
+        `From its next start on, the relay signs with ${rotateCallKeys(readConfig(process.env).callKeysPath)}`,
+      ),
+    );
   await runCommandLine(program);
 }
 

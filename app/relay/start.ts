@@ -531,7 +531,9 @@ async function startX402Runway(config: RelayConfig, chain: RelayChain, marketpla
   const { feePayer } = chain;
   if (!x402 || !feePayer) return null;
   if (relayAuthoritiesOf(marketplace).some((authority) => authority.equals(feePayer))) {
-    throw new Error(`X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Create a separate key for it.`);
+    throw new Error(
+      `X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Create a separate key for it.`,
+    );
   }
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(feePayer),

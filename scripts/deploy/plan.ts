@@ -147,8 +147,12 @@ function presentProgram(
 
 function requireAuthority({ programId, wallet }: Deployment, authority: PublicKey | null): void {
   if (authority?.equals(wallet.publicKey)) return;
-  const who = authority ? `its upgrade authority is ${authority}, and ANCHOR_WALLET is ${wallet.publicKey}` : 'it is immutable';
-  throw new Error(`Another version of the program ${programId} is deployed, and this wallet cannot upgrade it: ${who}.`);
+  const who = authority
+    ? `its upgrade authority is ${authority}, and ANCHOR_WALLET is ${wallet.publicKey}`
+    : 'it is immutable';
+  throw new Error(
+    `Another version of the program ${programId} is deployed, and this wallet cannot upgrade it: ${who}.`,
+  );
 }
 
 /** Compares the bytes. The spare space behind a program is zeros. */

@@ -1,4 +1,4 @@
-/** The Python package on a real marketplace: its README's programs, the table of behaviours, receipts, both kits. */
+/** The Python package on a real marketplace: the programs of its README.md, the table of behaviours, receipts, kits. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -64,7 +64,9 @@ describe('clients/webhooks', () => {
         'A required header is missing: webhook-id, webhook-timestamp or webhook-signature.',
       );
     }
-    expect(refusal({ ...headersOf(), 'webhook-timestamp': '1e9' })).to.equal('webhook-timestamp is not a time in seconds.');
+    expect(refusal({ ...headersOf(), 'webhook-timestamp': '1e9' })).to.equal(
+      'webhook-timestamp is not a time in seconds.',
+    );
     for (const seconds of [-302, 302]) {
       expect(refusal(headersOf({ at: new Date(Date.now() + seconds * 1_000) }))).to.match(/five minutes/);
     }

@@ -411,7 +411,7 @@ describe('the creator', function () {
       await page.getByText('Upheld disputes took 0.05 USDC of its collateral.').waitFor();
       await page.getByRole('button', { name: 'Top up' }).first().waitFor();
       await page.getByRole('main').getByRole('button', { name: 'Resume', exact: true }).click();
-      await dialog(page).getByText('0.05 USDC are missing').waitFor();
+      await dialog(page).getByText('it needs 0.05 USDC more').waitFor();
       await sign(page, 'Deposit 0.05 USDC and resume');
       await until('callers can buy from it', async () => (await shownAgent()).status === 'active');
       expect(await collateral()).to.equal(held);

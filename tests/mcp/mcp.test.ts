@@ -188,7 +188,9 @@ describe('the MCP server', function () {
     const host = await stdio(['--budget', '0.49']);
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id, 'out of luck')));
     const text = await free(() => host.refused('run_agent', job()));
-    expect(text).to.match(/failed: .*out of luck.*execution_failed.*refunded to the wallet in full: the call cost 0 USDC/);
+    expect(text).to.match(
+      /failed: .*out of luck.*execution_failed.*refunded to the wallet in full: the call cost 0 USDC/,
+    );
     const { executions } = await host.call('list_executions', { status: 'failed' });
     expect(text).to.include(executions[0].execution_id);
     expect(await host.refused('verify_execution', { execution_id: executions[0].execution_id })).to.match(

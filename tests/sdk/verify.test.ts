@@ -187,7 +187,7 @@ describe('sdk/verify', () => {
     const { task, ...short } = { ...RECEIPT, caller: undefined, fee_bps: 'ten', price_usdc: 0.1234567, more: 1 };
     const [shape] = await verify(short);
     expect(shape?.compared.map(({ what, expected }) => `${what}: ${expected}`)).to.deep.equal([
-      'caller: there',
+      'caller: a value',
       'price_usdc: must be an amount of USDC, a number with at most 6 decimal places',
       'fee_bps: of type number',
       'receipt: no other fields',

@@ -149,7 +149,9 @@ describe('the program on Agave’s validator', function () {
     saveKey(file('program.json'), program);
     await terminal.paste(PAGE, { PROGRAM_ID: programId.toBase58() });
     expect(readFileSync(file('programs/marketplace/src/lib.rs'), 'utf8')).to.include(`declare_id!("${programId}")`);
-    expect(await refusal(['--deploy', '--program-keypair', file('program.json')])).to.include('was not compiled for the program id');
+    expect(await refusal(['--deploy', '--program-keypair', file('program.json')])).to.include(
+      'was not compiled for the program id',
+    );
     buildWithId(folder, programId);
     saveKey(file('upgrade-authority.json'), authority);
     const relayAuthority = readKey('relay-authority.json').publicKey;

@@ -91,7 +91,11 @@ function withSettings(command: Command): Command {
   return command
     .option('--fee-bps <n>', 'marketplace fee, in basis points of the price; 100 is 1%', toCount(U16_MAX, 0))
     .option('--min-price <usdc>', 'minimum price of an execution', toAmountOrZero)
-    .option('--dispute-bond-lamports <n>', 'bond of a dispute, in lamports; 1000000000 is 1 SOL', toCount(LAMPORTS_MAX, 0))
+    .option(
+      '--dispute-bond-lamports <n>',
+      'bond of a dispute, in lamports; 1000000000 is 1 SOL',
+      toCount(LAMPORTS_MAX, 0),
+    )
     .option('--dispute-window-seconds <n>', 'how long a settled execution can be disputed', toCount(U32_MAX, 0))
     .option(
       '--refund-grace-seconds <n>',
@@ -104,7 +108,11 @@ function withSettings(command: Command): Command {
       "limit of an agent's executions in one window, as a multiple of its collateral; 0: no limit",
       toCount(U32_MAX, 0),
     )
-    .option('--admin-delay-seconds <n>', 'delay before a proposed change can be applied; can only be raised', toCount(U32_MAX, 0))
+    .option(
+      '--admin-delay-seconds <n>',
+      'delay before a proposed change can be applied; can only be raised',
+      toCount(U32_MAX, 0),
+    )
     .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers);
 }
 
@@ -176,7 +184,11 @@ function addChanges(group: Command): void {
   withSettings(withWallet(group.command('propose-change')))
     .description('announce a change; anyone can apply it admin_delay_seconds later')
     .option('--add-relay-authority <address>', 'a key that relays will sign with; may be repeated', collectAddresses)
-    .option('--guardian <address>', 'address that can pause opens, remove relay authorities and cancel changes, or `none`', toAddressOrNone)
+    .option(
+      '--guardian <address>',
+      'address that can pause opens, remove relay authorities and cancel changes, or `none`',
+      toAddressOrNone,
+    )
     .option('--next-admin <address>', 'next admin, who must then run `accept`, or `none`', toAddressOrNone)
     .action(async (options: ProposalOptions) => {
       const { announceChange } = await import('../../sdk/wallet/changes.ts');

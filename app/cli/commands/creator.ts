@@ -37,13 +37,22 @@ export function creatorCommands(): Command {
     });
 
   withWallet(group.command('test'))
-    .description('run the conformance test against a server; failed checks show the request, the answer and the expected value')
+    .description(
+      'run the conformance test against a server; failed checks show the request, the answer and the expected value',
+    )
     .argument('<url>', 'URL of the server, such as http://127.0.0.1:8080/execute', toUrl)
     .option('--listing <file.json>', 'listing file: its test, signing key and timeout')
-    .option('--signing-key <path or address>', 'key that signs the results (default: that of --listing, or the one that GET /health names)')
+    .option(
+      '--signing-key <path or address>',
+      'key that signs the results (default: that of --listing, or the one that GET /health names)',
+    )
     .option('--task <text>', 'task that the agent can complete (default: that of --listing, or "test")')
     .option('--parameters <json>', 'parameters of that task (default: those of --listing, or {})', toParameters)
-    .option('--timeout <seconds>', 'maximum wait for each answer (default: that of --listing, or 30)', toCount(MAX_TIMEOUT_SECONDS))
+    .option(
+      '--timeout <seconds>',
+      'maximum wait for each answer (default: that of --listing, or 30)',
+      toCount(MAX_TIMEOUT_SECONDS),
+    )
     .option('--keys-port <port>', 'port on which this command serves its key', toCount(65_535), DEFAULT_KEYS_PORT)
     .option('--through-marketplace', 'let the marketplace send and sign the requests')
     .addHelpText('after', TEST_HELP)

@@ -158,7 +158,11 @@ function addCloseEscrow(group: Command): void {
       'close an empty escrow account that was handed over; its refundable deposit is returned to the wallet that paid it; anyone can do this',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
-    .option('--rent-sponsor <address>', "wallet that paid the deposit, if the execution's record no longer exists", toAddress)
+    .option(
+      '--rent-sponsor <address>',
+      "wallet that paid the deposit, if the execution's record no longer exists",
+      toAddress,
+    )
     .action(async (executionId: Uint8Array, options: CommonOptions & { rentSponsor?: Address }) => {
       const { closeHandedOver } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);

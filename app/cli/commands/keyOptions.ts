@@ -38,7 +38,11 @@ export function withRestrictions(command: Command): Command {
       `what the key may be used for, separated by commas: ${KEY_SCOPES.join(', ')} (default: ${DEFAULT_SCOPES.join(',')})`,
       toScopes,
     )
-    .option('--expires <time>', 'time after which the marketplace refuses the key, such as 2027-01-31T12:00:00Z', toTime)
+    .option(
+      '--expires <time>',
+      'time after which the marketplace refuses the key, such as 2027-01-31T12:00:00Z',
+      toTime,
+    )
     .option(
       '--allow-ip <addresses>',
       'IP addresses or blocks from which the key may be used, separated by commas',

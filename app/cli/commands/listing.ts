@@ -51,7 +51,9 @@ export function listingCommands(): Command {
 
 function addCreate(group: Command): void {
   withWallet(group.command('create'))
-    .description('list an agent: store its description, test its endpoint, then sign one transaction that lists it and deposits its collateral')
+    .description(
+      'list an agent: store its description, test its endpoint, then sign one transaction that lists it and deposits its collateral',
+    )
     .argument('<file.json>', 'the description of the agent')
     .option('--signing-key <path>', "key file that signs this agent's results; use a different key for each agent")
     .option('--payout <address>', "USDC account that receives payments (default: the wallet's own)", toAddress)
@@ -74,7 +76,8 @@ function addCreate(group: Command): void {
       };
       const marketplace = await open(options);
       const listed = await createListing(marketplace, listing);
-      if (!(await untilShown(marketplace, listed.agent_id))) report('The agent is listed on-chain, but the marketplace does not show it yet.');
+      if (!(await untilShown(marketplace, listed.agent_id)))
+        report('The agent is listed on-chain, but the marketplace does not show it yet.');
       printResult(listed, options.json);
     });
 }

@@ -32,7 +32,9 @@ function toEvents(text: string): EventType[] {
   const types = text.split(',').map((type) => type.trim());
   const unknown = types.find((type) => !EVENT_TYPES.includes(type as EventType));
   if (unknown === undefined) return types as EventType[];
-  throw new InvalidArgumentError(`${JSON.stringify(unknown)} is not an event type. The types are ${EVENT_TYPES.join(', ')}.`);
+  throw new InvalidArgumentError(
+    `${JSON.stringify(unknown)} is not an event type. The types are ${EVENT_TYPES.join(', ')}.`,
+  );
 }
 
 function addList(group: Command): void {

@@ -194,7 +194,14 @@ const sandboxes: DemoAgent[] = [
     inputSchema: { type: 'object', properties: { seconds: { type: 'number', minimum: 0, maximum: 60 } } },
   },
   sandbox('fails', '0.03', 'a', 'code', 'Reports a failure.', 'Returns status `failed` with an error text.'),
-  sandbox('error', '0.04', 'b', 'code', 'Answers HTTP 500.', 'Answers every request with HTTP 500, which is not retried.'),
+  sandbox(
+    'error',
+    '0.04',
+    'b',
+    'code',
+    'Answers HTTP 500.',
+    'Answers every request with HTTP 500, which is not retried.',
+  ),
   sandbox(
     'bad-signature',
     '0.05',
@@ -220,7 +227,14 @@ const sandboxes: DemoAgent[] = [
     'Returns a correctly signed result with another execution_id.',
   ),
   sandbox('malformed', '0.05', 'b', 'data', 'Returns invalid JSON.', 'Answers HTTP 200 with invalid JSON.'),
-  sandbox('huge', '0.5', 'a', 'data', 'Returns a result that is too large.', 'Returns a correctly signed result of 6 MiB.'),
+  sandbox(
+    'huge',
+    '0.5',
+    'a',
+    'data',
+    'Returns a result that is too large.',
+    'Returns a correctly signed result of 6 MiB.',
+  ),
   sandbox(
     'offline',
     '1',

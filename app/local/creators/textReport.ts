@@ -30,8 +30,10 @@ type Block = { kind: 'heading'; level: number; text: string } | { kind: 'paragra
 /** Returns the report as JSON text. Throws ExecutionFailure for invalid parameters. */
 export function reportOnText({ parameters }: ExecutionRequest): ExecutionOutput {
   const { text, sentences: wanted = 3 } = parameters;
-  if (typeof text !== 'string' || text.trim() === '') throw new ExecutionFailure('parameters.text must be a non-empty string');
-  if (text.length > MAX_CHARACTERS) throw new ExecutionFailure(`parameters.text is longer than ${MAX_CHARACTERS} characters`);
+  if (typeof text !== 'string' || text.trim() === '')
+    throw new ExecutionFailure('parameters.text must be a non-empty string');
+  if (text.length > MAX_CHARACTERS)
+    throw new ExecutionFailure(`parameters.text is longer than ${MAX_CHARACTERS} characters`);
   if (typeof wanted !== 'number' || !Number.isInteger(wanted) || wanted < 1 || wanted > 10) {
     throw new ExecutionFailure('parameters.sentences must be an integer from 1 to 10');
   }

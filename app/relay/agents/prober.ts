@@ -76,7 +76,11 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
   const executionId = randomUUID();
   const timeoutSeconds = Math.min(Number(row.timeout_seconds), MAX_TIMEOUT_SECONDS);
   const { parameters, fits } = await sampleParameters(document.metadata.input_schema, document.checkParameters);
-  if (!fits) deps.log.warn({ listing }, 'no generated parameters fit the input schema; the probe sends parameters that do not fit');
+  if (!fits)
+    deps.log.warn(
+      { listing },
+      'no generated parameters fit the input schema; the probe sends parameters that do not fit',
+    );
   const answer = await deps.callCreator({
     endpoint: document.metadata.endpoint,
     request: {

@@ -83,7 +83,9 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
   function begin(endpoint: EndpointRow, delivery: DeliveryRow): void {
     const attempt = deliver(deps, settings, endpoint, delivery)
       // The outcome could not be written: the delivery is due again after its lease.
-      .catch((error) => log.warn({ error, endpoint: endpoint.endpoint_id }, 'cannot complete a webhook delivery; it will be retried'))
+      .catch((error) =>
+        log.warn({ error, endpoint: endpoint.endpoint_id }, 'cannot complete a webhook delivery; it will be retried'),
+      )
       .finally(() => attempts.delete(attempt));
     attempts.add(attempt);
   }

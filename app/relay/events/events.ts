@@ -51,7 +51,9 @@ export function createEvents(deps: EventsDeps): RunningEvents {
   const ends: (() => Promise<void>)[] = [];
   const begin = (everyMs: number, run: () => Promise<unknown>) =>
     ends.push(
-      runEvery(everyMs, run, (error) => log[isTemporary(error) ? 'warn' : 'error']({ error }, 'cannot process events; it will be retried')),
+      runEvery(everyMs, run, (error) =>
+        log[isTemporary(error) ? 'warn' : 'error']({ error }, 'cannot process events; it will be retried'),
+      ),
     );
   return {
     streams,

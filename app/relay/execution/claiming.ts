@@ -183,7 +183,10 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     if (holds === null || performance.now() >= patientUntil) {
       throw gasShortage(principal.wallet, means, sums, budgets);
     }
-    deps.log.debug({ wallet: principal.wallet, listing: agent.listing }, 'a call waits for gas that earlier calls reserve');
+    deps.log.debug(
+      { wallet: principal.wallet, listing: agent.listing },
+      'a call waits for gas that earlier calls reserve',
+    );
     await reservations.next(principal.wallet, patientUntil - performance.now());
   }
 

@@ -50,7 +50,10 @@ export async function proveEnds(
         proven.push(row.execution_id);
         continue;
       }
-      log.error({ execution_id: row.execution_id }, 'an execution that has ended in the journal has not ended on the chain; its row is corrected');
+      log.error(
+        { execution_id: row.execution_id },
+        'an execution that has ended in the journal has not ended on the chain; its row is corrected',
+      );
       if (found && row.deposit === null) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
       else await journal.takeBack(row);
     }

@@ -91,7 +91,8 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       if (present) return present;
       const promise = carryOn(executionId, live, known)
         .catch((error) => {
-          if (!stopping.aborted) log.error({ execution_id: executionId, error }, 'cannot continue an execution; recovery will take it');
+          if (!stopping.aborted)
+            log.error({ execution_id: executionId, error }, 'cannot continue an execution; recovery will take it');
         })
         .finally(() => {
           working.delete(executionId);

@@ -112,7 +112,9 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
       const written = await writes.alone(['archives'], writing(archiveIndex, tree, growth, isProven));
       if (written.at(-1)?.changes === 1) return;
       const known = await readTree(archiveIndex);
-      throw new Error(`archive ${archiveIndex} already has ${known?.leaf_count ?? 0} leaves of the tree ${known?.tree ?? tree}`);
+      throw new Error(
+        `archive ${archiveIndex} already has ${known?.leaf_count ?? 0} leaves of the tree ${known?.tree ?? tree}`,
+      );
     },
     async drop(archiveIndex) {
       const index = BigInt(archiveIndex);

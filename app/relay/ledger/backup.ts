@@ -94,7 +94,8 @@ function sync(path: string): void {
 /** Throws if a backup cannot be written to `file`, or would replace one of the relay's own files. */
 export function checkTarget(file: string, own: OwnFiles): void {
   if (!existsSync(dirname(file))) throw new Error(`The folder ${dirname(file)} does not exist`);
-  if (existsSync(file) && statSync(file).isDirectory()) throw new Error(`${file} is a folder. Give the name of a file in it.`);
+  if (existsSync(file) && statSync(file).isDirectory())
+    throw new Error(`${file} is a folder. Give the name of a file in it.`);
   const target = join(realpathSync(dirname(file)), basename(file));
   for (const path of [own.ledger, own.index].filter(existsSync)) {
     for (const suffix of ['', '-wal', '-shm']) {

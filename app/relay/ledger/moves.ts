@@ -72,7 +72,9 @@ export interface Mover {
 }
 
 const conflict = ({ execution_id: id }: Moving, state: Moved) =>
-  new JournalConflict(`execution ${id} cannot become ${state}: its state does not allow it, or it has changed, or another relay has it`);
+  new JournalConflict(
+    `execution ${id} cannot become ${state}: its state does not allow it, or it has changed, or another relay has it`,
+  );
 
 /** Moves rows of the process in `writing`. */
 export function createMover({ writes, db, owner, compile }: Writing): Mover {

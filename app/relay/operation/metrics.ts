@@ -163,14 +163,20 @@ export function createMetrics(sources: MetricsSources): Metrics {
 /** Counters that other modules keep, read when they are shown. */
 function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
   new Counter({
-    ...named('log_lines_dropped_total', 'Log lines that were dropped because the output was blocked and the buffer was full'),
+    ...named(
+      'log_lines_dropped_total',
+      'Log lines that were dropped because the output was blocked and the buffer was full',
+    ),
     collect() {
       this.reset();
       this.inc(droppedLines());
     },
   });
   new Counter({
-    ...named('lane_refused_total', 'Large requests that got 503 because the queue of their lane was full or too slow; paid: known wallets'),
+    ...named(
+      'lane_refused_total',
+      'Large requests that got 503 because the queue of their lane was full or too slow; paid: known wallets',
+    ),
     labelNames: ['lane'],
     collect() {
       this.reset();
@@ -232,7 +238,10 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     'executions_parked',
     'Executions that wait for the operator, or for their refund after the deadline',
   );
-  const refunds = gauge('refunds_waiting', 'Refunds that wait because their caller has no account that can receive USDC');
+  const refunds = gauge(
+    'refunds_waiting',
+    'Refunds that wait because their caller has no account that can receive USDC',
+  );
   const oldest = gauge(
     'oldest_unsettled_seconds',
     'Age of the oldest execution that has not ended; 0 if there is none',
@@ -257,7 +266,10 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
   const archivable = gauge('archivable_lamports', 'Refundable deposits in records that could be archived now');
   const archived = gauge('archived_lamports', 'Refundable deposits that this process has returned since it started');
   const leaves = gauge('archived_executions', 'Executions in all archives');
-  const mismatched = gauge('archives_mismatched', 'Archives whose root computed from the index differs from the root on-chain');
+  const mismatched = gauge(
+    'archives_mismatched',
+    'Archives whose root computed from the index differs from the root on-chain',
+  );
 
   return async () => {
     const { views } = sources;

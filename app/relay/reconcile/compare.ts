@@ -120,7 +120,10 @@ export function compareExecution(views: ExecutionViews): Difference[] {
   if (journal) {
     if (!FITTING[status].includes(journal.state)) {
       const kind = status === 'none' && !index ? 'record_missing' : 'journal_state';
-      differ(kind, `its state in the journal is ${journal.state}, the record is ${status === 'none' ? 'missing' : status}`);
+      differ(
+        kind,
+        `its state in the journal is ${journal.state}, the record is ${status === 'none' ? 'missing' : status}`,
+      );
     }
   } else if (record?.status === 'open' && record.keyId.some((byte) => byte !== 0)) {
     differ('journal_missing', `price ${formatUsdc(record.price)}`);

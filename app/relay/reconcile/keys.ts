@@ -99,6 +99,7 @@ function compareKey(row: GrantRow, data: Uint8Array | null): Difference[] {
   if (spent < row.kept || spent > most) {
     differ('grant_spend', `the grant has spent ${formatUsdc(spent)} USDC, its executions ${formatUsdc(row.kept)} USDC`);
   }
-  if (count !== row.executions) differ('grant_count', `the grant counts ${count} executions, the index has ${row.executions}`);
+  if (count !== row.executions)
+    differ('grant_count', `the grant counts ${count} executions, the index has ${row.executions}`);
   return found;
 }

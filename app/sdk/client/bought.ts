@@ -16,7 +16,8 @@ export async function buyCall(
   payment: Payment,
   { maxCostUsdc, timeoutSeconds, timeout = WAIT_MS, signal }: RunOptions,
 ): Promise<CompletedExecution> {
-  if (maxCostUsdc === undefined) throw new TypeError('maxCostUsdc is required: without an API key, nothing else limits what the wallet pays.');
+  if (maxCostUsdc === undefined)
+    throw new TypeError('maxCostUsdc is required: without an API key, nothing else limits what the wallet pays.');
   const deadline = startDeadline(timeout, signal);
   const path = `/v1/x402/agents/${encodeURIComponent(agentId)}/execute?payer=${encodeURIComponent(payment.payer)}`;
   const asked = { ...request, path, signal: deadline.signal };

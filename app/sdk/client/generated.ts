@@ -13,7 +13,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive an event
-         * @description Sent to each of your endpoints that wants the type. Any 2xx status within 10 seconds confirms it; everything else is repeated for 24 hours.
+         * @description Sent to each of your endpoints that has this type in its `event_types`. Any 2xx status within 10 seconds confirms it; otherwise it is sent again, for 24 hours.
          */
         post: operations["receiveEvent"];
         delete?: never;
@@ -30,7 +30,7 @@ export interface components {
             name: string;
             /** @description One sentence. */
             tagline: string;
-            /** @description The full description: text. */
+            /** @description The full description, as text. */
             description: string;
             /** @description The creator's display name. */
             display_name: string;
@@ -48,8 +48,8 @@ export interface components {
              *     Annotations, and names that begin with `x-`, are kept and not checked. Any other keyword is refused.
              *     Formats that are checked: `date`, `time`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uuid`; any other `format` is an annotation.
              *     `$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.
-             *     `pattern` is read in the syntax of RE2: without lookahead and backreferences. Beside a checked format, a pattern that RE2 cannot read is ignored.
-             *     A schema has at most 32768 bytes, 1000 schemas within it (10000 and 32 levels with each `$ref` counted as what it names), and 200 in one union.
+             *     `pattern` has the syntax of RE2: no lookahead and no backreferences. If the schema also has a checked `format`, a pattern that RE2 cannot read is ignored.
+             *     A schema has at most 32768 bytes, 1000 schemas within it (10000 schemas and 32 levels if each `$ref` counts as the schema that it names), and 200 in one union.
              *     input_schema describes an object and is enforced before any money moves; output_schema describes the result and is not enforced.
              */
             input_schema: {
@@ -87,7 +87,7 @@ export interface components {
             stream?: boolean;
             /** @description The timeout in whole seconds, between the two limits of the listing. Default: the longer one. */
             timeout_seconds?: number;
-            /** @description The most that you pay, USDC with up to 6 decimals. A higher price is answered with 409 `price_changed`. Default: the listed price. */
+            /** @description The maximum that you pay, USDC with up to 6 decimals. A higher price is answered with 409 `price_changed`. Default: the listed price. */
             max_cost_usdc?: number;
         };
         StartBody: {
@@ -123,11 +123,11 @@ export interface components {
             day: string;
             /** @description Executions that settled, also if they are disputed. */
             completed: number;
-            /** @description Executions that were refunded by the creator’s fault, or whose dispute was upheld. */
+            /** @description Executions that were refunded through the creator’s fault, or whose dispute was upheld. */
             failed: number;
             /** @description Executions that were refunded through no fault of the creator. */
             refunded: number;
-            /** @description `completed` of `completed` and `failed`; null if there are none. */
+            /** @description `completed` / (`completed` + `failed`), 0 to 1; null if both are 0. */
             success_rate: number | null;
             /** @description Median time of the successful executions, milliseconds; null if there are none. */
             p50_ms: number | null;
@@ -137,11 +137,11 @@ export interface components {
         AgentFigures: {
             /** @description Executions that settled, also if they are disputed. */
             completed: number;
-            /** @description Executions that were refunded by the creator’s fault, or whose dispute was upheld. */
+            /** @description Executions that were refunded through the creator’s fault, or whose dispute was upheld. */
             failed: number;
             /** @description Executions that were refunded through no fault of the creator. */
             refunded: number;
-            /** @description `completed` of `completed` and `failed`; null if there are none. */
+            /** @description `completed` / (`completed` + `failed`), 0 to 1; null if both are 0. */
             success_rate: number | null;
             /** @description Median time of the successful executions, milliseconds; null if there are none. */
             p50_ms: number | null;
@@ -179,9 +179,9 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "paused";
-            /** @description The outcomes of its last 50 ended executions. */
+            /** @description Success and latency of its last 50 finished executions. */
             health: components["schemas"]["AgentHealth"];
-            /** @description The full description: text. */
+            /** @description The full description, as text. */
             description: string;
             /** @description JSON Schema of `parameters`. */
             input_schema: {
@@ -214,7 +214,7 @@ export interface components {
         };
         AgentHealth: {
             /**
-             * @description `degraded`: of at least 5 executions fewer than 80 % were successful, with failures for at least 3 wallets. Or the operator has chosen to refuse failing agents, and this one is refused until it answers again.
+             * @description `degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures. Or the operator refuses failing agents, and this one is refused until it answers a probe.
              * @enum {string}
              */
             status: "ok" | "degraded";
@@ -250,7 +250,7 @@ export interface components {
             to: string;
             /** @description Every day of the range, oldest first. */
             days: components["schemas"]["AgentDay"][];
-            /** @description All of these days together. */
+            /** @description The figures for all of these days together. */
             total: components["schemas"]["AgentFigures"];
             /** @description Refunded executions of these days by reason, the most frequent first. */
             refunds: {
@@ -292,7 +292,7 @@ export interface components {
              * @enum {string}
              */
             status: "active" | "paused";
-            /** @description The outcomes of its last 50 ended executions. */
+            /** @description Success and latency of its last 50 finished executions. */
             health: components["schemas"]["AgentHealth"];
         };
         ContentDeleted: {
@@ -399,9 +399,9 @@ export interface components {
             leaf: string;
             /** @description The 20 sibling nodes on the path from the leaf to the root, from the bottom up; lower-case hex. */
             proof: string[];
-            /** @description The root that the proof gives; the tree’s account has or had it. Lower-case hex. */
+            /** @description The root that results from the proof; the tree’s account has or had it. Lower-case hex. */
             root: string;
-            /** @description The transaction that archived it: its signature, base58. */
+            /** @description The signature of the transaction that archived the record, base58. */
             transaction: string;
         };
         ExecutionFull: {
@@ -423,11 +423,11 @@ export interface components {
              * @description When the escrow was funded, by the chain’s clock.
              */
             initiated_at: string;
-            /** @description When it was settled or refunded, by the chain’s clock; null until then. */
+            /** @description When the execution was settled or refunded, by the chain’s clock; null until then. */
             completed_at: string | null;
             /**
              * Format: uri
-             * @description The `ExecutionRecord` account in a block explorer; of an archived one the transaction that archived it.
+             * @description The `ExecutionRecord` account in a block explorer; for an archived execution, the transaction that archived it.
              */
             on_chain_record: string;
             /** @description The agent’s output; null until settled, and null if it failed. */
@@ -446,23 +446,23 @@ export interface components {
             ipfs_url: string | null;
             /** @description The creator’s signature over `result_hash`, as the program verified it: `ed25519:` and base58; null without a result. */
             signature: string | null;
-            /** @description The creator’s optional signature over the execution as well as the result: `ed25519:` and base58; null if it gave none or a wrong one. */
+            /** @description The creator’s optional signature that binds the result to the execution: `ed25519:` and base58; null if it gave none or a wrong one. */
             execution_signature: string | null;
             /** @description The creator’s reasoning trace, unchanged; null if it gave none. */
             steps: unknown[] | null;
             /** @description Why it failed; null unless `failed`. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "payment_required" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "payment_id_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
                 /** @description For people; the text may change. */
                 message: string;
             } | null;
-            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is on its way back; the execution is `running`. `done`: paid back. `claimable`: waits until you create your missing USDC account. `blocked`: waits until your USDC account can receive. `handed_over`: it could not be received for 7 days, and the token account of the escrow became yours, with the whole price in it. Otherwise null. */
+            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back. `claimable`: waits until you create your missing USDC account. `blocked`: waits until your USDC account can receive. `handed_over`: it could not be received for 7 days, and the token account of the escrow became yours, with the whole price in it. Otherwise null. */
             refund: ("pending" | "claimable" | "blocked" | "handed_over" | "done") | null;
-            /** @description Null unless `disputed`. */
+            /** @description The dispute; null unless the execution is `disputed`. */
             dispute: {
                 /**
                  * @description `open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.
@@ -470,7 +470,7 @@ export interface components {
                  */
                 outcome: "open" | "upheld";
             } | null;
-            /** @description Where to get the proof of an archived execution; null while its record’s account exists, and for some seconds after. */
+            /** @description The URL of the proof of an archived execution; null while its record’s account exists, and for a few seconds after. */
             archive: components["schemas"]["ExecutionArchive"] | null;
             /** @description The deposit that an x402 client paid into; null if a key or a wallet paid. */
             deposit: string | null;
@@ -506,11 +506,11 @@ export interface components {
              * @description When the escrow was funded, by the chain’s clock.
              */
             initiated_at: string;
-            /** @description When it was settled or refunded, by the chain’s clock; null until then. */
+            /** @description When the execution was settled or refunded, by the chain’s clock; null until then. */
             completed_at: string | null;
             /**
              * Format: uri
-             * @description The `ExecutionRecord` account in a block explorer; of an archived one the transaction that archived it.
+             * @description The `ExecutionRecord` account in a block explorer; for an archived execution, the transaction that archived it.
              */
             on_chain_record: string;
         };
@@ -525,7 +525,7 @@ export interface components {
              * @enum {string}
              */
             environment: "live" | "test";
-            /** @description Since this process started. */
+            /** @description Seconds since this process started. */
             uptime_seconds: number;
         };
         KeyDirectory: {
@@ -568,13 +568,13 @@ export interface components {
              * @enum {string}
              */
             environment: "live" | "test";
-            /** @description When this service stops accepting the key: the end of its grant, or an earlier one that its wallet chose. */
+            /** @description When this service stops accepting the key: the end of its grant, or an earlier time that its wallet chose. */
             expires_at: string | null;
             /** @description What the key may be used for. */
             scopes: ("execute" | "read" | "webhooks")[];
-            /** @description Addresses and blocks from which this service accepts the key; null: from any. */
+            /** @description IP addresses and address blocks from which this service accepts the key; null: from any. */
             allowed_ips: string[] | null;
-            /** @description Agents that this service lets the key call; null: any. The chain does not know of it. */
+            /** @description Agents that the key may call; null: any. This service enforces it, not the chain. */
             allowed_agents: string[] | null;
             /** @description Executions that the key opened. */
             execution_count: number;
@@ -595,15 +595,15 @@ export interface components {
              * @description When the next period begins.
              */
             renews_at: string;
-            /** @description The limit of the key’s whole life, USDC. */
+            /** @description The limit of the key in total, USDC. */
             total_max_usdc: number;
             /** @description Spent so far, USDC. Refunds are subtracted. */
             total_spent_usdc: number;
-            /** @description Left of the whole life’s limit, USDC. */
+            /** @description Left of the total limit, USDC. */
             total_remaining_usdc: number;
             /** @description The wallet’s USDC. */
             balance_usdc: number;
-            /** @description What all keys of the wallet together may still take of its USDC. */
+            /** @description The USDC that all keys of the wallet together may still spend. */
             allowance_usdc: number;
             /** @description The wallet’s gas balance, which pays the network fees of all its keys. */
             gas: {
@@ -611,11 +611,11 @@ export interface components {
                 tank: string;
                 /** @description The gas balance, lamports. */
                 lamports: number;
-                /** @description The network fees of a call now, lamports, at most what the key’s grant allows. */
+                /** @description The present network fees of a call, lamports; at most the gas limit of the key’s grant. */
                 next_call_lamports: number;
-                /** @description True if the gas balance covers these fees. Otherwise a call may still succeed where the operator pays for it. Refundable deposits that the operator does not lend come on top. */
+                /** @description True if the gas balance covers these fees. Otherwise a call may still succeed, if the operator pays the fees. Refundable deposits that the operator does not lend are needed in addition. */
                 pays_next_call: boolean;
-                /** @description The most gas and deposits that the key may take from the gas balance in one period, lamports; 0: no cap. */
+                /** @description The maximum that the key may take from the gas balance in one period for gas and refundable deposits, lamports; 0: no limit. */
                 max_lamports: number;
                 /** @description Taken from the gas balance in the present period, lamports. */
                 period_lamports: number;
@@ -629,7 +629,7 @@ export interface components {
             status: "ready" | "not_ready";
             /** @description Why the service cannot accept or show executions; empty when ready. */
             problems: ("chain_unreachable" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "authority_shared" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
-            /** @description What an operator must do about the problems; empty if they end without action. */
+            /** @description What an operator must do about the problems; empty if the problems end without action. */
             advice: string[];
             /**
              * @description `live` is mainnet; `test` is devnet or a local network.
@@ -638,7 +638,7 @@ export interface components {
             environment: "live" | "test";
             /** @description How far the index has read the chain. */
             indexer: {
-                /** @description The slot up to which the index has read the chain; null before the first. */
+                /** @description The slot up to which the index has read the chain; null before the first time. */
                 slot: number | null;
                 /** @description Time since the indexer last read the chain, milliseconds; null before the first time. */
                 lag_ms: number | null;
@@ -670,7 +670,7 @@ export interface components {
             paid_usdc: number;
             /** @description The prices that were refunded, USDC. */
             refunded_usdc: number;
-            /** @description What callers got by disputes that were upheld on that day, USDC. */
+            /** @description Paid to callers for disputes that were upheld on that day, USDC. */
             returned_usdc: number;
         };
         SpendStatement: {
@@ -701,7 +701,7 @@ export interface components {
             completed: number;
             /** @description Executions that were refunded on that day. */
             refunded: number;
-            /** @description Those of them that were ever disputed. */
+            /** @description Executions that ended on that day and were ever disputed. */
             disputed: number;
             /** @description The prices of the executions that settled, USDC. */
             paid_usdc: number;
@@ -711,9 +711,9 @@ export interface components {
             fee_usdc: number;
             /** @description The prices that were refunded, USDC. */
             refunded_usdc: number;
-            /** @description What callers got by disputes that were upheld on that day, USDC. */
+            /** @description Paid to callers for disputes that were upheld on that day, USDC. */
             returned_usdc: number;
-            /** @description What these disputes took from the creators’ collateral, USDC. */
+            /** @description Taken from the creators’ collateral for these disputes, USDC. */
             slashed_usdc: number;
         };
         StatementTotal: {
@@ -723,7 +723,7 @@ export interface components {
             completed: number;
             /** @description Executions that were refunded on that day. */
             refunded: number;
-            /** @description Those of them that were ever disputed. */
+            /** @description Executions that ended on that day and were ever disputed. */
             disputed: number;
             /** @description The prices of the executions that settled, USDC. */
             paid_usdc: number;
@@ -733,9 +733,9 @@ export interface components {
             fee_usdc: number;
             /** @description The prices that were refunded, USDC. */
             refunded_usdc: number;
-            /** @description What callers got by disputes that were upheld on that day, USDC. */
+            /** @description Paid to callers for disputes that were upheld on that day, USDC. */
             returned_usdc: number;
-            /** @description What these disputes took from the creators’ collateral, USDC. */
+            /** @description Taken from the creators’ collateral for these disputes, USDC. */
             slashed_usdc: number;
         };
         WebhookDeliveries: {
@@ -767,9 +767,9 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "delivered" | "failed";
-            /** @description How often it was sent. */
+            /** @description The number of attempts so far. */
             attempts: number;
-            /** @description Null unless `pending`. */
+            /** @description When it is sent, or sent again; null unless `pending`. */
             next_attempt_at: string | null;
             /** @description The last attempt; null before the first. */
             attempted_at: string | null;
@@ -779,7 +779,7 @@ export interface components {
             http_status: number | null;
             /** @description The first KiB of the answer to the last attempt, as text; null if none came. */
             body: string | null;
-            /** @description Why no answer came, or why the answer is no success; null otherwise. */
+            /** @description Why the last attempt failed; null otherwise. */
             error: string | null;
             /**
              * Format: date-time
@@ -801,11 +801,11 @@ export interface components {
             status: "active" | "failing" | "disabled";
             /** @description The first failed attempt since the last success; null unless attempts fail. */
             failing_since: string | null;
-            /** @description When it was switched off; null if it is on. */
+            /** @description When it was disabled; null if it is enabled. */
             disabled_at: string | null;
-            /** @description `wallet`: by you. `failures`: by this service, after three days without a success. */
+            /** @description `wallet`: you disabled it. `failures`: this service disabled it after three days without a success. */
             disabled_by: ("wallet" | "failures") | null;
-            /** @description Until then each request is signed by the secret before the last rotation too; null without one. */
+            /** @description Until this time, each request is also signed with the secret before the last rotation; null if there is none. */
             old_secret_until: string | null;
             /**
              * Format: date-time
@@ -877,7 +877,7 @@ export interface components {
              * @description When the creator was paid, by the chain’s clock.
              */
             settled_at: string;
-            /** @description The signatures of the two transactions, base58. */
+            /** @description The signatures of the transactions that opened and settled the execution, base58. */
             transactions: {
                 /** @description The transaction that put the price into escrow; null if this service knows only the outcome. */
                 open: string | null;
@@ -888,7 +888,7 @@ export interface components {
             archive: components["schemas"]["ExecutionArchive"] | null;
         };
         MarketplaceEvent: {
-            /** @description The event’s id, such as `evt_42`. A later event has a larger number. An event may come twice. */
+            /** @description The event’s id, such as `evt_42`. A later event has a larger number. An event may be sent twice. */
             id: string;
             /**
              * @description What happened; it decides which fields `data` has.
@@ -921,7 +921,7 @@ export interface components {
                 /** @description The agent: the base58 address of its on-chain listing. */
                 agent_id: string;
                 /**
-                 * @description If the wallet bought the execution, or created the agent.
+                 * @description `caller`: the wallet bought the execution. `creator`: it created the agent.
                  * @enum {string}
                  */
                 role: "caller" | "creator";
@@ -930,7 +930,7 @@ export interface components {
                  * @enum {string}
                  */
                 outcome: "open" | "rejected" | "upheld" | "lapsed";
-                /** @description What the caller gets back. */
+                /** @description The amount that the caller gets back, USDC. */
                 amount_to_caller_usdc: number;
             } | {
                 /** @description The agent: the base58 address of its on-chain listing. */
@@ -940,24 +940,24 @@ export interface components {
             } | {
                 /** @description The agent: the base58 address of its on-chain listing. */
                 agent_id: string;
-                /** @description What is left of the agent’s collateral. */
+                /** @description The remaining collateral of the agent, USDC. */
                 collateral_usdc: number;
             } | {
                 /** @description The API key on the chain; null if the wallet opened the executions itself. */
                 key_id: string;
                 /**
-                 * @description The cap of the key that is nearly spent.
+                 * @description The limit of the key that is nearly used up.
                  * @enum {string}
                  */
                 limit: "period" | "total";
-                /** @description The amount of the cap that is spent, including the call that triggered this event. */
+                /** @description The amount of this limit that is spent, USDC, including the call that triggered this event. */
                 spent_usdc: number;
-                /** @description The cap. */
+                /** @description The limit, USDC. */
                 max_usdc: number;
             } | {
                 /** @description The wallet’s gas balance, lamports. */
                 gas_lamports: number;
-                /** @description How many calls it pays for at the present fees. */
+                /** @description The number of calls that the gas balance pays for at the present fees. */
                 calls_left: number;
             } | {
                 /** @description The webhook endpoint. */
@@ -1019,7 +1019,7 @@ export interface components {
                     }[];
                     /** @description The standard tags, in the order of their bits in `tag_mask`. */
                     standard_tags: ("research" | "code" | "legal" | "finance" | "data" | "social" | "security" | "writing" | "sql" | "monitoring")[];
-                    /** @description What a call that is paid by x402 costs beyond its price; null if this service takes no such payments. */
+                    /** @description The fee of a call paid by x402, in addition to its price; null if this service does not accept x402 payments. */
                     x402_service_fee_usdc: number | null;
                 };
             };
@@ -1033,7 +1033,7 @@ export interface components {
                     guardian: string | null;
                     /** @description Seconds until an announced change of the terms can be applied, if it gives a key more rights or raises costs; 0: no delay. */
                     admin_delay_seconds: number;
-                    /** @description The changes that wait, the first applicable one first. */
+                    /** @description The pending changes, in the order in which they can be applied. */
                     changes: {
                         /** @description The address of the change’s account, base58. */
                         change: string;
@@ -1042,7 +1042,7 @@ export interface components {
                         /** @description The settings that the change replaces. */
                         settings: {
                             /**
-                             * @description The setting that changes. Of `guardian` and `pending_admin`, null is nobody.
+                             * @description The setting that changes. For `guardian` and `pending_admin`, null means nobody.
                              * @enum {string}
                              */
                             setting: "opens_paused" | "fee" | "min_price" | "dispute_bond" | "dispute_window" | "refund_grace" | "max_timeout" | "exposure_multiple" | "admin_delay" | "collateral_tiers" | "relay_authorities" | "guardian" | "pending_admin";
@@ -1060,10 +1060,10 @@ export interface components {
                         proposed_at: string;
                         /**
                          * Format: date-time
-                         * @description From then on anybody can apply the change.
+                         * @description The time from which anyone can apply the change.
                          */
                         applicable_at: string;
-                        /** @description The time that is left, by the chain’s clock; 0 if the change can be applied now. */
+                        /** @description Seconds until the change can be applied, by the chain’s clock; 0 if it can be applied now. */
                         applicable_in_seconds: number;
                     }[];
                 };
@@ -1111,7 +1111,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "invalid_request";
@@ -1130,7 +1130,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "unauthorized";
@@ -1146,7 +1146,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "wrong_environment";
@@ -1162,7 +1162,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "insufficient_balance";
@@ -1179,7 +1179,7 @@ export interface components {
                     limit: "balance" | "allowance" | "per_execution" | "period" | "total";
                     /** @description The wallet that pays. */
                     wallet: string;
-                    /** @description The amount left of the limit, USDC; null if the program refused the call. */
+                    /** @description The amount left within the limit, USDC; null if the program refused the call. */
                     have_usdc: number | null;
                     /** @description The amount that the call needs, USDC. */
                     need_usdc: number;
@@ -1206,7 +1206,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "payment_required";
@@ -1228,7 +1228,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "insufficient_scope";
@@ -1252,7 +1252,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "address_not_allowed";
@@ -1271,7 +1271,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "agent_not_allowed";
@@ -1290,7 +1290,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "foreign_origin";
@@ -1309,7 +1309,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "agent_not_found";
@@ -1325,7 +1325,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "execution_not_found";
@@ -1341,7 +1341,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "webhook_not_found";
@@ -1357,7 +1357,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "not_found";
@@ -1373,7 +1373,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "method_not_allowed";
@@ -1392,7 +1392,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "execution_timeout";
@@ -1408,7 +1408,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "price_changed";
@@ -1420,7 +1420,7 @@ export interface components {
                 details: {
                     /** @description The present price, USDC; null if the listing changed during the call. */
                     price_usdc: number | null;
-                    /** @description The most that you pay, USDC with up to 6 decimals. A higher price is answered with 409 `price_changed`. Default: the listed price. */
+                    /** @description The maximum that you pay, USDC with up to 6 decimals. A higher price is answered with 409 `price_changed`. Default: the listed price. */
                     max_cost_usdc: number;
                 } | null;
             };
@@ -1429,7 +1429,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "request_in_progress";
@@ -1445,7 +1445,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "not_startable";
@@ -1477,7 +1477,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "not_settled";
@@ -1499,7 +1499,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "content_needed";
@@ -1514,7 +1514,7 @@ export interface components {
                      * @enum {string}
                      */
                     reason: "not_ended" | "dispute_window" | "disputed";
-                    /** @description When the execution can no longer be disputed; null for other reasons. */
+                    /** @description When the content can be deleted; null unless `reason` is `dispute_window`. */
                     until: string | null;
                 };
             };
@@ -1523,7 +1523,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "webhook_limit_reached";
@@ -1542,7 +1542,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "result_unavailable";
@@ -1558,7 +1558,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "payload_too_large";
@@ -1577,7 +1577,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "unsupported_media_type";
@@ -1587,9 +1587,9 @@ export interface components {
                 execution_id: string | null;
                 /** @description For programs; null if the code has no details. */
                 details: {
-                    /** @description The expected type. */
+                    /** @description The expected Content-Type. */
                     content_type: string;
-                    /** @description The expected encoding. */
+                    /** @description The expected Content-Encoding. */
                     content_encoding: string;
                 };
             };
@@ -1598,7 +1598,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "agent_paused";
@@ -1614,7 +1614,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "idempotency_key_reused";
@@ -1630,7 +1630,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "payment_id_reused";
@@ -1646,7 +1646,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "rate_limited";
@@ -1662,7 +1662,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "execution_failed";
@@ -1678,7 +1678,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "internal_error";
@@ -1694,7 +1694,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "service_unavailable";
@@ -1710,7 +1710,7 @@ export interface components {
             /** @description The error. */
             error: {
                 /**
-                 * @description For programs; the table of errors explains each.
+                 * @description The error code, for programs. The guide explains each code.
                  * @constant
                  */
                 code: "metadata_missing";
@@ -1729,11 +1729,11 @@ export interface components {
     headers: {
         /** @description The id of this request in the logs. */
         "X-Request-Id": string;
-        /** @description `true` if the answer was made for an earlier request. */
+        /** @description `true` if this is the answer to an earlier request. */
         "Idempotent-Replayed": "true";
-        /** @description What became of the payment: SettleResponse of x402 version 2, JSON in base64. `extensions.execution` has the execution, its record and deposit, and the transaction that returned the money, if any. */
+        /** @description The outcome of the payment: SettleResponse of x402 version 2, JSON in base64. `extensions.execution` has the execution, its record and deposit, and the transaction that returned the money, if any. */
         "PAYMENT-RESPONSE": string;
-        /** @description Where a wallet with a key or a session reads the execution. */
+        /** @description The URL of the execution, for a wallet with a key or a session. */
         Location: string;
         /** @description Seconds to wait. */
         "Retry-After": number;
@@ -1750,11 +1750,11 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The `id` of the event. An event may come twice. */
+                /** @description The `id` of the event. An event may be sent twice. */
                 "webhook-id": string;
                 /** @description When this attempt was made, unix seconds. */
                 "webhook-timestamp": string;
-                /** @description By the Standard Webhooks specification; two while a rotated secret is still accepted. */
+                /** @description The signature by the Standard Webhooks specification; two signatures while the secret before a rotation is still valid. */
                 "webhook-signature": string;
             };
             path?: never;

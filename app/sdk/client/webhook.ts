@@ -37,10 +37,15 @@ export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
   const sent = new Map(entries.map(([name, value]) => [name.toLowerCase(), String(value ?? '')]));
   const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => sent.get(`webhook-${name}`));
-  if (!id || !time || !signatures) throw new WebhookVerificationError('A required header is missing: webhook-id, webhook-timestamp or webhook-signature.');
+  if (!id || !time || !signatures)
+    throw new WebhookVerificationError(
+      'A required header is missing: webhook-id, webhook-timestamp or webhook-signature.',
+    );
   if (!/^[0-9]{1,12}$/.test(time)) throw new WebhookVerificationError('webhook-timestamp is not a time in seconds.');
   if (Math.abs(Date.now() / 1_000 - Number(time)) > TOLERANCE_SECONDS) {
-    throw new WebhookVerificationError('webhook-timestamp is more than five minutes from now: the message is old, or a clock is wrong.');
+    throw new WebhookVerificationError(
+      'webhook-timestamp is more than five minutes from now: the message is old, or a clock is wrong.',
+    );
   }
   const bytes = typeof body === 'string' ? utf8ToBytes(body) : body;
   const mac = hmac(sha256, key, concatBytes(utf8ToBytes(`${id}.${time}.`), bytes));

@@ -49,7 +49,8 @@ async function findLeaf(node: SolanaNode, archive: ExecutionArchive): Promise<Fo
   if (!archiveAccount) return { kind: 'nothing', reason: `The node has no archive ${index}.` };
   const treeAddress = treeOf(archiveAccount);
   const tree = treeAddress === null ? null : await node.account(treeAddress);
-  if (!treeAddress || !tree) return { kind: 'nothing', reason: `The node has no tree account of the archive ${index}.` };
+  if (!treeAddress || !tree)
+    return { kind: 'nothing', reason: `The node has no tree account of the archive ${index}.` };
   return { kind: 'leaf', archive, archiveAccount, tree, treeAddress };
 }
 
@@ -72,7 +73,8 @@ export async function checkRecord(node: SolanaNode, claim: Claim, found: Found, 
   let fields: RecordFields | null = null;
   if (found.kind === 'nothing') check.lacks(found.reason);
   else if (found.kind === 'leaf') fields = await proveLeaf(node, claim, { check, found, findArchive });
-  else if (found.account.owner !== PROGRAM) check.lacks("The account at the record's address does not belong to the program.");
+  else if (found.account.owner !== PROGRAM)
+    check.lacks("The account at the record's address does not belong to the program.");
   else fields = decodeRecord(check, () => decodeInText('ExecutionRecord', found.account.data));
   if (fields) compareFields(check, claim, fields);
   return { check: check.end(), fields };

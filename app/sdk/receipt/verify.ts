@@ -155,7 +155,8 @@ async function checkGenesis(node: SolanaNode, { genesis_hash }: Claim): Promise<
   try {
     const genesis = await node.genesisHash();
     check.equal('genesis_hash', genesis, genesis_hash);
-    if (genesis_hash === undefined) check.lacks(`Without a receipt, the expected chain is unknown. The node is on the chain ${genesis}.`);
+    if (genesis_hash === undefined)
+      check.lacks(`Without a receipt, the expected chain is unknown. The node is on the chain ${genesis}.`);
   } catch (error) {
     check.lacks(reasonOf(error));
   }

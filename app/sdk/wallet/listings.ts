@@ -23,7 +23,9 @@ const SHOWN_WITHIN_MS = 10_000;
 const POLL_MS = 100;
 /** Sent if the description has no test. */
 const NO_TEST = { task: 'test', parameters: {} };
-const RAISED = { DepositAboveMax: 'The required collateral was raised in the meantime. Check the new amount before you sign.' };
+const RAISED = {
+  DepositAboveMax: 'The required collateral was raised in the meantime. Check the new amount before you sign.',
+};
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */

@@ -45,7 +45,8 @@ export const CONFORMANCE_CHECKS = [
     name: 'failure',
     required: false,
     title: 'Failure',
-    expected: '"failed" with an error, and null as result, result_hash and signature, if the server does not have the named key',
+    expected:
+      '"failed" with an error, and null as result, result_hash and signature, if the server does not have the named key',
   },
   { name: 'media_type', required: false, title: 'Wrong content type', expected: 'HTTP 415, or another 4xx' },
   { name: 'unsigned', required: false, title: 'Unsigned request', expected: 'HTTP 401, or another 4xx' },

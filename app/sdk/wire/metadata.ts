@@ -69,7 +69,10 @@ export const AgentMetadata = z.strictObject({
     .array(z.string().regex(/^[a-z0-9-]{2,24}$/, TAG_RULE))
     .max(MAX_CUSTOM_TAGS, `must be at most ${MAX_CUSTOM_TAGS} tags`)
     .refine((tags) => new Set(tags).size === tags.length, 'must not repeat a tag')
-    .refine((tags) => !tags.some(isStandardTag), "must not contain standard tags, which belong in the listing's tag_mask"),
+    .refine(
+      (tags) => !tags.some(isStandardTag),
+      "must not contain standard tags, which belong in the listing's tag_mask",
+    ),
   /** JSON Schema of `parameters`: an object. */
   input_schema: z.record(z.string(), z.unknown(), 'must be a JSON Schema object'),
   /** Describes the result; not enforced, because a result is text. */

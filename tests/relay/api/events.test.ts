@@ -272,9 +272,7 @@ describe('event streams', () => {
     expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '30']);
     const { error } = (await refused.json()) as { error: { code: string; message: string } };
     expect(error.code).to.equal('rate_limited');
-    expect(error.message).to.equal(
-      'This wallet has 3 open event streams, the maximum. Close one. Retry in 30 s.',
-    );
+    expect(error.message).to.equal('This wallet has 3 open event streams, the maximum. Close one. Retry in 30 s.');
     leaving[0]!.abort();
     for (let status = 429; status !== 200; ) {
       const again = new AbortController();

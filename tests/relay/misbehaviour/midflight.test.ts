@@ -285,7 +285,12 @@ describe('creators: around the answer', function () {
         ),
       );
       const before = await market.balances();
-      await assertRefunded(await execute({ task: 'x' }, agentId), before, 500, /is not a valid signature of result_hash/);
+      await assertRefunded(
+        await execute({ task: 'x' }, agentId),
+        before,
+        500,
+        /is not a valid signature of result_hash/,
+      );
     });
 
     it('refunds a running call when the payout account is frozen', async () => {

@@ -406,7 +406,9 @@ describe('reconcile', function () {
     await check(inLedger("state = 'void'", () => ids.open));
     const differs = await runRelayCommand(market, ['reconcile'], copied);
     expect([differs.status, differs.stderr]).to.deep.equal([1, '']);
-    expect(differs.stdout).to.include(`journal_state  ${ids.open}  its state in the journal is void, the record is open`);
+    expect(differs.stdout).to.include(
+      `journal_state  ${ids.open}  its state in the journal is void, the record is open`,
+    );
     expect(differs.stdout).to.include(DIFFERENCES.journal_state).and.to.include('1 differences in 1 open records');
     const nowhere = market.databaseUrl ? { DATABASE_URL: await emptyPostgres() } : { DATA_DIR: join(folder, 'none') };
     const unknown = await runRelayCommand(market, ['reconcile'], nowhere);

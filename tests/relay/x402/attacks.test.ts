@@ -181,7 +181,10 @@ describe('attacks on the x402 API', function () {
         },
         says: 'it lists an account twice',
       }),
-      'the relay’s own key as payer': () => ({ by: market.authority, says: 'its payer must not be a key of this service' }),
+      'the relay’s own key as payer': () => ({
+        by: market.authority,
+        says: 'its payer must not be a key of this service',
+      }),
       'the fee payer as payer': () => ({ by: feePayer, says: 'it must have two signers' }),
       ...Object.fromEntries(
         [0, 1].map((at) => [

@@ -172,9 +172,12 @@ describe('the budgets of the x402 API', function () {
 
   describe('after calls whose records still hold lent rent', () => {
     const WHOSE: Record<Scope, string> = {
-      wallet: 'Calls of this wallet hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for a wallet.',
-      listing: 'Calls of this agent hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for an agent.',
-      total: 'Calls hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for all calls.',
+      wallet:
+        'Calls of this wallet hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for a wallet.',
+      listing:
+        'Calls of this agent hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for an agent.',
+      total:
+        'Calls hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for all calls.',
     };
     for (const scope of ['wallet', 'listing', 'total'] as const) {
       it(`sells until the rent that is lent could pass ${LENT[scope]}, and then says so`, async () => {

@@ -191,7 +191,8 @@ function requireCurrent(door: Door, { identity }: Asked, agent: Agent, timeoutSe
     quote.price === agent.price &&
     quote.serviceFee === door.serviceFee;
   if (isSame) return;
-  const message = 'The quote is for another request, or the agent or the service fee has changed since. Pay the new quote.';
+  const message =
+    'The quote is for another request, or the agent or the service fee has changed since. Pay the new quote.';
   throw refusePayment('quote_changed', message);
 }
 

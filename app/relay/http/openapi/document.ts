@@ -70,7 +70,10 @@ const HEADERS: Record<string, { description: string; schema: Json }> = {
       'The outcome of the payment: SettleResponse of x402 version 2, JSON in base64. `extensions.execution` has the execution, its record and deposit, and the transaction that returned the money, if any.',
     schema: { type: 'string' },
   },
-  Location: { description: 'The URL of the execution, for a wallet with a key or a session.', schema: { type: 'string' } },
+  Location: {
+    description: 'The URL of the execution, for a wallet with a key or a session.',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   ETag: { description: 'The version of the answer, for `If-None-Match`.', schema: { type: 'string' } },
   Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
@@ -88,7 +91,8 @@ const TAGS: OpenApi['tags'] = [
 const WEBHOOK_HEADERS = {
   'webhook-id': 'The `id` of the event. An event may be sent twice.',
   'webhook-timestamp': 'When this attempt was made, unix seconds.',
-  'webhook-signature': 'The signature by the Standard Webhooks specification; two signatures while the secret before a rotation is still valid.',
+  'webhook-signature':
+    'The signature by the Standard Webhooks specification; two signatures while the secret before a rotation is still valid.',
 };
 const WEBHOOK: Json = {
   operationId: 'receiveEvent',

@@ -310,7 +310,8 @@ export const GLOSSARY: Record<string, string> = {
   'MarketplaceEvent.limit': 'The limit of the key that is nearly used up.',
   'MarketplaceEvent.amount_to_caller_usdc': 'The amount that the caller gets back, USDC.',
   'MarketplaceEvent.collateral_usdc': 'The remaining collateral of the agent, USDC.',
-  'MarketplaceEvent.spent_usdc': 'The amount of this limit that is spent, USDC, including the call that triggered this event.',
+  'MarketplaceEvent.spent_usdc':
+    'The amount of this limit that is spent, USDC, including the call that triggered this event.',
   'MarketplaceEvent.max_usdc': 'The limit, USDC.',
   'MarketplaceEvent.gas_lamports': 'The wallet’s gas balance, lamports.',
   'MarketplaceEvent.calls_left': 'The number of calls that the gas balance pays for at the present fees.',
@@ -328,7 +329,8 @@ export const GLOSSARY: Record<string, string> = {
   failing_since: 'The first failed attempt since the last success; null unless attempts fail.',
   disabled_at: 'When it was disabled; null if it is enabled.',
   disabled_by: '`wallet`: you disabled it. `failures`: this service disabled it after three days without a success.',
-  old_secret_until: 'Until this time, each request is also signed with the secret before the last rotation; null if there is none.',
+  old_secret_until:
+    'Until this time, each request is also signed with the secret before the last rotation; null if there is none.',
   'error_webhook_limit_reached.max': 'How many endpoints the wallet may have.',
   'WebhookSecret.endpoint': 'The webhook endpoint.',
   secret: 'Verifies each request, by the Standard Webhooks specification. It is not shown again.',

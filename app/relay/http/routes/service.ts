@@ -158,8 +158,7 @@ export const serviceRoutes = {
     path: '/.well-known/agent-card.json',
     tag: 'Service',
     summary: 'Fetch the A2A card of the marketplace',
-    about:
-      'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has its own card.',
+    about: 'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has its own card.',
     access: 'public',
     answers: { 200: { about: 'The card.', bytes: 'application/json' } },
     errors: [],

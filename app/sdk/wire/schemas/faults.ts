@@ -170,7 +170,11 @@ class Survey {
     for (const schema of this.schemas.values()) measure(schema);
     if (this.faults.length > 0) return;
     if (size.depth > MAX_SCHEMA_DEPTH) {
-      this.refuse([], `must not be nested deeper than ${MAX_SCHEMA_DEPTH} schemas, if each $ref counts as the schema that it names`, size.depth);
+      this.refuse(
+        [],
+        `must not be nested deeper than ${MAX_SCHEMA_DEPTH} schemas, if each $ref counts as the schema that it names`,
+        size.depth,
+      );
     }
     if (this.schemas.size > MAX_SCHEMAS) {
       this.refuse([], `must not contain more than ${MAX_SCHEMAS} schemas`, this.schemas.size);
