@@ -82,8 +82,7 @@ export function createPaying(
 
   async function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Promise<Why | null> {
     if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
-    if (!deposit || isExpiring(deposit, now))
-      return unpaid('The deposit for this payment has expired or is about to expire');
+    if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit for this payment has expired or expires soon');
     if (Date.now() - Number(row.created_ms) < OLD_MS) return null;
     const { blockHeight } = await chain.finalized();
     return blockHeight > row.pay_last_valid_height! ? unpaid('The payment has expired') : null;
