@@ -111,7 +111,7 @@ class PermissionDeniedError(APIStatusError):
 class InsufficientBalanceError(APIStatusError):
     """The wallet, its key or its gas balance cannot pay. `details.limit` names the limit. Nothing was charged.
 
-    With code `payment_required`, the payment by x402 was not taken. `details.reason` says why.
+    With code `payment_required`, the payment by x402 was not accepted. `details.reason` says why.
     """
 
     codes = ("insufficient_balance", "payment_required")
