@@ -6,10 +6,6 @@ import * as z from 'zod';
 import { MarketplaceEvent as EventSchema, type MarketplaceEvent } from '../wire/events.ts';
 import { Receipt } from '../wire/receipt.ts';
 import {
-  AgentFull,
-  AgentPage,
-  AgentStatistics,
-  type AgentsQuery,
   ArchiveLine,
   ContentDeleted,
   DailyStatement,
@@ -27,6 +23,7 @@ import {
   type StartInput,
   type StatementRole,
 } from '../wire/wire.ts';
+import { type AgentFilters, createAgentMethods } from './agentRoutes.ts';
 import { read } from './answer.ts';
 import { createEventStreams } from './events.ts';
 import { type HttpRequest, jsonOf, type ReadOptions, send, toQuery } from './http.ts';
@@ -51,20 +48,6 @@ export interface ClientOptions {
 /** The service answers a read within seconds, even when its node is away. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** Filters of GET /v1/agents, as text or numbers. */
-export type AgentFilters = Partial<{
-  limit: number;
-  offset: number;
-  tags: string;
-  min_success_rate: number;
-  min_executions: number;
-  verified_only: boolean;
-  /** Words of its name, tagline, tags or creator's name; or an agent_id or a wallet. */
-  q: string;
-  creator: string;
-  sort: AgentsQuery['sort'];
-}>;
-
 /** Filters of GET /v1/executions; `from` and `to` are ISO 8601 with a zone, exclusive. */
 export type ExecutionFilters = Partial<{
   limit: number;
@@ -77,7 +60,7 @@ export type ExecutionFilters = Partial<{
 
 export type StatementFilters = Partial<{ role: StatementRole; from: string; to: string }>;
 
-export type { ReadOptions };
+export type { AgentFilters, ReadOptions };
 
 /** What a method says of its request; the rest is the client's. */
 type Init = Partial<Omit<HttpRequest, 'url'>>;
@@ -154,13 +137,7 @@ export function createClient(options: ClientOptions) {
     call(schema, path, body === undefined ? { method } : { ...post(JSON.stringify(body)), method });
 
   return {
-    listAgents: (filters: AgentFilters = {}, options?: ReadOptions) =>
-      get(AgentPage, `/v1/agents${toQuery(filters)}`, options),
-    getAgent: (agentId: string, options?: ReadOptions) =>
-      get(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`, options),
-    /** Success and latency for each of the last 30 days. */
-    getAgentStatistics: (agentId: string, options?: ReadOptions) =>
-      get(AgentStatistics, `/v1/agents/${encodeURIComponent(agentId)}/statistics`, options),
+    ...createAgentMethods({ get }),
     /**
      * A `completed` answer, or `pending` / `running`: then poll `getExecution` until it has ended. One call is charged
      * at most once, however often it is retried.

@@ -1792,6 +1792,12 @@ export const FIELDS = {
     "agent_id",
     "from"
   ],
+  "ChangesAnswer": [
+    "result"
+  ],
+  "ConfigAnswer": [
+    "result"
+  ],
   "ContentDeleted": [
     "execution_id",
     "content_deleted_at"
@@ -1799,6 +1805,10 @@ export const FIELDS = {
   "DailyStatement": [
     "wallet",
     "role"
+  ],
+  "Directory": [
+    "docs",
+    "openapi"
   ],
   "ExecuteAccepted": [
     "execution_id",
@@ -1819,6 +1829,24 @@ export const FIELDS = {
   "ExecutionPage": [
     "executions",
     "total"
+  ],
+  "Health": [
+    "status",
+    "environment"
+  ],
+  "KeyDirectory": [
+    "keys"
+  ],
+  "MetadataAccepted": [
+    "metadata_hash"
+  ],
+  "OwnKey": [
+    "key_id",
+    "name"
+  ],
+  "Ready": [
+    "status",
+    "problems"
   ],
   "Receipt": [
     "version",

@@ -1,0 +1,35 @@
+/** The REST client's methods that read agents. They need no key. */
+import type * as z from 'zod';
+import { AgentFull, AgentPage, AgentStatistics, type AgentsQuery } from '../wire/wire.ts';
+import { type ReadOptions, toQuery } from './http.ts';
+
+/** Filters of GET /v1/agents, as text or numbers. */
+export type AgentFilters = Partial<{
+  limit: number;
+  offset: number;
+  tags: string;
+  min_success_rate: number;
+  min_executions: number;
+  verified_only: boolean;
+  /** Words of its name, tagline, tags or creator's name; or an agent_id or a wallet. */
+  q: string;
+  creator: string;
+  sort: AgentsQuery['sort'];
+}>;
+
+/** The client's reads, which are retried. */
+interface Asking {
+  get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T>;
+}
+
+export function createAgentMethods({ get }: Asking) {
+  return {
+    listAgents: (filters: AgentFilters = {}, options?: ReadOptions) =>
+      get(AgentPage, `/v1/agents${toQuery(filters)}`, options),
+    getAgent: (agentId: string, options?: ReadOptions) =>
+      get(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`, options),
+    /** Success and latency for each of the last 30 days. */
+    getAgentStatistics: (agentId: string, options?: ReadOptions) =>
+      get(AgentStatistics, `/v1/agents/${encodeURIComponent(agentId)}/statistics`, options),
+  };
+}
