@@ -23,7 +23,7 @@ import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';
 /** The same open, with rent lent by the wallet's tank. */
-export const OPEN_FROM_TANK = 'open_execution_with_grant (rent from the tank)';
+export const OPEN_FROM_TANK = 'open_execution_with_grant (gas balance lends)';
 export const ARCHIVE_TWELVE = 'archive_executions (12)';
 export const SETTLE = 'settle_execution';
 export const REFUND = 'refund_execution (grant)';
@@ -139,7 +139,7 @@ async function* executions(w: World): AsyncGenerator<Step> {
   const third = w.openGrantInput({ ...terms(8), rentSponsor: tank });
   yield { name: OPEN_FROM_TANK, instructions: [program.openExecutionWithGrant(third)], signers: [relay] };
   const lent = w.settleInstruction(w.execution(third.nonce, third.wallet, third.keyId, tank));
-  yield { name: `${SETTLE} (rent to the tank)`, instructions: [lent], signers: [relay] };
+  yield { name: `${SETTLE} (back to the gas balance)`, instructions: [lent], signers: [relay] };
 
   yield* deposits(w);
   const revoke = program.revokeGrant({ authority: wallet, wallet, keyId: w.keyId });

@@ -109,7 +109,7 @@ describe('archive_executions', () => {
     expect(logs.filter((line) => line.startsWith('Program data:'))).to.deep.equal([]);
   });
 
-  it('rejects: that call from anybody else', async () => {
+  it('rejects: the event call from any other program or wallet', async () => {
     const data = Buffer.from('e445a52e51cb9a1d0000000000000000', 'hex');
     const authority = { pubkey: program.findEventAuthority(), isSigner: false, isWritable: false };
     const call = (pubkey: PublicKey, isSigner: boolean) =>

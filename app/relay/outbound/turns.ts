@@ -1,4 +1,4 @@
-/** Limits parallel work per server, so that a slow server delays only its own calls. */
+/** Limits the long answers of one server that are read in parallel, because each is held in memory. */
 
 /** Grants turns in the order of the requests. The returned function gives the turn back. */
 export interface Turns {
