@@ -120,33 +120,11 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     const client = createClient({ baseUrl: BASE_URL, apiKey, repeatReads: false });
     setRun(begin({ client, repeat: () => void byKey(apiKey, inputs, idempotencyKey) }));
     // The stream may outlive the run that is shown.
-    const changeOwn = (part: (before: Run) => Partial<Run>) =>
+    const changeOwn: Change = (part) =>
       setRun((before) => (before?.client === client ? { ...before, ...part(before) } : before));
-    const { task, parameters, timeoutSeconds } = inputs;
-    const body = {
-      task,
-      parameters,
-      max_cost_usdc: agent.price_per_call_usdc,
-      ...(timeoutSeconds !== null && { timeout_seconds: timeoutSeconds }),
-    };
-    try {
-      const answer = await client.execute(agent.agent_id, body, {
-        idempotencyKey,
-        onBegun: (executionId) => changeOwn(() => ({ executionId })),
-        // Only a call whose price is in escrow reaches its agent.
-        onDelta: (text) => changeOwn((before) => ({ isHeld: true, output: longer(before.output, text) })),
-      });
-      changeOwn(() => ({ executionId: answer.execution_id, ...(answer.status === 'completed' && { answer }) }));
-    } catch (error) {
-      const found = marketplaceErrorIn(error);
-      // Once the call has an id, the polls say how it ends.
-      changeOwn(({ executionId }) =>
-        executionId !== null && !isFinal(error)
-          ? {}
-          : { error, endedAt: Date.now(), executionId: found?.executionId ?? executionId },
-      );
-      if (found?.code === 'price_changed') void queries.invalidateQueries({ queryKey: ['agent'] });
-    }
+    await callByKey(client, agent, inputs, idempotencyKey, changeOwn).catch((error: unknown) => {
+      if (marketplaceErrorIn(error)?.code === 'price_changed') void queries.invalidateQueries({ queryKey: ['agent'] });
+    });
   }
 
   return {
@@ -176,6 +154,40 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
 }
 
 const longer = (output: string, text: string): string => (output + text).slice(0, SHOWN_OUTPUT);
+
+type Change = (part: (before: Run) => Partial<Run>) => void;
+
+/** Calls the agent with the client's key, and reports what happens. Throws what the call throws. */
+async function callByKey(
+  client: MarketplaceClient,
+  agent: AgentFull,
+  { task, parameters, timeoutSeconds }: Inputs,
+  idempotencyKey: string,
+  change: Change,
+): Promise<void> {
+  const body = {
+    task,
+    parameters,
+    max_cost_usdc: agent.price_per_call_usdc,
+    ...(timeoutSeconds !== null && { timeout_seconds: timeoutSeconds }),
+  };
+  try {
+    const answer = await client.execute(agent.agent_id, body, {
+      idempotencyKey,
+      onBegun: (executionId) => change(() => ({ executionId })),
+      // Only a call whose price is in escrow reaches its agent.
+      onDelta: (text) => change((before) => ({ isHeld: true, output: longer(before.output, text) })),
+    });
+    change(() => ({ executionId: answer.execution_id, ...(answer.status === 'completed' && { answer }) }));
+  } catch (error) {
+    const found = marketplaceErrorIn(error)?.executionId ?? null;
+    // Once the call has an id, the polls say how it ends.
+    change(({ executionId }) =>
+      executionId !== null && !isFinal(error) ? {} : { error, endedAt: Date.now(), executionId: found ?? executionId },
+    );
+    throw error;
+  }
+}
 
 /** Looks at the execution with each of its events. Where they cannot be followed, the polls alone go on. */
 function useEvents(
