@@ -214,6 +214,22 @@ describe('the x402 API', function () {
     expect(moved(before, await balances())).to.deep.equal(SOLD);
   });
 
+  it('never reports a paid call as refunded: not for another body, and not once its result is gone', async () => {
+    const accepted = await quote({ task: 'kept' });
+    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const { status, body } = await ask({ task: 'kept' }, headers);
+    expect(status).to.equal(200);
+    const other = await ask({ task: 'not kept' }, headers);
+    expect([other.status, other.headers.get('payment-response')]).to.deep.equal([422, null]);
+    for (const table of ['answers', 'results']) {
+      await market.query('ledger', `DELETE FROM ${table} WHERE execution_id = '${body.execution_id}'`);
+    }
+    const gone = await ask({ task: 'kept' }, headers);
+    expect([gone.status, gone.body.error.code]).to.deep.equal([410, 'result_unavailable']);
+    const receipt = decodeHeader(gone, 'payment-response');
+    expect([receipt.success, receipt.errorReason]).to.deep.equal([true, undefined]);
+  });
+
   it('gives a client that lost its answer the same quote, by its Idempotency-Key', async () => {
     const before = await balances();
     const headers = { 'idempotency-key': 'a-key-of-the-client' };
