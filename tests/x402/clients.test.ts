@@ -319,6 +319,8 @@ describe('independent clients of x402', function () {
         expect(ran).to.include({ status: 'completed', result: 'done: by wallet' });
         expect(await server.call('run_agent', { ...job('by wallet'), idempotency_key: 'one' })).to.deep.equal(ran);
         expect(await spent()).to.equal(TOTAL);
+        const other = { ...job('another'), idempotency_key: 'one' };
+        expect(await server.refused('run_agent', other)).to.include('idempotency_key_reused');
         expect(await budget()).to.deep.equal({
           payable_usdc: 0.265,
           wallet: host.publicKey.toBase58(),

@@ -214,6 +214,51 @@ describe('the x402 API', function () {
     expect(moved(before, await balances())).to.deep.equal(SOLD);
   });
 
+  it('never reports a paid call as refunded: not for another body, and not once its result is gone', async () => {
+    const accepted = await quote({ task: 'kept' });
+    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const { status, body } = await ask({ task: 'kept' }, headers);
+    expect(status).to.equal(200);
+    const other = await ask({ task: 'not kept' }, headers);
+    expect([other.status, other.headers.get('payment-response')]).to.deep.equal([422, null]);
+    for (const table of ['answers', 'results']) {
+      await market.query('ledger', `DELETE FROM ${table} WHERE execution_id = '${body.execution_id}'`);
+    }
+    const gone = await ask({ task: 'kept' }, headers);
+    expect([gone.status, gone.body.error.code]).to.deep.equal([410, 'result_unavailable']);
+    const receipt = decodeHeader(gone, 'payment-response');
+    expect([receipt.success, receipt.errorReason]).to.deep.equal([true, undefined]);
+  });
+
+  it('does not call a payment unpaid whose row is lost, and takes no second one', async () => {
+    const task = 'without a row';
+    const keyed = { 'idempotency-key': 'without-a-row' };
+    const accepted = await quote({ task }, keyed);
+    const headers = { ...keyed, 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const { status, body } = await ask({ task }, headers);
+    expect(status).to.equal(200);
+    const id = body.execution_id;
+    await until('the index has it', async () =>
+      (await market.query('index', `SELECT status FROM executions WHERE execution_id = '${id}'`)).some(
+        (row) => row.status === 'completed',
+      ),
+    );
+    const before = await balances();
+    for (const table of ['answers', 'results', 'executions']) {
+      await market.query('ledger', `DELETE FROM ${table} WHERE execution_id = '${id}'`);
+    }
+    for (const sent of [headers, { 'payment-signature': headers['payment-signature'] }]) {
+      const again = await ask({ task }, sent);
+      expect([again.status, again.body.error.code, again.body.error.execution_id]).to.deep.equal([
+        410,
+        'result_unavailable',
+        id,
+      ]);
+    }
+    expect((await stock({ task }, keyed)).status).to.equal(410);
+    expect(moved(before, await balances())).to.include({ wallet: 0n, feePayer: 0 });
+  });
+
   it('gives a client that lost its answer the same quote, by its Idempotency-Key', async () => {
     const before = await balances();
     const headers = { 'idempotency-key': 'a-key-of-the-client' };

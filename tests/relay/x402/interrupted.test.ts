@@ -9,6 +9,7 @@ import { findExecution, findTokenAccount, findTreasury } from '../../../app/sdk/
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -155,6 +156,33 @@ describe('payments of x402 clients that are interrupted', function () {
       relay: before.relay - 2 * (1 + 2) * SIGNATURE_LAMPORTS,
       feePayer: before.feePayer - 2 * PAYMENT_LAMPORTS,
     });
+  });
+
+  it('sends a deposit back again whose return is dropped with its fork, and takes the service fee once', async () => {
+    relay = await market.startRelayProcess({ STANDSTILL: '1' });
+    const before = await balances();
+    const one = await prepare(stopAt('paid:after', 'return dropped'));
+    const call = one.ask(relay);
+    await untilStanding([one]);
+    const agent = { wallet: keypairSigner(market.creator), agentId: new PublicKey(market.agentId) };
+    await changeStatus(market.marketplace, { ...agent, status: 'paused' });
+    const fork = await market.node.connection.getSlot('confirmed');
+    relay.process.send({ release: one.task });
+    const answer = await call;
+    expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([422, 'agent_paused']);
+    expect([await usdcOf(one.payer.publicKey), await isGone(one)]).to.deep.equal([PRICE, true]);
+    await market.node.rpc('surfnet_rollBack', [fork]);
+    expect([await usdcOf(one.payer.publicKey), await isGone(one)]).to.deep.equal([0n, false]);
+    await outlive();
+    // The relay looks every ten seconds if the ends of calls are final.
+    await until('it is sent back again', () => isGone(one), 120_000);
+    expect((await endOf(one)).body.error.code).to.equal('agent_paused');
+    expect(await usdcOf(one.payer.publicKey)).to.equal(PRICE);
+    const { creator, treasury } = await balances();
+    expect([creator, treasury]).to.deep.equal([before.creator, before.treasury + SERVICE_FEE]);
+    await changeStatus(market.marketplace, { ...agent, status: 'active' });
+    await outlive();
+    await until('the chain can take back none of all calls', areFinal);
   });
 
   it('charges nothing for a call whose deposit and payment are dropped with their fork during an outage', async () => {

@@ -20,6 +20,7 @@ import { answerFirst, answerKnown, type CallAnswer } from '../answers.ts';
 import { type BodyIdentity, type Canonical, readExecuteBody } from '../body.ts';
 import { type ExecuteDeps, readCall } from '../execute.ts';
 import { type Repeatable, readIdempotencyKey } from '../idempotency.ts';
+import { refuseByRecord } from '../repeats.ts';
 import { answerQuote, type DoorChain } from './offer.ts';
 import { type Payment, readPayment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
@@ -167,11 +168,32 @@ async function answerRepeat(deps: DoorDeps, { identity, body }: Asked, paid: Pai
   }
   const byId = paymentId === null ? undefined : await readByPayment(deps.ledger, payment.payer, paymentId);
   const row = byDeposit ?? byId;
-  if (!row) return null;
+  if (!row) {
+    await refuseByIndex(deps, identity, paid);
+    return null;
+  }
   const isSame = row.listing === quote.listing && row.request_hash === identity.requestHash;
   if (!byDeposit && !isSame) throw otherRequest();
   return withReceipt(deps, row.execution_id, () => answerKnown(deps, repeatableOf(row, identity, body.async)));
 }
+
+/** Refuses a payment that the index knows as taken. This is needed if the journal was lost. Throws ApiError. */
+async function refuseByIndex(deps: DoorDeps, identity: BodyIdentity, { quote, payment }: Paid): Promise<void> {
+  if (quote.requestHash !== identity.requestHash) return;
+  const executionId = executionIdOf(payment, quote);
+  const opened = await deps.views
+    .selectFrom('chain.executions')
+    .select('execution_id')
+    .where('execution_id', '=', executionId)
+    .where('deposit', '=', quote.deposit)
+    .executeTakeFirst();
+  if (!opened) return;
+  const { listing } = quote;
+  await refuseByRecord(deps, { executionId, wallet: payment.payer, listing, ...identity, async: false });
+}
+
+const executionIdOf = ({ payer }: Payment, { nonce }: Quote): string =>
+  formatUuid(deriveExecutionId(parseAddress(payer).toBytes(), nonce));
 
 const repeatableOf = (row: DepositRow, identity: BodyIdentity, async: boolean): Repeatable => ({
   executionId: row.execution_id,
@@ -220,7 +242,7 @@ async function buy(
   { quote, payment, paymentId }: Paid,
   call: Call,
 ): Promise<CallAnswer> {
-  const executionId = formatUuid(deriveExecutionId(parseAddress(payment.payer).toBytes(), quote.nonce));
+  const executionId = executionIdOf(payment, quote);
   const { requestHash, listing } = quote;
   const repeatable = { executionId, wallet: payment.payer, listing, ...identity };
   const bought: DepositCall = {

@@ -12,7 +12,7 @@ import type { Door } from './quote.ts';
 
 const RETRY_SECONDS = 1;
 /** Errors that do not report on a taken payment. */
-const UNPAID: readonly ErrorCode[] = ['payment_required', 'request_in_progress'];
+const UNPAID: readonly ErrorCode[] = ['payment_required', 'request_in_progress', 'idempotency_key_reused'];
 
 interface ReceiptDeps {
   ledger: Kysely<LedgerTables>;
@@ -48,9 +48,11 @@ async function toPaidAnswer(deps: ReceiptDeps, executionId: string, answer: Call
   const row = await readDepositCall(deps.ledger, executionId);
   if (!row?.pay_signature) return answer;
   const isRunning = answer.status < 300 && row.state !== 'settled';
+  // A result that is no longer here was paid too.
+  const success = answer.status < 300 || row.state === 'settled';
   const headers: Record<string, string> = {
     ...answer.headers,
-    'PAYMENT-RESPONSE': encodeHeader(receiptOf(deps.door!.network, row, answer.status < 300)),
+    'PAYMENT-RESPONSE': encodeHeader(receiptOf(deps.door!.network, row, success)),
   };
   if (!isRunning) return { ...answer, headers };
   const more = { Location: `/v1/executions/${executionId}`, 'Retry-After': String(RETRY_SECONDS) };
