@@ -89,9 +89,8 @@ export async function runWithWallet(
       }
       for (;;) {
         const answer = await enter(signed.payment);
-        if (answer.required !== null) session.giveBack(key);
-        // The price was refunded, but not the service fee.
-        else if (answer.receipt?.success === false) session.cost(key, signed.serviceFee);
+        // The price was refunded, but not the service fee. A refused payment stays in the budget: it could still be sent.
+        if (answer.receipt?.success === false) session.cost(key, signed.serviceFee);
         if (!answer.isRunning || signal.aborted) return show(agentId, answer, again);
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
       }
@@ -114,7 +113,10 @@ function unpaid(error: unknown): ToolAnswer {
 
 function show(agentId: string, { body, required }: DoorAnswer, again: string): ToolAnswer {
   if (required !== null)
-    return failure('The payment was not accepted. Nothing was charged.', 'Call again with a new key.');
+    return failure(
+      'The payment was not accepted, and nothing was charged so far. Its amount stays in the budget of this session, because the signed payment could still be sent.',
+      'Call again with a new key.',
+    );
   return body instanceof MarketplaceError ? explain(body) : value(outcomeOf(agentId, body, again));
 }
 
