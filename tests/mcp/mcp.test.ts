@@ -394,9 +394,13 @@ describe('the MCP server', function () {
   describe('with a host that has tasks', () => {
     const VERSION = '2026-07-28';
     const [TASKS, META] = ['io.modelcontextprotocol/tasks', 'io.modelcontextprotocol'];
-    /** A JSON-RPC request of a host with this extension. `name`: the tool or task. */
-    async function rpc(method: string, name: string, params: object, apiKey?: string) {
-      const headers = { 'mcp-protocol-version': VERSION, 'mcp-method': method, 'mcp-name': name };
+    /** A JSON-RPC request of a host with this extension. `name`: the tool or task; hosts in Python name no task. */
+    async function rpc(method: string, name: string | null, params: object, apiKey?: string) {
+      const headers = {
+        'mcp-protocol-version': VERSION,
+        'mcp-method': method,
+        ...(name !== null && { 'mcp-name': name }),
+      };
       const _meta = {
         [`${META}/protocolVersion`]: VERSION,
         [`${META}/clientInfo`]: { name: 'test-host', version: '1' },
@@ -407,7 +411,12 @@ describe('the MCP server', function () {
     }
     const run = (more: object = {}) => rpc('tools/call', 'run_agent', { name: 'run_agent', arguments: job(more) });
     const task = async (method: string, taskId: string, apiKey?: string) =>
-      rpc(`tasks/${method}`, taskId, { taskId, ...(method === 'update' && { inputResponses: {} }) }, apiKey);
+      rpc(
+        `tasks/${method}`,
+        method === 'get' ? null : taskId,
+        { taskId, ...(method === 'update' && { inputResponses: {} }) },
+        apiKey,
+      );
 
     for (const isPaid of [true, false]) {
       it(`answers a long call with a task, whose result is ${isPaid ? 'that of the tool' : 'the refund'}`, async () => {
