@@ -7,6 +7,7 @@ import { addBudgetTool } from './tools/budget.ts';
 import { addDisputeTool } from './tools/dispute.ts';
 import { addExecutionTools } from './tools/executions.ts';
 import { addAgentTool, addRunTool } from './tools/run.ts';
+import { addTasks, TASKS } from './tools/tasks.ts';
 import type { Tools } from './tools/tool.ts';
 
 export { createMarket, type Market, MarketplaceError } from './market.ts';
@@ -42,7 +43,7 @@ export function createMcpServer(options: ServerOptions): McpServer {
   const server = new McpServer(
     { name: 'agent-marketplace', title: 'Agent Marketplace', version: '0.1.0' },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, ...(payment === 'key' && { extensions: { [TASKS]: {} } }) },
       instructions: INSTRUCTIONS[typeof payment === 'string' ? payment : 'wallet'],
     },
   );
@@ -52,7 +53,10 @@ export function createMcpServer(options: ServerOptions): McpServer {
     addRunTool(tools);
   }
   for (const [name, agent] of toolNames(agents)) addAgentTool(tools, name, agent);
-  if (payment === 'key') addExecutionTools(tools);
+  if (payment === 'key') {
+    addExecutionTools(tools);
+    addTasks(tools);
+  }
   addBudgetTool(tools);
   addDisputeTool(tools);
   return server;

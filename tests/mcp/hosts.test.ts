@@ -178,4 +178,15 @@ describe('docs/agents.md', function () {
     expect(long).to.include({ status: 'running', next: 'Call wait_for_execution with this execution_id.' });
     expect(waited).to.include({ status: 'completed', execution_id: long.execution_id, result: 'slow' });
   });
+
+  it('a host with tasks, in Python, gets the result of a long call with one answer', async () => {
+    const python = await installPython('mcp-python', join(import.meta.dirname, 'requirements.txt'));
+    const { code, output, stdout } = await run(join(python.folder, 'bin', 'python'), [
+      join(import.meta.dirname, 'tasks.py'),
+      ...[`${demo.base_url}/mcp`, key, agentId('sandbox-slow'), String(SLOW_SECONDS)],
+    ]);
+    expect(code, output).to.equal(0);
+    // The host polls only a task: without one, the answer of this call would have no result yet.
+    expect(JSON.parse(stdout)).to.include({ status: 'completed', result: 'slow' });
+  });
 });

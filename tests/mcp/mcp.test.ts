@@ -23,7 +23,14 @@ import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/c
 import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
-import { failedAnswer, PRICE, request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import {
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../harness/node/marketplace.ts';
 import { type Host, type HostOptions, httpHost, newHost, stdioHost } from './hosts.ts';
 
 const PRICE_USDC = toUsdc(PRICE);
@@ -382,6 +389,77 @@ describe('the MCP server', function () {
     const payer = `?payer=${market.callers[0]!.wallet.publicKey}`;
     for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1', payer])
       expect((await mcp(query)).body.error.code, query).to.equal('invalid_request');
+  });
+
+  describe('with a host that has tasks', () => {
+    const VERSION = '2026-07-28';
+    const [TASKS, META] = ['io.modelcontextprotocol/tasks', 'io.modelcontextprotocol'];
+    /** A JSON-RPC request of a host with this extension. `name`: the tool or task; hosts in Python name no task. */
+    async function rpc(method: string, name: string | null, params: object, apiKey?: string) {
+      const headers = {
+        'mcp-protocol-version': VERSION,
+        'mcp-method': method,
+        ...(name !== null && { 'mcp-name': name }),
+      };
+      const _meta = {
+        [`${META}/protocolVersion`]: VERSION,
+        [`${META}/clientInfo`]: { name: 'test-host', version: '1' },
+        [`${META}/clientCapabilities`]: { extensions: { [TASKS]: {} } },
+      };
+      const { body } = await mcp('', headers, apiKey, { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } });
+      return body;
+    }
+    const run = (more: object = {}) => rpc('tools/call', 'run_agent', { name: 'run_agent', arguments: job(more) });
+    const task = async (method: string, taskId: string, apiKey?: string) =>
+      rpc(
+        `tasks/${method}`,
+        method === 'get' ? null : taskId,
+        { taskId, ...(method === 'update' && { inputResponses: {} }) },
+        apiKey,
+      );
+
+    for (const isPaid of [true, false]) {
+      it(`answers a long call with a task, whose result is ${isPaid ? 'that of the tool' : 'the refund'}`, async () => {
+        let finish = () => {};
+        const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+        market.setBehaviour(async ({ execution_id, task }, _, reply) => {
+          await mayFinish;
+          reply(isPaid ? goodAnswer(market.signingKey, execution_id, `done: ${task}`) : failedAnswer(execution_id));
+        });
+        const before = await paid();
+        const { result: made } = await run();
+        const { taskId } = made;
+        expect(made).to.include({ resultType: 'task', status: 'working', ttlMs: null });
+        expect(made.structuredContent).to.include({ execution_id: taskId, status: 'running' });
+        const { result: working } = await task('get', taskId);
+        expect(working).to.include({ resultType: 'complete', taskId, status: 'working' });
+        expect(working).not.to.have.property('result');
+        // A paid call cannot be stopped: it goes on.
+        for (const method of ['cancel', 'update']) expect(await task(method, taskId)).to.have.property('result');
+        const stranger = market.callers[1]!.apiKey;
+        for (const method of ['get', 'cancel', 'update'])
+          expect((await task(method, taskId, stranger)).error.message, method).to.include('execution_not_found');
+        finish();
+        let { result: ended } = await task('get', taskId);
+        while (ended.status === 'working') ({ result: ended } = await task('get', taskId));
+        expect(ended.status).to.equal('completed');
+        const [{ text }] = ended.result.content;
+        if (isPaid) {
+          expect(ended.result.structuredContent).to.include({ execution_id: taskId, result: 'done: count to three' });
+          expect(JSON.parse(text)).to.deep.equal(ended.result.structuredContent);
+        } else {
+          expect(ended.result.isError).to.equal(true);
+          expect(text).to.match(/refunded/);
+        }
+        while ((await paid()) !== before - (isPaid ? PRICE : 0n)) await new Promise((done) => setTimeout(done, 100));
+      });
+    }
+
+    it('answers a short call at once', async () => {
+      const { result } = await run();
+      expect(result).to.include({ resultType: 'complete' });
+      expect(result.structuredContent).to.include({ status: 'completed' });
+    });
   });
 
   it("keeps a key's restrictions: its agents, its scopes and its addresses", async () => {

@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { InputRequiredResult, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
-import { explain, failure, isUncharged, type ToolAnswer, unknownOutcome, value, withKey } from '../answers.ts';
+import { explain, failure, isUncharged, type ToolAnswer, unknownOutcome, withKey } from '../answers.ts';
 import type { Agent, Execution } from '../market.ts';
-import { AgentId, IdempotencyKey, MaxCost, Outcome, outcomeOf } from '../shapes.ts';
+import { AgentId, IdempotencyKey, MaxCost, Outcome } from '../shapes.ts';
 import { tooDear } from './agents.ts';
 import { runForPayingHost, runWithWallet } from './door.ts';
 import { overBudget, requireApproval } from './spending.ts';
+import { answerOfEnded, asTask, hasTasks, TASK_AFTER_MS } from './tasks.ts';
 import { MOST_WAIT_SECONDS, PAYS, type Tools } from './tool.ts';
 import { waitForEnd, within } from './wait.ts';
 
@@ -112,15 +113,17 @@ async function run(
       return explain(error);
     }
     session.began(key, begun.execution_id);
-    return answerOf(tools, begun.execution_id, signal);
+    if (!hasTasks(ctx)) return answerOf(tools, begun.execution_id, signal);
+    return within(signal, TASK_AFTER_MS, (own) => answerOf(tools, begun.execution_id, own, true));
   });
 }
 
-/** Waits for the end, until `signal` aborts. */
+/** Waits for the end, until `signal` aborts. `isTask`: a call that has not ended by then goes on as a task. */
 export async function answerOf(
   { market, session }: Tools,
   executionId: string,
   signal: AbortSignal,
+  isTask = false,
 ): Promise<ToolAnswer> {
   let execution: Execution;
   try {
@@ -133,22 +136,6 @@ export async function answerOf(
     );
   }
   session.saw(execution);
-  return execution.status === 'failed' ? refunded(execution) : value(outcomeOf(execution));
-}
-
-const REFUNDS: Record<string, string> = {
-  done: 'The price was refunded to the wallet in full: the call cost 0 USDC.',
-  pending: 'The price is being refunded to the wallet in full.',
-  claimable: 'The price is refunded in full as soon as the wallet has a USDC account to receive it.',
-  blocked: "The price is refunded in full as soon as the wallet's USDC account is no longer frozen.",
-  handed_over: 'The full price is in a separate token account, which the wallet owns.',
-};
-
-function refunded({ execution_id, error, refund }: Execution): ToolAnswer {
-  const reason = error ? `${error.message} (${error.code})` : 'no reason was given';
-  const money = refund === null ? 'Nothing was charged.' : REFUNDS[refund];
-  return failure(
-    `The execution ${execution_id} failed: ${reason}. ${money}`,
-    'Change the task or parameters if they caused it, repeat with a new idempotency_key, or choose another agent.',
-  );
+  const isOpen = execution.status === 'pending' || execution.status === 'running';
+  return isOpen && isTask ? asTask(execution) : answerOfEnded(execution);
 }

@@ -128,8 +128,17 @@ async function toWebRequest(deps: RelayDeps, request: Request): Promise<globalTh
   }
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
+  nameTask(headers, body);
   const url = new URL(request.url, deps.baseUrl());
   return new globalThis.Request(url, { method: 'POST', headers, body: new Uint8Array(bytes) });
+}
+
+/** Adds the header that names a task, which only proxies need. Hosts in Python do not send it, and the SDK requires it. */
+function nameTask(headers: Headers, body: unknown): void {
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { taskId?: unknown } | null };
+  const taskId = params?.taskId;
+  if (headers.has('mcp-name') || typeof taskId !== 'string' || !/^[\w-]+$/.test(taskId)) return;
+  if (typeof method === 'string' && method.startsWith('tasks/')) headers.set('mcp-name', taskId);
 }
 
 async function sendWeb(response: Answer, { status, headers, body }: globalThis.Response): Promise<void> {

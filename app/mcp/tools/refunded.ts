@@ -1,0 +1,20 @@
+/** The answer of a tool for a call that failed, with what became of its price. */
+import { failure, type ToolAnswer } from '../answers.ts';
+import type { Execution } from '../market.ts';
+
+const REFUNDS: Record<string, string> = {
+  done: 'The price was refunded to the wallet in full: the call cost 0 USDC.',
+  pending: 'The price is being refunded to the wallet in full.',
+  claimable: 'The price is refunded in full as soon as the wallet has a USDC account to receive it.',
+  blocked: "The price is refunded in full as soon as the wallet's USDC account is no longer frozen.",
+  handed_over: 'The full price is in a separate token account, which the wallet owns.',
+};
+
+export function refunded({ execution_id, error, refund }: Execution): ToolAnswer {
+  const reason = error ? `${error.message} (${error.code})` : 'no reason was given';
+  const money = refund === null ? 'Nothing was charged.' : REFUNDS[refund];
+  return failure(
+    `The execution ${execution_id} failed: ${reason}. ${money}`,
+    'Change the task or parameters if they caused it, repeat with a new idempotency_key, or choose another agent.',
+  );
+}
