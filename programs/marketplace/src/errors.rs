@@ -139,9 +139,7 @@ pub enum MarketplaceError {
     OpenTooLate,
     #[msg("gas_lamports must be at most 100000")]
     GasOutOfBounds,
-    #[msg(
-        "The rent sponsor must be a writable account that is not a program"
-    )]
+    #[msg("The rent sponsor must be a writable account that is not a program")]
     InvalidRentSponsor,
     #[msg("The paying account must be a USDC account owned by the caller")]
     InvalidSource,
