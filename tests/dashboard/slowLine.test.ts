@@ -134,6 +134,8 @@ describe('on a slow line, with the keyboard alone', function () {
         signWith(loadSigningKey(file));
         await page.getByText('Saved as a file').waitFor();
         await next('Test');
+        // The form is loaded when it is first needed.
+        await page.getByRole('textbox', { name: /^Text/ }).waitFor();
         await typeInto(page, 'Text', 'hello');
         await pressOn(page, 'Run the test');
         await page.getByText('The endpoint passed').waitFor();

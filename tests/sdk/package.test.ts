@@ -181,12 +181,14 @@ createClient(1);
 
   for (const entry of BROWSER_ENTRIES) {
     it(`bundles ./${entry} for a browser without Node modules`, async () => {
-      const { code } = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
+      const { code, used } = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
       const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
       console.log(`      ./${entry}: ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
+      // `import { z }` brings all of zod, with its messages in forty languages.
+      expect(used.filter((path) => path.includes('/zod/v4/locales/')).length).to.be.at.most(1);
       if (entry !== 'client') return;
       const one = await bundle("export { createClient } from '@agent-marketplace/sdk/client';");
-      // All of zod, with its messages in forty languages, would be larger.
+      // All of zod would be larger.
       expect(one.code.length).to.be.below(200 * 1024);
     });
 
@@ -250,8 +252,11 @@ createClient(1);
     });
   });
 
-  /** Bundles one script with its dependencies, minified. Fails if a module of Node is left. */
-  async function bundle(contents: string): Promise<{ code: string; inputs: string[] }> {
+  /**
+   * Bundles one script with its dependencies, minified. Fails if a module of Node is left. `inputs` are all files that
+   * were read, `used` those with code in the bundle.
+   */
+  async function bundle(contents: string): Promise<{ code: string; inputs: string[]; used: string[] }> {
     const { outputFiles, metafile } = await build({
       stdin: { contents, resolveDir: folder },
       bundle: true,
@@ -269,6 +274,10 @@ createClient(1);
     const code = outputFiles[0]!.text;
     expect(code).not.to.match(/["']node:/);
     for (const name of builtinModules) expect(code).not.to.include(`require("${name}")`);
-    return { code, inputs: Object.keys(metafile.inputs) };
+    const [output] = Object.values(metafile.outputs);
+    const used = Object.entries(output!.inputs).flatMap(([path, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? [path] : [],
+    );
+    return { code, inputs: Object.keys(metafile.inputs), used };
   }
 });

@@ -1,7 +1,7 @@
 /** Deposits without the service: anyone can read one, and refund it once it has expired. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { PublicKey } from '@solana/web3.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   constants,
   type Deposit,
