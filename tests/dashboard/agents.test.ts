@@ -105,16 +105,13 @@ describe('agents', function () {
         const response = await route.fetch();
         const list = await response.json();
         for (const agent of list.agents) {
-          if (agent.agent_id === agent_id)
-            Object.assign(agent, failing, { health: { ...agent.health, status: 'degraded' } });
+          if (agent.agent_id === agent_id) Object.assign(agent, failing);
         }
         return route.fulfill({ response, json: list });
       });
       await page.route(`**/v1/agents/${agent_id}`, async (route) => {
         const response = await route.fetch();
-        const agent = await response.json();
-        const health = { ...agent.health, status: 'degraded' };
-        return route.fulfill({ response, json: { ...agent, ...failing, health } });
+        return route.fulfill({ response, json: { ...(await response.json()), ...failing } });
       });
       await page.goto('/?q=sandbox-fails');
       const card = page.getByRole('main').locator(`a[href$="/agents/${agent_id}"]`);

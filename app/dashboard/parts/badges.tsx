@@ -8,14 +8,20 @@ const POOR_RATE = 0.5;
 export const isFailing = ({ total_executions, success_rate }: AgentSummary): boolean =>
   total_executions > 0 && success_rate < POOR_RATE;
 
+/** Calls before an agent is called failing. */
+const MIN_CALLS = 5;
+
 /** Renders nothing for a healthy agent. */
 export function Health({ agent }: { agent: AgentSummary }) {
+  if (isFailing(agent) && agent.total_executions >= MIN_CALLS) {
+    return (
+      <Badge tone="bad" title="Fewer than half of its calls succeeded">
+        failing
+      </Badge>
+    );
+  }
   if (agent.health.status !== 'degraded') return null;
-  return isFailing(agent) ? (
-    <Badge tone="bad" title="Fewer than half of its calls succeeded">
-      failing
-    </Badge>
-  ) : (
+  return (
     <Badge tone="warn" title="Fewer than 80 % of its last calls succeeded">
       degraded
     </Badge>
