@@ -29,7 +29,10 @@ export function Layout() {
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-3 px-4 sm:gap-x-4 sm:px-6">
           <Link to="/" className="flex min-h-14 items-center sm:min-h-16 gap-2.5 font-semibold">
             <img src={icon} alt="" width="28" height="28" />
-            <span className="max-sm:w-20 max-sm:text-xs max-sm:leading-tight">Agent Marketplace</span>
+            {/* On a narrow phone the wallet with its balance needs the room. */}
+            <span className="max-sm:w-20 max-sm:text-xs max-sm:leading-tight max-[23.4rem]:sr-only">
+              Agent Marketplace
+            </span>
           </Link>
           <nav
             ref={nav}
