@@ -87,11 +87,9 @@ function Loaded({ agent }: { agent: AgentFull }) {
             <Status value="paused" />
           </li>
         )}
-        {agent.health.status === 'degraded' && (
-          <li className="flex">
-            <Health agent={agent} />
-          </li>
-        )}
+        <li className="flex empty:hidden">
+          <Health agent={agent} />
+        </li>
         {agent.creator.verified && (
           <li className="flex">
             <Verified />
