@@ -73,7 +73,7 @@ describe("the nodes of an archive's tree", () => {
       }
       expect(await proofOf(first + count)).to.equal(null);
     }
-    // Two nodes for each leaf and the path from the last one to the root, not a tree of a million.
+    // About two nodes for each leaf, and the path from the last leaf to the root. Empty subtrees are not stored.
     expect(await stored()).to.have.length.lessThan(50 * 2 + 20);
     const apart = await stored();
     await nodes.drop(0);
