@@ -167,7 +167,7 @@ describe("the nodes of an archive's tree", () => {
         .execute();
     });
 
-    it('are built from many leaves and proven by the account, once', async () => {
+    it("are built from all leaves, match the root of the tree's account, and are written once", async () => {
       await addLeaves(0, COUNT);
       await follow(accountOf(COUNT, root(COUNT)));
       expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: COUNT, isProven: true });
