@@ -247,7 +247,7 @@ async function seen(vm: Vm, { keys }: Case, { ok, logs, calls }: Outcome) {
   };
 }
 
-describe('our replacements of standard library code', () => {
+describe('our replacements of code of Anchor and anchor-spl', () => {
   let vm: Vm;
   const savings = new Map<string, number>();
 
