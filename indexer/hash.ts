@@ -76,6 +76,7 @@ async function* readOrdered(
   db: Kysely<IndexDatabase>,
   { name, columns, key }: HashedTable,
 ): AsyncGenerator<Record<string, unknown>> {
+  // Raw SQL is not translated: parameters are $1, $2 in PostgreSQL, and ? in SQLite.
   const parameters = key.map((_, at) => (isPostgres(db) ? `$${at + 1}` : '?')).join(', ');
   const names = [...new Set([...key, ...columns])].join(', ');
   for (let last: Record<string, unknown> | undefined; ; ) {

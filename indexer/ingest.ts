@@ -138,7 +138,7 @@ async function readHistory(deps: IngestDeps, history: History, state: backfill.B
   }
 }
 
-/** Extends the list until nothing is older. It uses constant memory and reads no page twice. */
+/** Extends the list until nothing is older. It uses constant memory and reads no batch twice. */
 async function listOlder(deps: IngestDeps): Promise<void> {
   const cursor = await readCursor(deps.db);
   for (let oldest = await backfill.readOldest(deps.db); oldest; oldest = await backfill.readOldest(deps.db)) {

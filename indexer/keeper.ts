@@ -131,7 +131,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return walk();
   }
 
-  /** Searches one page of the history for a gap that nothing has shown yet. */
+  /** Searches one batch of the history for a gap that no other check has found. */
   async function walk(): Promise<boolean> {
     const slot = await walkOn(deps, isWalkDue);
     isWalkDue = false;

@@ -50,7 +50,7 @@ export async function readFirstAvailable({ connection }: Pick<ListingDeps, 'conn
 }
 
 /**
- * One page of transactions older than `before` and newer than `until`. Throws SignatureUnknown if the node does not
+ * One batch of transactions older than `before` and newer than `until`. Throws SignatureUnknown if the node does not
  * know one of them.
  */
 export async function readPage(
@@ -67,7 +67,7 @@ export async function readPage(
 }
 
 /**
- * One page of transactions newer than the cursor and older than `before`. If the node's history begins after the
+ * One batch of transactions newer than the cursor and older than `before`. If the node's history begins after the
  * cursor, everything it has is newer. Throws NotJoined if the chain may have dropped the cursor.
  */
 export async function readNewer(
@@ -91,11 +91,11 @@ export async function isForgotten(deps: ListingDeps, { slot }: Pick<Cursor, 'slo
   return (await readFirstAvailable(deps)) > slot;
 }
 
-/** Pages, newest first. Some nodes return short pages anywhere, so only an empty page is the end. */
+/** Batches, newest first. Some nodes return short batches anywhere, so only an empty batch is the end. */
 export async function* readPages(deps: ListingDeps): AsyncGenerator<ConfirmedSignatureInfo[]> {
   for (let oldest: ConfirmedSignatureInfo | undefined; ; ) {
     const page = await readPage(deps, { before: oldest?.signature }).catch(async (error: Error) => {
-      // The node has forgotten the last transaction of the previous page, so it has nothing older either.
+      // The node has forgotten the last transaction of the previous batch, so it has nothing older either.
       const isEnd = error instanceof SignatureUnknown && oldest && isForgotten(deps, { slot: BigInt(oldest.slot) });
       if (await isEnd) return [];
       throw error;
@@ -123,7 +123,7 @@ export async function isOnChain({ connection }: ListingDeps, { signature, slot }
   return value[0]?.slot === Number(slot);
 }
 
-/** Throws NotJoined if a page contains transactions older than the cursor. */
+/** Throws NotJoined if a batch contains transactions older than the cursor. */
 function requireNewer(page: readonly ConfirmedSignatureInfo[], cursor: Cursor | undefined): void {
   if (cursor && page.some(({ slot }) => BigInt(slot) < cursor.slot)) throw new NotJoined(cursor);
 }

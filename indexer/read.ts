@@ -87,7 +87,7 @@ const ADMIN_EVENTS = [
   'TreasuryWithdrawn',
 ] as const satisfies readonly EventName[];
 
-/** A page of these events, newest first. The total counts at most `counted` beyond the offset. */
+/** A list of these events, newest first. The total counts at most `counted` beyond the offset. */
 export function readAdminEvents(
   index: Kysely<IndexDatabase>,
   { limit, offset }: { limit: number; offset: number },

@@ -1,6 +1,6 @@
 /**
  * Searches the history for transactions that the node had left out, however old. A known gap starts a search of
- * everything. Otherwise one page is searched now and then, newest first, and the position is stored.
+ * everything. Otherwise one batch is searched now and then, newest first, and the position is stored.
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
@@ -25,8 +25,8 @@ export async function findOldestGap(deps: IngestDeps): Promise<bigint | null> {
 }
 
 /**
- * Compares the next page of the walk. Starts a new walk if `isDue`, or some hours after the last one ended. Returns the
- * slot of the page's oldest transaction that the tables lack; the walk then ends. reconcile.ts checks what is not
+ * Compares the next batch of the walk. Starts a new walk if `isDue`, or some hours after the last one ended. Returns
+ * the slot of the batch's oldest transaction that the tables lack; the walk then ends. reconcile.ts checks what is not
  * final.
  */
 export async function walkOn(deps: IngestDeps, isDue: boolean): Promise<bigint | null> {
@@ -70,7 +70,7 @@ async function isKnown({ connection }: IngestDeps, signature: string): Promise<b
   return value[0] !== null;
 }
 
-/** In a page, newest first, the slot of the oldest missing transaction below this slot; null if none. */
+/** In a batch, newest first, the slot of the oldest missing transaction below this slot; null if none. */
 async function findMissing(
   db: Kysely<IndexDatabase>,
   page: readonly ConfirmedSignatureInfo[],

@@ -22,7 +22,7 @@ import { TestArchive } from '../../tests/program/archiving.ts';
 import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';
-/** The same open, with rent lent by the wallet's tank. */
+/** The same open, with rent lent by the wallet's gas balance. */
 export const OPEN_FROM_TANK = 'open_execution_with_grant (gas balance lends)';
 export const ARCHIVE_TWELVE = 'archive_executions (12)';
 export const SETTLE = 'settle_execution';

@@ -118,7 +118,7 @@ describe('the command line: after a call', function () {
 
   it('execution delete deletes task and result once no dispute can need them, and moves nothing', async () => {
     const early = await terminal.refused(stranger, 'execution', 'delete', paid, ...base);
-    expect(early).to.include('or this service has no content of it');
+    expect(early).to.include('or this service does not store its content');
     expect(await terminal.refused(caller, 'execution', 'delete', paid, ...base)).to.match(
       /^The execution (can still be disputed|has not ended, or its end is not final yet)\. /,
     );

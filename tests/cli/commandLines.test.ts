@@ -38,7 +38,7 @@ describe('command lines', function () {
   this.timeout(600_000);
 
   for (const [name, file] of Object.entries(COMMANDS)) {
-    it(`npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`, async () => {
+    it(`npm ${['start', 'test'].includes(name) ? '' : 'run '}${name} prints its help and refuses unknown words`, async () => {
       // The first run bundles the modules; the others reuse the bundle.
       const help = await run(file, '--help');
       const words = AS_START.includes(name) ? ['unheard-of'] : ['unheard-of', '--unheard-of'];

@@ -87,7 +87,7 @@ describe('the command line of a creator', function () {
   });
 
   for (const lang of ['ts', 'python']) {
-    it(`makes a folder in ${lang}, with a key of its own, and no placeholder is left`, async () => {
+    it(`makes a ${lang} folder with its own key and no placeholder left`, async () => {
       const folder = join(newDirectory(), 'My Agent');
       const { code, stdout, stderr } = await runHere(['creator', 'new', folder, '--lang', lang, '--json']);
       expect(code, stderr).to.equal(0);

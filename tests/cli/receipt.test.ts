@@ -326,18 +326,18 @@ describe('the command line: receipts', function () {
       ['archive', ({ tree }) => ({ archive: tree })],
       ['tree', ({ archive }) => ({ tree: archive })],
       ['leaf_index', ({ leaf_index }) => ({ leaf_index: leaf_index ^ 1 })],
-      ['leaf_index that the tree has not', () => ({ leaf_index: 2 ** 20 - 1 })],
+      ['leaf_index, beyond the leaves of the tree', () => ({ leaf_index: 2 ** 20 - 1 })],
       ['record', ({ archive }) => ({ record: archive })],
       ['fields', ({ fields }) => ({ fields: flippedByte(fields, RECORD_OFFSETS.price - 8) })],
       ['fields that end early', () => ({ fields: 'AAAA' })],
-      ['fields that are no base64', () => ({ fields: 'AAAAA' })],
+      ['fields that are not base64', () => ({ fields: 'AAAAA' })],
       ['leaf', ({ leaf }) => ({ leaf: flipped(leaf) })],
       ['proof', ({ proof }) => ({ proof: [flipped(proof[0]!), ...proof.slice(1)] })],
       ['root', ({ root }) => ({ root: flipped(root) })],
       ['transaction', () => ({ transaction: receipt.transactions.settle! })],
     ];
     for (const [what, change] of CHANGES) {
-      it(`fails at the record for another archive.${what}`, async () => {
+      it(`fails only at the record when its archive proof has the wrong ${what}`, async () => {
         const proof = archived.archive!;
         const checks = await stage.verifyBy(null, { ...archived, archive: { ...proof, ...change(proof) } });
         expect(named(checks, 'failed')).to.deep.equal(['record']);

@@ -233,16 +233,16 @@ describe('the command line: receipts and untrusted nodes', function () {
   describe('a receipt is not rejected when the node', () => {
     const asked = CHECKS.slice(CHECKS.indexOf('genesis_hash'));
     const FAULTS: [what: string, rule: CallRule, reason: RegExp][] = [
-      ['cuts', () => 'cut', /^No Solana node answers at /],
-      ['is busy', () => ({ status: 429 }), /^The node answered \w+ with status 429\.$/],
+      ['cuts the connection', () => 'cut', /^No Solana node answers at /],
+      ['is busy (429)', () => ({ status: 429 }), /^The node answered \w+ with status 429\.$/],
       [
-        'refuses',
+        'refuses every method',
         () => ({ json: { error: { code: -32_601, message: 'no such method' } } }),
         /^The node refused \w+: no such method\.$/,
       ],
-      ['is no node', () => ({ text: '<html>' }), /^The node's answer to \w+ is not JSON\.$/],
-      ['answers anything', () => ({ json: { result: 7 } }), /^The node returned a malformed \w+ response\.$/],
-      ['answers nothing', () => ({ text: 'null' }), /^The node returned a malformed \w+ response\.$/],
+      ['does not return JSON', () => ({ text: '<html>' }), /^The node's answer to \w+ is not JSON\.$/],
+      ['returns a number', () => ({ json: { result: 7 } }), /^The node returned a malformed \w+ response\.$/],
+      ['returns null', () => ({ text: 'null' }), /^The node returned a malformed \w+ response\.$/],
     ];
     for (const [what, rule, reason] of FAULTS) {
       it(what, async () => {
@@ -261,7 +261,7 @@ describe('the command line: receipts and untrusted nodes', function () {
       expect(JSON.parse(notUrl.stdout)).to.include({ failed: 0, not_checked: asked.length });
     });
 
-    it('is of another chain, which is then the only message', async () => {
+    it('is of another chain: only the check of the genesis hash fails', async () => {
       const elsewhere = await startNode();
       try {
         const checks = await verifyReceipt(receipt, { rpcUrl: elsewhere.rpcUrl });

@@ -73,7 +73,7 @@ describe('the command line without the service: the life of an agent', function 
     ];
     evidence = terminal.file('evidence.txt', EVIDENCE);
     reason = terminal.file('reason.txt', 'they are right');
-    // Events from before the relay follows the chain are not reported.
+    // The relay reports only events that happen after it has begun to follow the chain.
     await until('the relay follows the chain for its events', async () => {
       return (await market.query('ledger', 'SELECT slot FROM event_feed'))[0].slot !== null;
     });

@@ -300,7 +300,7 @@ describe('clients/python', function () {
   });
 
   for (const kind of ['sync', 'async']) {
-    it(`manages webhook endpoints with the scope for it alone, ${kind}`, async () => {
+    it(`manages webhook endpoints with a key that has only the scope for it, ${kind} client`, async () => {
       const caller = market.callers[1]!;
       const env = {
         MARKETPLACE_URL: market.relay.url,

@@ -40,14 +40,14 @@ describe('clients/quotes', () => {
   });
 
   for (const one of table.accepted as Case[]) {
-    it(`passes it also with ${nameOf(one)}`, () => {
+    it(`accepts the quote also with ${nameOf(one)}`, () => {
       const { payTo } = changed(one.change) as { payTo: string };
       expect(checkQuote(changed(one.change), purchaseOf(one.purchase)).deposit).to.equal(payTo);
     });
   }
 
   for (const one of table.refused as Case[]) {
-    it(`refuses ${one.field} for ${nameOf(one)}`, () => {
+    it(`names ${one.field} in its refusal of the quote with ${nameOf(one)}`, () => {
       let refusal: unknown;
       try {
         checkQuote(changed(one.change), purchaseOf(one.purchase));

@@ -133,7 +133,7 @@ describe('clients/typescript as a package', function () {
     },
   };
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
-    it(`has at most 40 kB gzip as a whole in a bundle of ${name} without settings`, async () => {
+    it(`has at most 40 kB gzip when ${name} bundles all of it with default settings`, async () => {
       const code = await bundle();
       const bytes = gzipSync(code).length;
       console.log(`      ${name}: ${(bytes / 1_000).toFixed(1)} kB gzip, ${Math.round(code.length / 1_000)} kB`);
@@ -148,7 +148,7 @@ describe('clients/typescript as a package', function () {
     bundler: { module: 'esnext', moduleResolution: 'bundler' },
   };
   for (const [name, options] of Object.entries(RESOLUTIONS)) {
-    it(`has types that --strict checks without skipLibCheck, with moduleResolution ${name}`, async () => {
+    it(`has types that pass --strict without skipLibCheck, with moduleResolution ${name}`, async () => {
       // This program fails if the types are not found, because everything would then have the type any.
       const typed = `import { AgentMarketplace, hasCode } from '${NAME}';
 const client = new AgentMarketplace({ baseUrl: 'http://127.0.0.1' });

@@ -194,7 +194,7 @@ describe('conformance test of a creator', () => {
       'sandbox-offline': ['reachable'],
     };
     for (const { name } of demoAgents) {
-      it(`names the fault of ${name}: ${FAULTS[name] ?? 'none'}`, async () => {
+      it(`finds in ${name} the fault: ${FAULTS[name] ?? 'none'}`, async () => {
         const { url, signingKey: key } = agents.get(name)!;
         const { task, parameters } = demoAgent(name).example;
         const asked = name === 'sandbox-slow' ? { seconds: 1.5 } : parameters;

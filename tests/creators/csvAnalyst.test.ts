@@ -115,7 +115,7 @@ describe('demo creators: csv-analyst', () => {
       ['nothing', ['', ''], 'TEXT', [null, null]],
     ];
     for (const [what, values, type, read] of COLUMNS) {
-      it(`${what}: ${type}`, async () => {
+      it(`with ${what} as ${type}`, async () => {
         // Thanks to the second column, a line with an empty value is not blank.
         const csv = `v,k\n${values.map((value) => `${value},k\n`).join('')}`;
         expect((await ask(csv, typesOf)).rows[0]).to.deep.equal(['v', type]);

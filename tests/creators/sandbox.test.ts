@@ -150,7 +150,7 @@ describe('demo creators: sandbox', () => {
     });
 
     for (const seconds of [-1, 60.1, '5', null]) {
-      it(`sandbox-slow fails for ${JSON.stringify(seconds)} seconds`, async () => {
+      it(`sandbox-slow fails if the parameter seconds is ${JSON.stringify(seconds)}`, async () => {
         const reason = await fail(agent('sandbox-slow'), execution('late', { seconds }));
         expect(reason).to.equal('parameters.seconds must be a number from 0 to 60');
       });

@@ -26,7 +26,7 @@ const AWAY_SLOTS = 40;
 const PATIENCE_MS = 120_000;
 
 for (const saysUnknown of [true, false]) {
-  describe(`indexer, a node that forgets, and ${saysUnknown ? 'says so' : 'does not say so'}`, function () {
+  describe(`indexer, with a node that drops old history and ${saysUnknown ? 'says so' : 'does not say so'},`, function () {
     this.timeout(600_000);
     let market: Market;
     let bench: IndexerBench;

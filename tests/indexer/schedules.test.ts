@@ -21,7 +21,7 @@ describe('indexer, schedules of faults', function () {
     expect(history.filter(({ logs }) => logs.includes('Log truncated'))).to.have.length(3);
   });
 
-  it(`end with the same hash after each of ${COUNT}`, async () => {
+  it(`all end with the same hash (${COUNT} schedules)`, async () => {
     const database = onPostgres ? 'postgres' : 'sqlite';
     const { whole, wrong, ...total } = await runSchedules(history, { database, first: 1, count: COUNT });
     expect(wrong, 'seeds that ended with other tables').to.deep.equal([]);

@@ -37,7 +37,7 @@ const comparable = (rows: Row[]): Row[] =>
   });
 
 for (const how of ['heard', 'cut'] as const) {
-  describe(`indexer, the whole story, logs ${how}`, () => {
+  describe(`indexer, the whole story, from ${how === 'heard' ? 'complete' : 'cut'} logs:`, () => {
     let market: Market;
     let bench: IndexerBench;
     let indexer: Indexer;

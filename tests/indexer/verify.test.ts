@@ -115,7 +115,7 @@ describe('indexer, verify', function () {
   });
 
   for (const { table, column, sql } of TAMPERED) {
-    it(`reports a difference in ${table}, ${column ?? 'a whole row'}: ${sql}`, async () => {
+    it(`reports a difference in ${table}, ${column ?? 'a whole row'}, after: ${sql}`, async () => {
       const copy = await bench.copy('index.db', 'tampered.db');
       expect(await change(copy, sql)).to.be.greaterThan(0);
       const { differences } = await check(copy);

@@ -54,7 +54,7 @@ const accountsOf = (name: string) =>
 
 describe('an integrator without the service: accounts that the IDL leaves open', () => {
   for (const [name, named] of Object.entries(NAMED)) {
-    it(`${name}: ${named.join(', ') || 'nothing'} of ${accountsOf(name).length} accounts`, () => {
+    it(`${name} leaves ${named.join(', ') || 'none'} of ${accountsOf(name).length} accounts to the integrator`, () => {
       expect(toBeNamed(accountsOf(name))).to.deep.equal(named);
     });
   }

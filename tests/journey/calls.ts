@@ -63,7 +63,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       ['sandbox-slow', { task: 'soon', parameters: { seconds: 1 } }, 'soon', 20_000n],
     ];
     for (const [name, body, result, price] of paid.filter(isTold)) {
-      it(`${name}: 200`, async () => {
+      it(`${name} answers 200 and is paid`, async () => {
         const before = await visit().balances();
         const answer = await visit().execute(name, body);
         expect(answer.status).to.equal(200);
@@ -97,7 +97,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       ],
     ];
     for (const [name, body, status, code, message] of refunded.filter(isTold)) {
-      it(`${name}: ${status} ${code}, and everybody has what they had`, async () => {
+      it(`${name} ends with ${status} ${code}, and the caller is refunded to the unit`, async () => {
         const before = await visit().balances();
         const answer = await visit().execute(name, body);
         expect(answer.status, JSON.stringify(answer.body)).to.equal(status);

@@ -36,7 +36,7 @@ describe('guardian and delay of a new marketplace', () => {
     ['devnet', DEVNET_GENESIS],
     ['a local network', LOCAL_GENESIS],
   ] as const) {
-    it(`may be none on ${cluster}, or what is asked for`, () => {
+    it(`are optional on ${cluster}, and follow the settings if these are set`, () => {
       const none = { guardian: PublicKey.default, adminDelaySeconds: 0 };
       expect(readGuards(genesis, admin, {})).to.deep.equal(none);
       expect(readGuards(genesis, admin, { ADMIN_DELAY_SECONDS: '0' })).to.deep.equal(none);

@@ -113,7 +113,7 @@ describe('the MCP server', function () {
   });
 
   for (const era of ['legacy', 'modern'] as const) {
-    it(`buys at /mcp of the relay by the ${era} protocol`, async () => {
+    it(`buys through the relay's /mcp by the ${era} protocol`, async () => {
       const host = await http('', { era });
       const before = await paid();
       const ran = await host.call('run_agent', job());
@@ -123,7 +123,7 @@ describe('the MCP server', function () {
       expect(await host.call('get_budget')).to.include({ session_remaining_usdc: null });
     });
 
-    it(`describes all tools of the ${era} protocol in ${MOST_BYTES} bytes, with hints and output schemas`, async () => {
+    it(`describes all tools of the ${era} protocol in at most ${MOST_BYTES} bytes, with hints and output schemas`, async () => {
       const { tools } = await (await http('', { era })).client.listTools();
       expect(Buffer.byteLength(JSON.stringify(tools))).to.be.at.most(MOST_BYTES);
       expect(tools.map(({ name }) => name)).to.deep.equal([

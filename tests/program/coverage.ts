@@ -36,7 +36,7 @@ after(() => {
 
 /** Errors that the program documents for all instructions. */
 const OF_ALL = /(Unsound|Insolvent|Overspent|ArithmeticOverflow)$/;
-/** One place checks all settings, so each bound needs to be seen only once. */
+/** Bounds of settings. All instructions check them by the same code, so each error must be seen only once. */
 const OF_SETTINGS = /OutOfBounds$/;
 
 const errorOf = (refusal: string) => refusal.split(': ')[1]!;

@@ -70,7 +70,7 @@ describe('the gas in a record', () => {
     }
   });
 
-  it('goes back to the tank that gave it when a stranger or the caller refunds', async () => {
+  it('goes back to the gas balance that paid it when a stranger or the caller refunds', async () => {
     for (const by of [w.stranger, w.caller]) {
       await w.vm.setClock(START);
       run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
@@ -83,7 +83,7 @@ describe('the gas in a record', () => {
     }
   });
 
-  it('goes to the caller, else to the rent sponsor, when the tank is empty and cannot take so little', async () => {
+  it('goes to the caller, else to the rent sponsor, when the gas balance is empty and cannot take so little', async () => {
     const tank = program.findSpender(w.caller.publicKey);
     w.vm.closeAccount(tank);
     await w.vm.setClock(START + REFUND_AFTER);

@@ -144,7 +144,7 @@ describe('hand_over_refund', () => {
     await w.must([handOver()], [w.stranger]);
   });
 
-  it('rejects: any other destination, sponsor, grant, tank, escrow or collateral', async () => {
+  it('rejects: any other destination, sponsor, grant, gas balance, escrow or collateral', async () => {
     const other = await w.openWithGrant();
     await due();
     const missing = w.wallet(namedKeypair('nobody').publicKey);

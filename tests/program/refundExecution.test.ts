@@ -60,7 +60,7 @@ describe('refund_execution', () => {
     ]);
   });
 
-  it("stores the relay's reason, each of the six", async () => {
+  it('emits each of the six reasons that the relay can give', async () => {
     for (const [number, reason] of program.REFUND_REASONS.entries()) {
       const run = await w.open();
       const outcome = await w.must([w.refundInstruction(run, { reason })], [w.relay]);
@@ -180,7 +180,7 @@ describe('refund_execution', () => {
     });
   });
 
-  it('rejects: another sponsor, collateral, escrow, grant or tank, and an authority that does not sign', async () => {
+  it('rejects: another sponsor, collateral, escrow, grant or gas balance, and an authority that does not sign', async () => {
     await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
     const other = await w.open();
     await w.must(

@@ -41,7 +41,7 @@ const given = (held: bigint, rent: bigint, asked: bigint) => {
   return above < asked ? above : asked;
 };
 
-describe('rents', () => {
+describe('the program at other rents', () => {
   let w: World;
   let run: Execution;
   const sponsor = namedKeypair('rent return');
@@ -62,7 +62,7 @@ describe('rents', () => {
     moving: (expected: Parameters<World['moves']>[2]) => w.moves([instruction], signers, prune(expected)),
   });
 
-  /** Opens. The relay lends the rent, which a third party gets back; the tank pays the gas. */
+  /** Opens. The relay lends the rent, which a third party gets back; the gas balance pays the gas. */
   const open = async () => {
     const input = w.openGrantInput({ rentSponsor: sponsor.publicKey, openBefore: w.vm.now });
     run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
@@ -97,7 +97,7 @@ describe('rents', () => {
     });
   const refund = async () =>
     send(w.refundInstruction(run), [w.relay]).moving({ ...(await ending()), caller: { usdc: PRICE } });
-  /** A refund by a stranger, after which the gas returns to the tank. */
+  /** A refund by a stranger, after which the gas returns to the gas balance. */
   const expire = async () => {
     await w.vm.setClock(w.vm.now + REFUND_AFTER);
     const { relay: tank, ...others } = await ending();
@@ -157,14 +157,14 @@ describe('rents', () => {
 
   for (const [life, stages] of LIVES) {
     for (const rent of RENTS) {
-      it(`${life}: at ${rent} lamports a byte`, async () => {
+      it(`stays exact through ${life}, at ${rent} lamports a byte`, async () => {
         w.vm.setRent(rent);
         for (const stage of stages) await stage();
       });
     }
 
     for (const [from, to] of [...pairs(RENTS), [6_960n, WITHIN_GAS], [6_960n, BEYOND_GAS]] as const) {
-      it(`${life}: from ${from} to ${to} lamports a byte before each stage in turn`, async () => {
+      it(`stays exact through ${life}, when ${from} becomes ${to} lamports a byte before any one stage`, async () => {
         for (let change = 1; change < stages.length; change += 1) {
           w.vm.setRent(from);
           for (const [at, stage] of stages.entries()) {
@@ -209,7 +209,7 @@ describe('rents', () => {
     ['settles', () => w.settleInstruction(run), { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } }],
     ['refunds', () => w.refundInstruction(run), { caller: { usdc: PRICE } }],
   ] as const) {
-    it(`${what} after a rise when the sponsor became a program: the escrow stays, and the money is paid`, async () => {
+    it(`${what} after a rise when the sponsor became a program: the money is paid, and the escrow stays`, async () => {
       w.vm.setRent(696n);
       await open();
       w.vm.setRent(6_960n);

@@ -102,7 +102,7 @@ describe('signatures', () => {
   const all = (isGood: boolean) => ({ program: isGood, precompile: isGood, relay: isGood, receipt: isGood });
 
   for (const [set, count] of Object.entries(SETS)) {
-    it(`have the expected verdict of all verifiers for the ${count} vectors of ${set}`, async () => {
+    it(`get the expected verdict from all verifiers for the ${count} vectors of ${set}`, async () => {
       const ours = vectors().filter(({ kind }) => kind === set);
       expect(ours.length).to.equal(count);
       for (const one of ours) {
@@ -117,7 +117,7 @@ describe('signatures', () => {
     });
   }
 
-  it(`have the same verdict of all verifiers for ${ROUNDS} random, mutated and malformed signatures`, async function () {
+  it(`get the same verdict from all verifiers for ${ROUNDS} random, mutated and malformed signatures`, async function () {
     this.timeout(900_000);
     const kinds = new Map<string, number>();
     let round = 0;

@@ -328,7 +328,7 @@ describe('transaction size', () => {
     expect(outcome.events.map(({ name }) => name)).to.deep.equal(Array(4).fill('DepositPrepared'));
   });
 
-  it(`settles in ${SETTLE_LIMIT} bytes, signed and paid by the relay`, async () => {
+  it(`settles in at most ${SETTLE_LIMIT} bytes, signed and paid by the relay`, async () => {
     const execution = await w.openWithGrant({ rentSponsor: w.stranger.publicKey });
     const outcome = await w.vm.send([w.settleInstruction(execution)], [], { payer: w.relay });
     expect([outcome.ok, outcome.bytes <= SETTLE_LIMIT], `${outcome.bytes} bytes`).to.deep.equal([true, true]);

@@ -247,7 +247,7 @@ async function seen(vm: Vm, { keys }: Case, { ok, logs, calls }: Outcome) {
   };
 }
 
-describe('pieces of our own', () => {
+describe('our replacements of code of Anchor and anchor-spl', () => {
   let vm: Vm;
   const savings = new Map<string, number>();
 
@@ -273,7 +273,7 @@ describe('pieces of our own', () => {
   }
 
   for (const attempt of CASES) {
-    it(`do as the standard ones: ${attempt.name}`, async () => {
+    it(`behave like the original: ${attempt.name}`, async () => {
       const byHand = await run(attempt, true);
       const found = await seen(vm, attempt, byHand);
       const standard = await run(attempt, false);

@@ -1,4 +1,4 @@
-/** The tank: what an open takes from a wallet's Spender address and what must remain there, and withdraw_gas. */
+/** The gas balance: what an open takes from a wallet's Spender address, what must remain there, and withdraw_gas. */
 import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -8,7 +8,7 @@ import { START } from '../harness/vm/vm.ts';
 import { FEE, GAS, GAS_LAMPORTS, NO_KEY, PRICE, TANK, USDC, type World, world } from '../harness/vm/world.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from './exploits/acts.ts';
 
-describe('the tank in an open', () => {
+describe('the gas balance in an open', () => {
   let w: World;
   const sponsor = namedKeypair('rent return');
 
@@ -83,7 +83,7 @@ describe('the tank in an open', () => {
     });
   });
 
-  it('may be left empty or with exactly the rent minimum, by gas and by gas and rent', async () => {
+  it('may end empty or at exactly the rent minimum after it has paid the gas, or the gas and the rent', async () => {
     for (const left of [0n, floor()]) {
       holds(GAS_LAMPORTS + left);
       await w.must([prepare().open], [w.relay]);
@@ -94,7 +94,7 @@ describe('the tank in an open', () => {
     }
   });
 
-  it('rejects: a tank that lacks one lamport, for the gas and for gas and rent', async () => {
+  it('rejects: a balance that lacks one lamport for the gas, or for the gas and the rent', async () => {
     holds(GAS_LAMPORTS - 1n);
     await w.rejects([prepare().open], [w.relay], 'TankTooLow');
     holds(GAS_LAMPORTS + lent() - 1n);
@@ -104,7 +104,7 @@ describe('the tank in an open', () => {
     await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'TankTooLow');
   });
 
-  it('rejects: a tank left with 1 lamport, or one lamport below the rent minimum', async () => {
+  it('rejects: a balance that would end at 1 lamport, or one lamport below the rent minimum', async () => {
     for (const left of [1n, floor() - 1n]) {
       holds(GAS_LAMPORTS + left);
       await w.rejects([prepare().open], [w.relay], 'TankBelowRent');
@@ -260,7 +260,7 @@ describe('withdraw_gas', () => {
     for (const left of [1n, floor() - 1n]) await w.rejects([withdraw(TANK - left)], [w.caller], 'TankBelowRent');
   });
 
-  it('rejects: zero, more than the balance, and everything from an empty tank', async () => {
+  it('rejects: zero, more than the balance, and everything from an empty gas balance', async () => {
     for (const lamports of [0n, TANK + 1n, program.ALL_GAS - 1n]) {
       await w.rejects([withdraw(lamports)], [w.caller], 'InvalidAmount');
     }
@@ -269,7 +269,7 @@ describe('withdraw_gas', () => {
     }
   });
 
-  it("rejects: another wallet's tank, and a wallet that does not sign", async () => {
+  it("rejects: another wallet's gas balance, and a wallet that does not sign", async () => {
     const theft = withdraw(1n, w.stranger.publicKey);
     theft.keys[1]!.pubkey = program.findSpender(w.caller.publicKey);
     await w.rejects([theft], [w.stranger], 'ConstraintSeeds');

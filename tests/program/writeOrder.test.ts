@@ -113,7 +113,7 @@ describe('writes before calls:', () => {
       ['pay_handler changes book after a call'],
     ],
   ] as const) {
-    it(`finds what is wrong with a handler that ${what}: ${fault.length === 0 ? 'nothing' : fault}`, () => {
+    it(`the check reports for a handler that ${what}: ${fault.length === 0 ? 'nothing' : fault}`, () => {
       const handler = functionsOf('instructions/pay.rs', `fn pay_handler<'info>(accounts: &mut Pay) { ${body} }`);
       expect(inspect([...TRANSFER, ...TOP_UP, ...handler]).faults).to.deep.equal(fault);
     });

@@ -433,7 +433,7 @@ describe('sdk/creator', () => {
       return '['.repeat(levels) + ']'.repeat(levels);
     }
     for (const [what, body, rule] of BAD_BODIES) {
-      it(`rejects: a body with ${what}: 400 naming ${rule}`, async () => {
+      it(`rejects: a body with ${what}, with 400 and an error that names ${rule}`, async () => {
         const base = await serve();
         const { status, json } = await post(base, body);
         expect(status).to.equal(400);

@@ -37,10 +37,10 @@ const CONCURRENT = 32;
 const PATIENCE_MS = 120_000;
 
 for (const [name, deactivate, isWhole] of [
-  ['every feature active', [], true],
-  ['as mainnet is', Object.values(PENDING_ON_MAINNET), false],
+  ['with every feature active', [], true],
+  ['with the features of mainnet', Object.values(PENDING_ON_MAINNET), false],
 ] as const) {
-  describe(`a newcomer on the validator, ${name}`, function () {
+  describe(`a newcomer on the validator ${name}`, function () {
     // Each step depends on the one before it.
     this.bail(true);
     this.timeout(900_000);

@@ -61,7 +61,7 @@ function addOpen(group: Command): void {
     .option('--timeout-seconds <n>', "timeout of the execution (default: the agent's maximum)", toCount(U32_MAX))
     .option(
       '--nonce-tail <hex>',
-      'last 12 bytes of the nonce, after the day; unused by this wallet since yesterday (default: random)',
+      'last 12 bytes of the nonce, after the day; not used by this wallet today or yesterday (default: random)',
       toBytes(NONCE_TAIL_BYTES),
     )
     .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)

@@ -121,11 +121,11 @@ export function decodeBytes(text: string, encoding: 'base58' | 'base64'): Buffer
     const bytes = Buffer.from(text, 'base64');
     // Node skips characters outside the alphabet.
     if (bytes.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '')) return bytes;
-    throw invalidParams('invalid base64 encoding: it has other characters');
+    throw invalidParams('invalid base64 encoding: the text is not the standard base64 of any bytes');
   }
   try {
     return Buffer.from(bs58.decode(text));
   } catch {
-    throw invalidParams('invalid base58 encoding: it has other characters');
+    throw invalidParams('invalid base58 encoding: a character is not in the base58 alphabet');
   }
 }

@@ -41,7 +41,7 @@ export async function deleteExecutionContent(
   if (row?.wallet !== wallet)
     throw new ApiError(
       'execution_not_found',
-      'This wallet has no execution with this execution_id, or this service has no content of it',
+      'This wallet has no execution with this execution_id, or this service does not store its content',
     );
   if (row.content_deleted_ms === null) {
     const hasEnded = ENDED_STATES.includes(row.state) && row.is_final === 1n;

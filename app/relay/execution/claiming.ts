@@ -37,7 +37,7 @@ export const MAX_AGE_MS = 5_000;
 /** After this many readings that were too old, the call is refused. */
 const MAX_READINGS = 4;
 export const RETRY_SECONDS = 5;
-/** The next reading of the clock is at most this far away. */
+/** By then the relay has read the chain's clock again. */
 const RETRY_DAY_SECONDS = 1;
 
 /** The id of a call. `rivals` are the ids of the same nonce on the neighbouring days. */

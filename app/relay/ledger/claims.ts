@@ -78,7 +78,7 @@ export interface Funding {
 /** The money is reserved for other calls, or no way to pay fits the limits. `sums` shows why. */
 export class NotFunded extends Error {
   constructor(readonly sums: Sums & Held) {
-    super('the money is reserved for other calls, or no way to pay is within the limits');
+    super('the money is reserved for other calls, or every way to pay exceeds a limit');
   }
 }
 

@@ -175,7 +175,7 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
   new Counter({
     ...named(
       'lane_refused_total',
-      'Large requests that got 503 because the queue of their lane was full or too slow; paid: known wallets',
+      'Large requests that got 503 because the queue of their lane was full or too slow; lane "paid": known wallets',
     ),
     labelNames: ['lane'],
     collect() {

@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 
-/** Long enough that rent lent for one execution does not count. */
+/** Spending is averaged over this time, so that the refundable deposits lent for one execution hardly matter. */
 const WINDOW_MS = 6 * 3_600_000;
 /** A young process has too little data to extrapolate, so spending is divided by at least one hour. */
 const MIN_WINDOW_MS = 3_600_000;

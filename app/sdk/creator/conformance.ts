@@ -212,7 +212,7 @@ function judgeRepeat(first: Exchange, repeat: Exchange): Verdict {
   if (after === null) return [false, describe(repeat.answer)];
   if (before !== after) return [false, 'the status, result, result_hash or signature differs from the first answer'];
   const same = 'the same answer';
-  if (first.ms < TIMED_WORK_MS) return [true, `${same}; the work is too short to tell if it was done again`];
+  if (first.ms < TIMED_WORK_MS) return [true, `${same}; too fast to tell whether the repeat did the work again`];
   const isDoneAgain = repeat.ms > first.ms / 2;
   const times = `the first took ${Math.round(first.ms)} ms, the repeat ${Math.round(repeat.ms)} ms`;
   return [!isDoneAgain, isDoneAgain ? `${same}, but ${times}: the work was done again` : `${same}; ${times}`];

@@ -118,7 +118,7 @@ export function closeDispute({ executionId, rentSponsor }: CloseDisputeInput): T
   return closeDisputeOf({ record: findExecution(executionId), rentSponsor });
 }
 
-/** `closeDispute` by the record's address, the only link to the execution in the dispute's account. */
+/** `closeDispute` by the record's address: a dispute's account stores this address and not the execution's id. */
 export function closeDisputeOf({ record, rentSponsor }: { record: PublicKey; rentSponsor: PublicKey }) {
   return buildInstruction('close_dispute', { dispute: findDispute(record), rent_sponsor: rentSponsor }, {});
 }

@@ -119,7 +119,7 @@ export interface UpdateListingOptions {
   agentId: PublicKey;
   draft: ListingDraft;
   payout?: PublicKey;
-  /** As in `createListing`. Matters only for a higher price. */
+  /** As in `createListing`. The program checks it only if the price rises. */
   maxDeposit?: bigint;
   onProgress?: Progress;
 }

@@ -67,18 +67,22 @@ export const MAX_SCHEMAS_FOLLOWED = 10_000;
 /** Schemas in one `anyOf`, `oneOf`, `allOf` or `prefixItems`. */
 export const MAX_FORMS = 200;
 
-/** The list and its limits in sentences, one per line; keywords are in backticks. */
+/** The list and its limits: an introduction, then one list item per line; keywords are in backticks. */
 export function describeSchemaRules(): string[] {
   const list = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ');
   const groups = Object.entries(SCHEMA_KEYWORDS).map(([group, keywords]) => `${group}: ${list(keywords)}`);
   return [
-    'Schemas are JSON Schema as pydantic 2, zod 4 and OpenAI function schemas emit it. Keywords:',
+    'Schemas are JSON Schema as pydantic 2, zod 4 and OpenAI function schemas emit it. Keywords and rules:',
     ...groups.map((group) => `- ${group}`),
-    'Annotations, and names that begin with `x-`, are kept and not checked. Any other keyword is refused.',
-    `Formats that are checked: ${list(CHECKED_FORMATS)}; any other \`format\` is an annotation.`,
-    '`$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.',
-    '`pattern` has the syntax of RE2: no lookahead and no backreferences. If the schema also has a checked `format`, a pattern that RE2 cannot read is ignored.',
-    `A schema has at most ${MAX_SCHEMA_BYTES} bytes, ${MAX_SCHEMAS} schemas within it (${MAX_SCHEMAS_FOLLOWED} schemas and ${MAX_SCHEMA_DEPTH} levels if each \`$ref\` counts as the schema that it names), and ${MAX_FORMS} in one union.`,
-    'input_schema describes an object and is enforced before any money moves; output_schema describes the result and is not enforced.',
+    '- Annotations, and names that begin with `x-`, are kept and not checked.',
+    '- Any other keyword is refused.',
+    `- Formats that are checked: ${list(CHECKED_FORMATS)}. Any other \`format\` is an annotation.`,
+    '- `$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.',
+    '- `pattern` has the syntax of RE2: no lookahead and no backreferences.',
+    '- A `pattern` that RE2 cannot read is ignored if the schema also has a checked `format`.',
+    `- A schema has at most ${MAX_SCHEMA_BYTES} bytes, ${MAX_SCHEMAS} schemas within it, and ${MAX_FORMS} in one union.`,
+    `- If each \`$ref\` counts as the schema that it names: at most ${MAX_SCHEMAS_FOLLOWED} schemas and ${MAX_SCHEMA_DEPTH} levels.`,
+    '- `input_schema` describes an object and is enforced before any money moves.',
+    '- `output_schema` describes the result and is not enforced.',
   ];
 }

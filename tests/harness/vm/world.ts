@@ -176,7 +176,7 @@ export class World {
     return program.approveSpender({ wallet: this.caller.publicKey, usdcMint: this.usdcMint, amount });
   }
 
-  /** Deposits lamports into the caller's tank. */
+  /** Deposits lamports into the caller's gas balance. */
   depositInstruction(lamports = TANK): TransactionInstruction {
     const wallet = this.caller.publicKey;
     return program.depositGas({ from: wallet, wallet, lamports });
@@ -227,7 +227,7 @@ export class World {
     return this.execution(input.nonce, input.caller, NO_KEY, input.rentSponsor);
   }
 
-  /** Opens by the relay with the caller's grant. The relay lends the rent, and the caller's tank pays the gas. */
+  /** Opens by the relay with the caller's grant. The relay lends the rent, the caller's gas balance pays the gas. */
   async openWithGrant(change: Partial<program.OpenExecutionWithGrantInput> = {}): Promise<Execution> {
     const input = this.openGrantInput(change);
     await this.must([program.openExecutionWithGrant(input)], [this.relay]);

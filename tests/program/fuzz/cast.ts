@@ -68,10 +68,10 @@ const MONEY: [PublicKey[], bigint, bigint][] = [
   [[STRANGER], 100_000n * USDC, 100n * USDC],
 ];
 const LAMPORTS = 1_000_000_000_000n;
-/** Initial balance of a tank, enough for about twenty opens with their rent. */
+/** Initial amount of a gas balance, enough for about twenty opens with their rent. */
 const TANK = 100_000_000n;
 
-/** A caller's tank. */
+/** A caller's gas balance. */
 export const tank = (caller: PublicKey): Address => text(program.findSpender(caller));
 
 /** All accounts at the start of a sequence. */

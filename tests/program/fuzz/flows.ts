@@ -1,6 +1,6 @@
 /**
- * Checks the exact lamport flows of each transaction from the accounts before and after alone: of record, escrow, tank,
- * rent sponsor, relay and dispute. No other balance may change, except that of the payer who lends.
+ * Checks the exact lamport flows of each transaction from the accounts before and after alone: of record, escrow, gas
+ * balance, rent sponsor, relay and dispute. No other balance may change, except that of the payer who lends.
  */
 import * as program from '../../../app/sdk/program/program.ts';
 import { CALLERS, FEE_PAYER, MINT, nickname, tank } from './cast.ts';
@@ -73,7 +73,7 @@ export function checkFlows(chain: Chain, changes: Change[]): void {
   for (const caller of CALLERS) {
     const gain = gains.of(tank(caller));
     const taken = gain === -gains.of(text(caller)) && gains.besides(tank(caller), text(caller)).length === 0;
-    holds(gain >= 0n || opener === text(caller) || taken, 'a tank gives gas, rent, and to its wallet', tank(caller));
+    holds(gain >= 0n || opener === text(caller) || taken, 'a gas balance pays gas, rent and its wallet', tank(caller));
   }
 }
 
@@ -93,7 +93,10 @@ function checkDeposited(gains: Gains, address: Address, isThere: boolean): void 
   holds(opens || others.length === 0, 'a refunded deposit gives its rent back', address);
 }
 
-/** Record and escrow hold their rent and the gas. With a grant the tank paid the gas, and lent the rent if sponsor. */
+/**
+ * Record and escrow hold their rent and the gas. With a grant the gas balance paid the gas, and lent the rent if it is
+ * the sponsor.
+ */
 function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const { vm } = chain;
   const { lamports, state } = chain.last(address);
@@ -117,7 +120,7 @@ function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record)
 
 /**
  * The escrow's rent goes to the sponsor. The gas goes to one account: a relay authority, the sponsor, or, at a refund
- * of a grant's open, the tank or the caller. Otherwise both stay in the record.
+ * of a grant's open, the gas balance or the caller. Otherwise both stay in the record.
  */
 function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const escrow = escrowOf(address);

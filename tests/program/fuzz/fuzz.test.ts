@@ -32,7 +32,7 @@ describe('random sequences', function () {
     if (VM_KIND !== 'litesvm') this.skip();
   });
 
-  it(`${RUNS} of ${STEPS} steps agree with the model and keep every invariant (seed ${SEED})`, async () => {
+  it(`(${RUNS} of ${STEPS} steps each) agree with the model and keep every invariant (seed ${SEED})`, async () => {
     const tally = new Tally();
     for (let seed = SEED; seed < SEED + RUNS; seed += 1) {
       const failure = await trySeed(seed, STEPS, tally);

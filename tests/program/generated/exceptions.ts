@@ -87,7 +87,7 @@ const NAMED_REASON = 'The payer lends the rent and says who gets it back: any ac
 /** Grants of refunded executions. */
 const REFUNDS = ['refund_execution by the relay', 'refund_execution by anyone from refund_at on', 'hand_over_refund'];
 const GRANTS = REFUNDS.map((title) => `${title}.grant`);
-/** Tanks that paid the gas of refunded executions. */
+/** Gas balances that paid the gas of refunded executions. */
 const TANKS = REFUNDS.map((title) => `${title}.spender`);
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
 const MINTS = ['list_agent', 'prepare_deposit', ...OPENED].map((title) => `${title}.usdc_mint`);
@@ -197,7 +197,7 @@ export const EXCEPTIONS: Exception[] = [
     where: ['open_execution_with_grant.spender', 'withdraw_gas.spender'],
     mutation: 'wrong owner',
     effect: 'refused below',
-    reason: 'A tank belongs to the system program, which moves its lamports; nothing else could make it another.',
+    reason: 'A gas balance belongs to the system program, which moves its lamports. Nothing else can change its owner.',
   },
   ...(['wrong PDA', "another user's", 'type cosplay'] as const).map(
     (mutation): Exception => ({ where: NAMED, mutation, effect: 'succeeds', reason: NAMED_REASON }),
@@ -223,7 +223,7 @@ export const EXCEPTIONS: Exception[] = [
     mutation: 'duplicated',
     variants: ['spender in its place'],
     effect: { between: ['payer', 'spender'] },
-    reason: 'A tank that is the rent sponsor lends the rent itself, as its wallet allowed by filling it.',
+    reason: 'A gas balance that is the rent sponsor lends the rent itself, as its wallet allowed by filling it.',
   },
   {
     where: PAID_RELAYS.filter((place) => !place.startsWith('refund_execution by the relay')),
@@ -235,7 +235,7 @@ export const EXCEPTIONS: Exception[] = [
     where: ['refund_execution by the relay.authority'],
     mutation: 'closed',
     effect: { between: ['spender'] },
-    reason: 'A relay without lamports cannot be given so few; the tank that gave the gas gets it back.',
+    reason: 'A relay without lamports cannot be given so few; the gas balance that paid the gas gets it back.',
   },
   {
     where: TANKS,
@@ -253,14 +253,14 @@ export const EXCEPTIONS: Exception[] = [
     where: TANKS.slice(1),
     mutation: 'closed',
     effect: { between: ['rent_sponsor'] },
-    reason: 'An empty tank cannot be given so few lamports; the rent sponsor gets the gas, and the money moves on.',
+    reason: 'An empty gas balance cannot receive so few lamports. The rent sponsor gets the gas, and the price moves.',
   },
   ...(['wrong owner', 'closed', 'wrong PDA', 'duplicated', "another user's", 'type cosplay'] as const).map(
     (mutation): Exception => ({
       where: ['refund_execution of what the wallet opened itself.spender'],
       mutation,
       effect: 'succeeds',
-      reason: 'Where no tank gave the gas, none gets it back, whatever stands in its place.',
+      reason: 'If no gas balance paid the gas, none gets it back, whichever account is given instead.',
     }),
   ),
   {

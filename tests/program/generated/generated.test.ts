@@ -73,7 +73,7 @@ function attack(scenario: Scenario, cases: Case[]): void {
     gains = await succeed(scene, scene.mine);
   });
 
-  it('has the accounts that the seeds of the IDL make', () => {
+  it('has every account at the address that the seeds in the IDL give, with the listed exceptions', () => {
     const { keys } = scene.mine.at(-1)!;
     const others = targetsOf(scenario).filter((target) => {
       return !(derivedAddress(scene, target) ?? keys[target.index]!.pubkey).equals(keys[target.index]!.pubkey);
@@ -83,7 +83,7 @@ function attack(scenario: Scenario, cases: Case[]): void {
 
   for (const { target, mutation, variants } of cases) {
     const ways = variants.length === 1 ? variants[0]!.name : `${variants.length} ways`;
-    it(`${target.name}, ${mutation}: ${ways}`, async () => {
+    it(`treats a changed ${target.name} (${mutation}) as expected: ${ways}`, async () => {
       const faults: string[] = [];
       for (const variant of variants) {
         const effect = effectOf(target, mutation, variant.name);

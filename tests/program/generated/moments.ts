@@ -3,7 +3,7 @@ import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { type Execution, NO_KEY, NO_LIMIT, PRICE, SERVICE_FEE, USDC, type World } from '../../harness/vm/world.ts';
 
-/** A creator with a listing, a caller with a grant and a tank, and the payer of their rent. */
+/** A creator with a listing, a caller with a grant and a gas balance, and the payer of their rent. */
 export interface Side {
   creator: Keypair;
   caller: Keypair;

@@ -121,7 +121,7 @@ if (onPostgres) {
     });
 
     for (const [name, { kind, access }] of Object.entries(PROCEDURES) as [string, ProcedureEntry][]) {
-      it(`${name} says ${PROCEDURES_WITHOUT_DATABASE.includes(name) ? 'what it always says' : '503'}`, async () => {
+      it(`answers ${name} ${PROCEDURES_WITHOUT_DATABASE.includes(name) ? 'as usual' : 'with 503'}`, async () => {
         const input = inputs[name];
         const isQuery = kind === 'query';
         const query = isQuery && input ? `?input=${encodeURIComponent(JSON.stringify(input))}` : '';

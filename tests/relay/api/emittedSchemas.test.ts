@@ -19,7 +19,7 @@ describe('schemas as they are emitted', () => {
     ['a multiple', { step: 15 }],
   ];
   for (const [name, changes] of FIT) {
-    it(`pydantic: takes ${name}`, () => {
+    it(`by pydantic accept ${name}`, () => {
       expect(accept(EMITTED.pydantic.input)({ ...pydantic, ...changes })).to.deep.equal([]);
     });
   }
@@ -51,7 +51,7 @@ describe('schemas as they are emitted', () => {
     ['a text that is no date', { day: 'tomorrow' }, 'parameters.day must match format "date", or must be null'],
   ];
   for (const [name, changes, says] of UNFIT) {
-    it(`pydantic: refuses ${name}`, () => {
+    it(`by pydantic refuse ${name}`, () => {
       expect(accept(EMITTED.pydantic.input)({ ...pydantic, ...changes }).join('; ')).to.include(says);
     });
   }
@@ -182,7 +182,7 @@ describe('schemas as they are emitted', () => {
     ['a tool of Anthropic', { ...tool, input_schema: schema }, ['pass its `input_schema`']],
   ];
   for (const [name, refused, says] of OTHERS) {
-    it(`refuses ${name} and says what to write`, () => {
+    it(`by other tools are refused with advice: ${name}`, () => {
       const faults = faultsOf(refused);
       for (const words of says) expect(faults.join('; ')).to.include(words);
       if (/tool/.test(name)) expect(faults).to.have.length(1);

@@ -166,7 +166,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   });
 
   for (const refund of ['claimable', 'blocked'] as const) {
-    it(`shows a certain refund that is ${refund} as failed, with its price still in escrow`, async () => {
+    it(`shows a decided refund that is ${refund} as failed, with its price still in escrow`, async () => {
       const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
       const journal = { wallet: key.wallet, listing, state: 'refunding' as const, refund_state: refund, ...error };
       const id = await world.addJournal(journal);

@@ -135,7 +135,7 @@ describe('every route', () => {
     ['a negative length', 'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
   ];
   for (const [name, request] of BROKEN) {
-    it(`rejects: ${name} with the same error format`, async () => {
+    it(`rejects in the same error format: ${name}`, async () => {
       const { status, head, body } = await sendRaw(world.port, request);
       expect(status).to.equal(400);
       expect(head).to.match(/X-Request-Id: [0-9a-f-]{36}/);

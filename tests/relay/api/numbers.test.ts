@@ -24,7 +24,7 @@ describe('numbers in requests', () => {
     '{"12345678901234567890": 1}',
   ];
   for (const text of TAKEN) {
-    it(`takes ${text}`, () => expect(parseJson(bytes(text))).to.deep.equal(JSON.parse(text)));
+    it(`are accepted in ${text}`, () => expect(parseJson(bytes(text))).to.deep.equal(JSON.parse(text)));
   }
 
   const REFUSED: [text: string, path: string][] = [
@@ -38,7 +38,7 @@ describe('numbers in requests', () => {
     ['[0, 0, 10000000000000000000]', '2'],
   ];
   for (const [text, path] of REFUSED) {
-    it(`refuses ${text.slice(0, 40)} with an error that names ${path}`, () => {
+    it(`are refused in ${text.slice(0, 40)} with an error that names ${path}`, () => {
       expect(() => parseJson(bytes(text)))
         .to.throw(`"${path}"`)
         .that.satisfies((error: JsonError) => error.wrong?.path === path);

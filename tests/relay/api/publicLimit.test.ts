@@ -206,7 +206,7 @@ describe('chain reads shared by all requests', () => {
     const statusOf = async () => (await world.get(path)).status;
     const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 30 }, statusOf)))];
 
-    it(`makes one read for all requests of ${path}, at most 2 s old`, async () => {
+    it(`does one read for all requests of ${path}, at most 2 s old`, async () => {
       expect(await statuses()).to.deep.equal([200]);
       expect(reads).to.equal(1);
       world.state.chainAnswers = false;
@@ -216,7 +216,7 @@ describe('chain reads shared by all requests', () => {
       expect([await statusOf(), reads]).to.deep.equal([503, 2]);
     });
 
-    it(`keeps a failed read of ${path} equally long, and does not flood a dead node`, async () => {
+    it(`reuses a failed read of ${path} for the same time, and does not flood a dead node`, async () => {
       world.state.chainAnswers = false;
       expect(await statuses()).to.deep.equal([503]);
       expect(reads).to.equal(1);
@@ -227,7 +227,7 @@ describe('chain reads shared by all requests', () => {
       expect([await statusOf(), reads]).to.deep.equal([200, 2]);
     });
 
-    it(`does not keep an old read of ${path} when the clock is set back`, async () => {
+    it(`does not reuse an old read of ${path} after the clock was set back`, async () => {
       expect(await statusOf()).to.equal(200);
       world.state.nowMs -= 60_000;
       world.state.chainAnswers = false;

@@ -170,16 +170,16 @@ describe('a repeated call', () => {
 
   const WAYS: [string, (row: Row, isAsync: boolean) => Promise<Call>][] = [
     ['execute', executed],
-    ['start by key', (row, isAsync) => started(row, isAsync, true)],
-    ['start by signature', (row, isAsync) => started(row, isAsync, false)],
+    ['start with a key', (row, isAsync) => started(row, isAsync, true)],
+    ['start with a signature', (row, isAsync) => started(row, isAsync, false)],
   ];
 
   for (const [way, make] of WAYS) {
     for (const [what, row, sync, async] of TABLE) {
       for (const isAsync of [false, true]) {
         const expected = isAsync ? async : sync;
-        const outcome = expected === RUN ? 'run' : expected.join(' ');
-        it(`${way}${isAsync ? ', async' : ''}, ${what}: ${outcome}, each time the same`, async () => {
+        const outcome = expected === RUN ? 'a new run' : expected.join(' ');
+        it(`by ${way}${isAsync ? ', async' : ''}, while it is ${what}, always ends with: ${outcome}`, async () => {
           const call = await make(row, isAsync);
           if (row.state === 'settled') await world.addResult(call.executionId, 'Rome');
           const before = runs;

@@ -103,7 +103,7 @@ describe('GET /v1/statements/daily', () => {
   }
 
   for (const role of ['caller', 'creator'] as const) {
-    it(`has what a ${role} has, day by day and in all, to the unit`, async () => {
+    it(`returns the exact amounts of a ${role}, for each day and in total`, async () => {
       const key = role === 'caller' ? caller : creator;
       const { status, json } = await world.get(`/v1/statements/daily?role=${role}&${range}`, key.apiKey);
       expect(status, JSON.stringify(json)).to.equal(200);

@@ -57,7 +57,7 @@ describe('keys for calls to creators', () => {
     ['no keys', '{}'],
     ['another kind of key', '{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA","d":"AA"}]}'],
   ] as const) {
-    it(`rejects: a file with ${what}, naming it`, () => {
+    it(`rejects: a file with ${what}, and names the file`, () => {
       writeFileSync(path, text);
       expect(() => loadCallKeys(path)).to.throw(path);
       expect(readFileSync(path, 'utf8')).to.equal(text);

@@ -129,7 +129,7 @@ describe('fees and refundable deposits', function () {
   });
 
   for (const exhausted of ['WALLET', 'LISTING', 'TOTAL'] as const) {
-    it(`falls back to the tank when SPONSOR_LAMPORTS_${exhausted} is used up, and the operator's balance does not change`, async () => {
+    it(`come from the gas balance once the sponsor limit ${exhausted} is used up, and the operator's balance does not change`, async () => {
       const name = exhausted === 'TOTAL' ? 'SPONSOR_LAMPORTS_TOTAL' : `SPONSOR_LAMPORTS_PER_${exhausted}`;
       // Enough for one call's rent, but not for it on top of the record of another call.
       const relay = await startRelay({ [name]: String(rents.record + rents.escrow) });

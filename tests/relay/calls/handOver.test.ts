@@ -124,7 +124,7 @@ describe('refunds that callers cannot receive', function () {
     query("SELECT coalesce(sum(lamports), 0) FROM lent_sums WHERE scope = 'waiting'").then((sum) => BigInt(sum));
   const escrowOf = (id: string) => findEscrow(findExecution(parseUuid(id)!));
 
-  it('of a hundred paying wallets leave every other caller served at the default settings, claimed or not', async () => {
+  it('to a hundred paying wallets do not stop calls of other callers at the default settings, claimed or not', async () => {
     const [attacker] = market.callers;
     const signingKey = generateSigningKey();
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));

@@ -218,7 +218,7 @@ describe('Idempotency-Key', function () {
   });
 
   for (const key of ['', 'x'.repeat(256), 'a key', 'key\u00e9']) {
-    it(`rejects: the key ${JSON.stringify(key.slice(0, 12))} of ${key.length}`, async () => {
+    it(`rejects: the key ${JSON.stringify(key.slice(0, 12))} of ${key.length} characters`, async () => {
       const { status, body } = await execute(key);
       expect([status, body.error.code]).to.deep.equal([400, 'invalid_request']);
       expect(body.error.details.issues[0]).to.include({ in: 'header', path: 'Idempotency-Key' });

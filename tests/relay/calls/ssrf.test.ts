@@ -302,7 +302,7 @@ describe('calls to creators: addresses', function () {
 
   describe('redirects', () => {
     for (const status of [300, 301, 302, 303, 307, 308]) {
-      it(`end the call as a failure on ${status} and follow no redirect`, async () => {
+      it(`with status ${status} end the call as a failure and are not followed`, async () => {
         const redirecting = createServer((_request, response) => {
           response.writeHead(status, { location: `http://127.0.0.1:${port}/execute` }).end();
         });

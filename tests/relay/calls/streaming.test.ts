@@ -127,7 +127,7 @@ describe('streamed output', function () {
     expect(accepted).to.deep.equal(['text/event-stream, application/json']);
   });
 
-  it("is asked of a creator only if its caller asked, and is optional: the client's answer is the same", async () => {
+  it('is requested from a creator only if its caller asked for it, and the creator may answer without it', async () => {
     answering((id, response) => void response.end(JSON.stringify(goodAnswer(market.signingKey, id, 'at once'))));
     const { texts, outcome } = await stream();
     expect(await outcome).to.include({ status: 'completed', result: 'at once' });
@@ -183,11 +183,11 @@ describe('streamed output', function () {
       'no more words',
     ],
     [
-      'is larger than an answer may be',
+      'is larger than the limit for answers',
       (_, response) => response.end(delta('x'.repeat(5 * 1024 * 1024))),
       'larger than 5242880 bytes',
     ],
-    ['has a delta that is none', (_, response) => response.end('event: delta\ndata: x\n\n'), 'is not {"text"'],
+    ['has an invalid delta', (_, response) => response.end('event: delta\ndata: x\n\n'), 'is not {"text"'],
     [
       'is not UTF-8',
       // Delayed, so that it does not arrive in one piece with the delta.
@@ -196,7 +196,7 @@ describe('streamed output', function () {
     ],
   ];
   for (const [name, rest, says] of FAULTS) {
-    it(`that ${name} is refunded, and its caller is told`, async () => {
+    it(`is refunded, and the caller gets the reason, when it ${name}`, async () => {
       answering((id, response) => {
         begin(response, 'believe me');
         rest(id, response);

@@ -20,7 +20,7 @@ const SEEDS: [relays: 1 | 2, seeds: number][] = onPostgres
   : [[1, 2]];
 
 for (const [relays, seeds] of SEEDS) {
-  describe(`chaos, ${relays === 2 ? 'two relays' : 'one relay'}`, function () {
+  describe(`chaos with ${relays === 2 ? 'two relays' : 'one relay'}`, function () {
     // Each run ends by itself when nothing moves any more; this limit is only against a test that hangs.
     this.timeout(1_200_000);
     let chaos: Chaos;
@@ -30,7 +30,7 @@ for (const [relays, seeds] of SEEDS) {
     after(() => chaos.stop());
 
     for (let seed = FIRST_SEED; seed < FIRST_SEED + seeds; seed += 1) {
-      it(`seed ${seed}: kills, faults and creators that misbehave, over ${EXECUTIONS} executions`, async () => {
+      it(`(seed ${seed}: kills, faults, bad creators) violates no invariant in ${EXECUTIONS} executions`, async () => {
         expect((await chaos.run(seed, EXECUTIONS)).violations).to.deep.equal([]);
       });
     }

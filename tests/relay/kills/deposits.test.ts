@@ -252,7 +252,7 @@ describe('kill -9 of a relay that holds deposits', function () {
       await relay.kill();
     });
 
-    it(`returns what cannot be served any more, whole and once, and takes nothing else (${mode})`, async () => {
+    it(`returns deposits that can no longer be served, in full and once, and takes nothing else (${mode})`, async () => {
       const { doomed, next } = await startPair(mode);
       const before = { ...(await balances()), elsewhere: await market.amountOf(market.callers[1]!.usdc) };
       const all = await begin(doomed, ['returned', 'unsigned', 'failed', 'expired'], mode);

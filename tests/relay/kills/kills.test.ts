@@ -239,7 +239,7 @@ describe('kill -9', function () {
           });
 
           for (const point of POINTS[ending]) {
-            it(`killed at ${point}`, async () => {
+            it(`ends the call exactly once, or never charges for it, after a kill at ${point}`, async () => {
               const end = ends.get(taskOf(ending, point))!;
               if (NOTHING_SENT.includes(point)) await assertNeverOpened(end);
               else await assertEnded(taskOf(ending, point), ending, end);

@@ -122,7 +122,7 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         behave: (_b, r) => raw(r, 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
         end: lateWith('UND_ERR_SOCKET'),
       },
-      { name: '503 for ever', behave: status(503), end: lateWith('the server is unavailable') },
+      { name: '503 permanently', behave: status(503), end: lateWith('the server is unavailable') },
       {
         name: '502 with an endless body',
         behave: (_b, r) => {

@@ -60,8 +60,8 @@ describe('creators that misbehave', function () {
   for (const [kind, cases] of Object.entries(misbehaviours(key, stranger))) {
     describe(kind, () => {
       for (const { name, behave, end, calls } of cases) {
-        const outcome = 'result' in end ? 'paid' : `${end.status}, refunded to the unit`;
-        it(`${name}: ${outcome}`, async () => {
+        const outcome = 'result' in end ? 'paid' : `answered with ${end.status} and refunded to the unit`;
+        it(`${name}: the call is ${outcome}`, async () => {
           // Memory that an answer needs grows in every run. Garbage that is not yet collected appears only in some.
           const grown: number[] = [];
           do grown.push(await run(`${kind}: ${name}`, behave, end, calls));

@@ -73,7 +73,7 @@ describe("the nodes of an archive's tree", () => {
       }
       expect(await proofOf(first + count)).to.equal(null);
     }
-    // Two nodes for each leaf and the path from the last one to the root, not a tree of a million.
+    // About two nodes for each leaf, and the path from the last leaf to the root. Empty subtrees are not stored.
     expect(await stored()).to.have.length.lessThan(50 * 2 + 20);
     const apart = await stored();
     await nodes.drop(0);
@@ -167,7 +167,7 @@ describe("the nodes of an archive's tree", () => {
         .execute();
     });
 
-    it('are built from many leaves and proven by the account, once', async () => {
+    it("are built from all leaves, match the root of the tree's account, and are written once", async () => {
       await addLeaves(0, COUNT);
       await follow(accountOf(COUNT, root(COUNT)));
       expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: COUNT, isProven: true });

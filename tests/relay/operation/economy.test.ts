@@ -60,7 +60,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
   /** Actions by which a wallet makes its own opens fail while they are in flight, and their repair. */
   const kills: [title: string, kill: (caller: TestCaller) => Promise<unknown>, mend: () => Promise<unknown>][] = [
     [
-      'tanks that are emptied',
+      'gas balances that are emptied',
       ({ wallet }) => market.node.fundSol(findSpender(wallet.publicKey), 0),
       () => Promise.all(attackers.map(({ wallet }) => market.node.fundSol(findSpender(wallet.publicKey), SOL))),
     ],

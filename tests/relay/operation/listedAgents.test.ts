@@ -209,7 +209,7 @@ describe('lists of agents', function () {
   }
 
   for (let seed = 0; seed < WORLDS; seed += 1) {
-    it(`equal a plain list after any changes: seed ${seed}`, async () => {
+    it(`equal a plain list after random changes of seed ${seed}`, async () => {
       const random = createRandom(seed);
       const plain = new Map<string, Plain>();
       const listings = Array.from({ length: LISTINGS }, newAddress);

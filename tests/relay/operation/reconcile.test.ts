@@ -328,7 +328,7 @@ describe('reconcile', function () {
     ],
   ];
   for (const [name, spoil, expected] of CASES) {
-    it(`names ${name}`, async () => {
+    it(`reports ${name}`, async () => {
       expectDifferences(await check(spoil), expected());
     });
   }

@@ -155,7 +155,7 @@ describe('results', function () {
   });
 
   for (const bad of ['down', 'other bytes', 'forbidden'] as const) {
-    it(`remain in the ledger while the storage is bad: ${bad}`, async () => {
+    it(`remain in the ledger while the storage does not work: ${bad}`, async () => {
       const large = await settled(LARGE);
       storage.state.weather = bad;
       expect(

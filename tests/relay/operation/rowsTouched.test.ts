@@ -204,7 +204,7 @@ describe('rows that the API touches', function () {
   });
 
   /** For a bare limit, SQLite would plan again for each value. */
-  it('come from statements that SQLite prepares once', function () {
+  it('come from statements that SQLite does not prepare again for another limit', function () {
     if (onPostgres) this.skip();
     const texts = [...new Set(large.ran.map(({ text }) => text))];
     expect(texts.filter((text) => /\blimit \? \+ 0/i.test(text))).to.have.length.above(5);

@@ -17,7 +17,7 @@ import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 /** More accounts than a node reads in one call. */
 const LOST = 101;
 
-describe('a relay whose node does not answer a search through all records', function () {
+describe('a starting relay', function () {
   // Each wait below has its own progress check; this limit is only against a test that hangs.
   this.timeout(900_000);
   let market: TestMarketplace;
@@ -51,7 +51,7 @@ describe('a relay whose node does not answer a search through all records', func
     expect(refusal).to.include(`${name} (feature ${key})`);
   });
 
-  it('accepts calls once the ledger agrees with the index, and refunds orphans', async () => {
+  it('accepts calls and refunds orphans once ledger and index agree, without getProgramAccounts', async () => {
     const execute = (url: string, body: Record<string, unknown>) =>
       request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
     market.setBehaviour((body, _response, reply) => {

@@ -78,7 +78,7 @@ describe('results whose storage is away', function () {
   });
 
   for (const weather of ['hangs', 'trickles', 'refuses'] as const) {
-    it(`stay in the ledger while it ${weather}, and readers of a moved result are told to retry`, async () => {
+    it(`stay in the ledger while the storage ${weather}, and readers of a moved result are told to retry`, async () => {
       const moved = await settled(LARGE);
       await keep();
       const large = await settled(LARGE);

@@ -178,7 +178,7 @@ describe('two nodes', function () {
   ];
   for (const [name, rule] of LIES) {
     for (const which of ['first', 'second'] as const) {
-      it(`decide nothing until they agree when the ${which} says that a record ${name}`, async () => {
+      it(`decide nothing until they agree when the ${which} node says that a record ${name}`, async () => {
         const liar = which === 'first' ? one : other;
         const before = await market.balances();
         const counted = await disagreements();
@@ -216,7 +216,7 @@ describe('two nodes', function () {
   });
 
   for (const which of ['first', 'second'] as const) {
-    it(`keep an open valid and pay it once when the ${which} says that every transaction has failed`, async () => {
+    it(`keep an open valid and pay it once when the ${which} node says that every transaction has failed`, async () => {
       const liar = which === 'first' ? one : other;
       const before = await market.balances();
       const err = { InstructionError: [1, { Custom: 6_012 }] };
@@ -280,7 +280,7 @@ describe('two nodes', function () {
       ['names a high slot from the start on', () => 1_000],
       ['runs ahead little by little', (ms: number) => Math.floor(ms / 11)],
     ] as [string, (ms: number) => number][]) {
-      it(`do not let one node decide alone when it ${how}`, async () => {
+      it(`do not let one node decide alone if it ${how}`, async () => {
         const began = performance.now();
         one.onCall(async ({ method }, forward) => {
           const answer = (await forward()) as Answer | { result: number };

@@ -151,7 +151,7 @@ describe('the budgets of the x402 API', function () {
       expect(after).to.deep.equal({ ...before, relay: after.relay });
     });
 
-    it('counts the cost of the payment for the operator', async () => {
+    it('count the cost of the payment for the operator', async () => {
       const [row] = await market.query('ledger', 'SELECT lost_fees, may_burn_lamports FROM executions');
       expect(row).to.deep.equal({ lost_fees: burnt, may_burn_lamports: RISK });
     });
@@ -162,7 +162,7 @@ describe('the budgets of the x402 API', function () {
       total: /^Failed calls have cost/,
     };
     for (const scope of ['wallet', 'listing', 'total'] as const) {
-      it(`sells until the unpaid fees of a day could pass ${BURNT[scope]}`, async () => {
+      it(`allow calls until the unpaid fees of a day could exceed ${BURNT[scope]}`, async () => {
         // Half of the other two limits is reserved for wallets that have paid for calls.
         const share = scope === 'wallet' ? 1n : 2n;
         await holdsTo(BURNT[scope], scope, share * (burnt + RISK), { says: WHOSE[scope], retryAfter: '900' });
@@ -170,7 +170,7 @@ describe('the budgets of the x402 API', function () {
     }
   });
 
-  describe('after calls whose records still hold lent rent', () => {
+  describe('after calls whose records still hold lent deposits', () => {
     const WHOSE: Record<Scope, string> = {
       wallet:
         'Calls of this wallet hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for a wallet.',
@@ -180,7 +180,7 @@ describe('the budgets of the x402 API', function () {
         'Calls hold LENT lamports of refundable deposits lent by the marketplace; one more call would exceed the limit for all calls.',
     };
     for (const scope of ['wallet', 'listing', 'total'] as const) {
-      it(`sells until the rent that is lent could pass ${LENT[scope]}, and then says so`, async () => {
+      it(`allow calls until the lent deposits could exceed ${LENT[scope]}, and then give this reason`, async () => {
         const names = { wallet: payer.publicKey.toBase58(), listing: market.agentId, total: '' };
         // PostgreSQL keeps each sum in several rows.
         const sum = `SELECT CAST(coalesce(sum(lamports), 0) AS BIGINT) AS lamports FROM lent_sums

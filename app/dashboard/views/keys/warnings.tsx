@@ -87,7 +87,7 @@ function mostNow(money: WalletMoney, keyId: string): number {
   return Math.min(toUsdc(period), toUsdc(total));
 }
 
-/** True if a later key has the same name: the earlier one is meant to end. */
+/** True if a newer key has the same name. It replaces this key, so the expiry of this one needs no warning. */
 function isReplaced(key: KeySummary, keys: readonly KeySummary[]): boolean {
   return keys.some(({ name, created_at }) => name === key.name && created_at > key.created_at);
 }

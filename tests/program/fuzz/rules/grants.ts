@@ -78,7 +78,7 @@ export function withdrawGas(ledger: Ledger, input: { wallet: PublicKey; lamports
   demandSoundTank(ledger, tank);
 }
 
-/** A tank must be empty or rent-exempt after it paid. */
+/** A gas balance must be empty or rent-exempt after it paid. */
 export function demandSoundTank(ledger: Ledger, tank: Address): void {
   const { lamports } = ledger.get(tank);
   demand(lamports === 0n || lamports >= ledger.rent(0), 'TankBelowRent');
@@ -90,7 +90,7 @@ function restarted({ periodStart, periodSeconds, periodSpent, periodLamports }: 
   return { periodStart: now, ...(over ? { periodSpent: 0n, periodLamports: 0n } : { periodSpent, periodLamports }) };
 }
 
-/** The grant after an open at this price that takes `lamports` from the tank. */
+/** The grant after an open at this price that takes `lamports` from the gas balance. */
 export function spend(grant: Grant, price: bigint, lamports: bigint, now: bigint): Grant {
   demand(!grant.revoked, 'GrantRevoked');
   demand(now < grant.expiresAt, 'GrantExpired');

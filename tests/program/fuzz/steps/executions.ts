@@ -55,7 +55,7 @@ const FAULTS = [
   ...(['late', 'id'] as const),
 ];
 
-/** The rent sponsor: usually the lender, otherwise the tank or an uninvolved account. */
+/** The rent sponsor: usually the lender, otherwise the gas balance or an uninvolved account. */
 export function someSponsor(draw: Draw, payer: PublicKey, caller: PublicKey, executionId: Uint8Array): PublicKey {
   const record = program.findExecution(executionId);
   if (draw.maybe(4)) return draw.of([record, program.findEscrow(record)]);

@@ -91,7 +91,7 @@ export const closeGrant: Planner = ({ ledger }, draw) => {
   return plan('close_grant', 'GrantClosed', instruction, (target) => rules.closeGrant(target, input, text(signer)));
 };
 
-/** A wallet withdraws lamports from its tank: values on both sides of every limit. */
+/** A wallet withdraws lamports from its gas balance: values on both sides of every limit. */
 export const withdrawGas: Planner = ({ ledger }, draw) => {
   const owner = draw.lean(CALLERS, (candidate) => ledger.get(tank(candidate)).lamports > 0n);
   const held = ledger.get(tank(owner)).lamports;
@@ -101,7 +101,7 @@ export const withdrawGas: Planner = ({ ledger }, draw) => {
     draw.maybe(10) || amounts.length === 0 ? draw.of([0n, held + 1n]) : draw.of([...amounts, program.ALL_GAS]);
   const input = { wallet: owner, lamports: amount };
   const instruction = program.withdrawGas(input);
-  // Nobody can withdraw from another wallet's tank.
+  // Nobody can withdraw from another wallet's gas balance.
   const other = CALLERS.find((candidate) => candidate !== owner)!;
   const stolen = draw.maybe(5);
   if (stolen) instruction.keys[1]!.pubkey = key(tank(other));

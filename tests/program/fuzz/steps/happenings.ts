@@ -161,7 +161,7 @@ export const poverty: Planner = ({ ledger }, draw): Happening => {
   };
 };
 
-/** Anyone adds to a tank by a plain transfer that leaves it rent-exempt. */
+/** Anyone adds to a gas balance by a plain transfer that leaves it rent-exempt. */
 export const deposit: Planner = ({ ledger }, draw): Happening => {
   const to = tank(draw.lean(CALLERS, (caller) => ledger.get(tank(caller)).lamports < 10_000_000n));
   const least = ledger.rent(0);
