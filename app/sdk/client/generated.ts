@@ -37,7 +37,7 @@ export interface components {
             /** @description Up to 5 tags in addition to the standard tags, which the listing has on-chain. */
             custom_tags: string[];
             /**
-             * @description JSON Schema of `parameters`. Schemas are JSON Schema as pydantic 2, zod 4 and OpenAI function schemas emit it. Keywords:
+             * @description JSON Schema of `parameters`. Schemas are JSON Schema as pydantic 2, zod 4 and OpenAI function schemas emit it. Keywords and rules:
              *     - any value: `type`, `enum`, `const`
              *     - combinations: `anyOf`, `oneOf`, `allOf`, `not`, `$ref`, `$defs`, `definitions`
              *     - objects: `properties`, `required`, `additionalProperties`, `patternProperties`, `propertyNames`, `minProperties`, `maxProperties`
@@ -45,12 +45,16 @@ export interface components {
              *     - strings: `minLength`, `maxLength`, `pattern`, `format`
              *     - numbers: `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf`
              *     - annotations: `title`, `description`, `default`, `examples`, `deprecated`, `readOnly`, `writeOnly`, `discriminator`, `contentEncoding`, `contentMediaType`, `contentSchema`, `$schema`, `$id`, `$comment`, `id`
-             *     Annotations, and names that begin with `x-`, are kept and not checked. Any other keyword is refused.
-             *     Formats that are checked: `date`, `time`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uuid`; any other `format` is an annotation.
-             *     `$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.
-             *     `pattern` has the syntax of RE2: no lookahead and no backreferences. If the schema also has a checked `format`, a pattern that RE2 cannot read is ignored.
-             *     A schema has at most 32768 bytes, 1000 schemas within it (10000 schemas and 32 levels if each `$ref` counts as the schema that it names), and 200 in one union.
-             *     input_schema describes an object and is enforced before any money moves; output_schema describes the result and is not enforced.
+             *     - Annotations, and names that begin with `x-`, are kept and not checked.
+             *     - Any other keyword is refused.
+             *     - Formats that are checked: `date`, `time`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uuid`. Any other `format` is an annotation.
+             *     - `$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.
+             *     - `pattern` has the syntax of RE2: no lookahead and no backreferences.
+             *     - A `pattern` that RE2 cannot read is ignored if the schema also has a checked `format`.
+             *     - A schema has at most 32768 bytes, 1000 schemas within it, and 200 in one union.
+             *     - If each `$ref` counts as the schema that it names: at most 10000 schemas and 32 levels.
+             *     - `input_schema` describes an object and is enforced before any money moves.
+             *     - `output_schema` describes the result and is not enforced.
              */
             input_schema: {
                 [key: string]: unknown;
