@@ -68,6 +68,17 @@ async function takeBackTo({ db }: IngestDeps, log: Logger, slot: bigint): Promis
   return true;
 }
 
+/** Rolls back transactions if their accounts were read after a block that the chain has dropped. */
+async function takeBackDropped(deps: IngestDeps, log: Logger): Promise<void> {
+  const slot = await findDroppedReading(deps);
+  if (slot === null) return;
+  log.warn(
+    { slot: Number(slot) },
+    'accounts were read after a block that the chain has dropped: rolled back to this slot and reapplied',
+  );
+  await takeBack(deps.db, slot - 1n);
+}
+
 /**
  * Runs a pass. If the node's list does not reach the cursor, it rolls the tables back to where they agree, and retries.
  */
@@ -141,14 +152,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   /** Applies transactions again if their accounts were read after a block that the chain has dropped. */
   async function checkReadings(): Promise<void> {
     if (now() < readingsAt) return;
-    const slot = await findDroppedReading(deps);
-    if (slot !== null) {
-      log.warn(
-        { slot: Number(slot) },
-        'accounts were read after a block that the chain has dropped: rolled back to this slot and reapplied',
-      );
-      await takeBack(db, slot - 1n);
-    }
+    await takeBackDropped(deps, log);
     readingsAt = now() + (options.compareMs ?? COMPARE_MS);
   }
 

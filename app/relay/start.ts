@@ -120,17 +120,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
-  const { ledger, views, writes } = files;
   const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
-  const events = createEvents({
-    ledger: ledger.db,
-    views: views.db,
-    writes,
-    calls,
-    limits: standing.config,
-    now: () => Date.now(),
-    log,
-  });
+  const events = assembleEvents(files, calls, standing.config, log);
   let baseUrl = '';
   const deps = assembleDeps(options, parts, {
     baseUrl: () => baseUrl,
@@ -508,6 +499,16 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   const place = createSweepPlace(writes, ledger.db, owner);
   const leadership = createLeadership(ledger.db, owner);
   return { engine, leases, leadership, place, commits: writes.commits, standing };
+}
+
+/** Builds all that reports events. `limits` returns the marketplace's current Config. */
+function assembleEvents(
+  { ledger, views, writes }: OpenLedger,
+  calls: WebhookCalls,
+  limits: () => Config,
+  log: Logger,
+): RunningEvents {
+  return createEvents({ ledger: ledger.db, views: views.db, writes, calls, limits, now: () => Date.now(), log });
 }
 
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {

@@ -41,42 +41,20 @@ export interface EndpointsDeps {
 
 export type Webhooks = ReturnType<typeof createEndpoints>;
 
-export function createEndpoints({ ledger, config, payers, limits, now }: EndpointsDeps) {
-  const asked = limits.counter('webhooks', ASKED);
-  const askedByStrangers = limits.counter('webhooks-strangers', OF_STRANGERS);
+export function createEndpoints(deps: EndpointsDeps) {
+  return { ...createEndpointOperations(deps), ...createDeliveryOperations(deps) };
+}
 
-  async function require(wallet: string, endpointId: string): Promise<table.EndpointRow> {
-    const row = ENDPOINT_ID.test(endpointId) ? await table.readEndpoint(ledger, wallet, endpointId) : undefined;
-    if (row) return row;
-    throw new ApiError('webhook_not_found', 'This wallet has no webhook endpoint with this endpoint_id');
-  }
-
-  async function requireDelivery(wallet: string, id: bigint | null): Promise<table.ListedDelivery> {
-    const row = id === null ? undefined : await table.readDelivery(ledger, wallet, id);
-    if (row) return row;
-    throw new ApiError('webhook_not_found', 'This wallet has no delivery with this delivery_id');
-  }
-
+/** Creates the operations on the endpoints themselves. */
+function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps) {
   function requireUrl(url: string | undefined): void {
     const fault = url === undefined || config.allowPrivateEndpoints ? null : findEndpointFault(url);
     if (fault) throw invalidField('url', fault, url);
   }
 
-  async function consume(wallet: string): Promise<void> {
-    try {
-      await asked.consume(wallet);
-      if (!(await payers.isKnown(wallet))) await askedByStrangers.consume('all');
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-      const message = `Too many tests and repeats of webhooks in 10 minutes. Retry in ${retryAfterSeconds} s.`;
-      throw new ApiError('rate_limited', message, { retryAfterSeconds });
-    }
-  }
-
   async function change(wallet: string, endpointId: string, changes: Parameters<typeof table.updateEndpoint>[2]) {
     await table.updateEndpoint(ledger, endpointId, changes);
-    return render(await require(wallet, endpointId), now());
+    return render(await requireEndpoint(ledger, wallet, endpointId), now());
   }
 
   return {
@@ -84,7 +62,7 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
       return { endpoints: (await table.readEndpoints(ledger, wallet)).map((row) => render(row, now())) };
     },
     async retrieve(wallet: string, endpointId: string) {
-      return render(await require(wallet, endpointId), now());
+      return render(await requireEndpoint(ledger, wallet, endpointId), now());
     },
     async create(wallet: string, { url, event_types }: CreateWebhookBody) {
       requireUrl(url);
@@ -116,7 +94,7 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
     },
     async update(wallet: string, endpointId: string, { url, event_types, enabled }: UpdateWebhookBody) {
       requireUrl(url);
-      const row = await require(wallet, endpointId);
+      const row = await requireEndpoint(ledger, wallet, endpointId);
       const on = { disabled_ms: null, disabled_by: null, failing_since_ms: null };
       const off = { disabled_ms: row.disabled_ms ?? BigInt(now()), disabled_by: 'wallet' as const };
       const changes = {
@@ -129,19 +107,40 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
       return Object.keys(changes).length === 0 ? render(row, now()) : change(wallet, endpointId, changes);
     },
     async delete(wallet: string, endpointId: string) {
-      await require(wallet, endpointId);
+      await requireEndpoint(ledger, wallet, endpointId);
       await table.deleteEndpoint(ledger, endpointId);
       return { endpoint_id: endpointId };
     },
     async rotate(wallet: string, endpointId: string) {
-      const row = await require(wallet, endpointId);
+      const row = await requireEndpoint(ledger, wallet, endpointId);
       const secret = newSecret();
       const old_secret_until_ms = BigInt(now() + OVERLAP_MS);
       const changes = { secret, old_secret: row.secret, old_secret_until_ms };
       return { endpoint: await change(wallet, endpointId, changes), secret: shown(secret) };
     },
+  };
+}
+
+/** Creates the operations on what is sent to the endpoints. */
+function createDeliveryOperations({ ledger, payers, limits, now }: EndpointsDeps) {
+  const asked = limits.counter('webhooks', ASKED);
+  const askedByStrangers = limits.counter('webhooks-strangers', OF_STRANGERS);
+
+  async function consume(wallet: string): Promise<void> {
+    try {
+      await asked.consume(wallet);
+      if (!(await payers.isKnown(wallet))) await askedByStrangers.consume('all');
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
+      const message = `Too many tests and repeats of webhooks in 10 minutes. Retry in ${retryAfterSeconds} s.`;
+      throw new ApiError('rate_limited', message, { retryAfterSeconds });
+    }
+  }
+
+  return {
     async test(wallet: string, endpointId: string) {
-      await require(wallet, endpointId);
+      await requireEndpoint(ledger, wallet, endpointId);
       await consume(wallet);
       const data = JSON.stringify({ endpoint_id: endpointId });
       await ledger.executeQuery(
@@ -150,16 +149,36 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
       return { endpoint_id: endpointId };
     },
     async deliveries(wallet: string, endpointId: string, page: { limit: number; offset: number }) {
-      await require(wallet, endpointId);
+      await requireEndpoint(ledger, wallet, endpointId);
       const { rows, total } = await table.readDeliveries(ledger, endpointId, page);
       return { deliveries: rows.map(renderDelivery), total, ...page };
     },
     async redeliver(wallet: string, deliveryId: string) {
-      const row = await requireDelivery(wallet, toRowId(deliveryId));
+      const row = await requireDelivery(ledger, wallet, toRowId(deliveryId));
       await consume(wallet);
-      return renderDelivery(await requireDelivery(wallet, await table.repeatDelivery(ledger, row, now())));
+      return renderDelivery(await requireDelivery(ledger, wallet, await table.repeatDelivery(ledger, row, now())));
     },
   };
+}
+
+async function requireEndpoint(
+  ledger: EndpointsDeps['ledger'],
+  wallet: string,
+  endpointId: string,
+): Promise<table.EndpointRow> {
+  const row = ENDPOINT_ID.test(endpointId) ? await table.readEndpoint(ledger, wallet, endpointId) : undefined;
+  if (row) return row;
+  throw new ApiError('webhook_not_found', 'This wallet has no webhook endpoint with this endpoint_id');
+}
+
+async function requireDelivery(
+  ledger: EndpointsDeps['ledger'],
+  wallet: string,
+  id: bigint | null,
+): Promise<table.ListedDelivery> {
+  const row = id === null ? undefined : await table.readDelivery(ledger, wallet, id);
+  if (row) return row;
+  throw new ApiError('webhook_not_found', 'This wallet has no delivery with this delivery_id');
 }
 
 const ENDPOINT_ID = /^we_[0-9a-f]{24}$/;

@@ -21,6 +21,15 @@ export function createOpening(
   depositing: Pick<Depositing, 'isOpened' | 'openAgain' | 'notOpened' | 'withoutRecord'>,
   stopping: AbortSignal,
 ) {
+  return { ...createOpen(deps, depositing, stopping), ...createReopening(deps, depositing) };
+}
+
+/** Creates the step that sends the open. */
+function createOpen(
+  deps: EngineDeps,
+  depositing: Pick<Depositing, 'isOpened' | 'openAgain' | 'notOpened'>,
+  stopping: AbortSignal,
+) {
   const { chain, journal, authorities } = deps;
 
   async function open(row: JournalRow, live: Live): Promise<Step> {
@@ -108,6 +117,13 @@ export function createOpening(
     return voidOpen(row, live, openRefused(error, message, row), { slot, burnt, error });
   }
 
+  return { open };
+}
+
+/** Creates the step for an open that the chain rolled back. */
+function createReopening(deps: EngineDeps, depositing: Pick<Depositing, 'withoutRecord'>) {
+  const { chain, journal } = deps;
+
   /**
    * Handles an open execution whose record is gone. It sends the same bytes until the chain is final about it. Then it
    * signs the open once more, because a creator may have done the work meanwhile. Past refund_at others may have closed
@@ -129,5 +145,5 @@ export function createOpening(
     return 'ended';
   }
 
-  return { open, withoutRecord };
+  return { withoutRecord };
 }

@@ -28,9 +28,15 @@ const SENT_BACK: Why = { code: 'service_unavailable', message: 'The payment was 
 /** Creates the steps from a deposit's accounts to its open. */
 export function createPaying(
   deps: EngineDeps,
-  { giveBack, endUnpaid }: Pick<Returning, 'giveBack' | 'endUnpaid'>,
+  returning: Pick<Returning, 'giveBack' | 'endUnpaid'>,
   stopping: AbortSignal,
 ) {
+  const { prepare } = createPreparing(deps, returning, stopping);
+  return { prepare, ...createPayment(deps, returning, stopping) };
+}
+
+/** Creates the step that makes the deposit's accounts. */
+function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUnpaid'>, stopping: AbortSignal) {
   const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
 
@@ -55,6 +61,18 @@ export function createPaying(
     return endUnpaid(row, live, final, unpaid('The deposit for this payment could not be created'));
   }
 
+  return { prepare };
+}
+
+/** Creates the steps from the payment to the open. */
+function createPayment(
+  deps: EngineDeps,
+  { giveBack, endUnpaid }: Pick<Returning, 'giveBack' | 'endUnpaid'>,
+  stopping: AbortSignal,
+) {
+  const { chain, journal } = deps;
+  const { read, readPast } = createDepositReader(deps);
+
   /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
   async function pay(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
@@ -67,25 +85,10 @@ export function createPaying(
       return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit for this payment'));
     }
     if (isPaid(row, at)) return notePaid(row, at);
-    const why = (await whyNotToPay(row, at)) ?? whyNotToOpen(row, at) ?? (await whyItWouldFail(row));
+    const why = (await whyNotToPay(chain, row, at)) ?? whyNotToOpen(row, at) ?? (await whyItWouldFail(chain, row));
     if (why) return giveBack(row, at, why);
     await journal.paySigned(row, chain.countersign(row.pay_transaction!, row.pay_last_valid_height!));
     return 'next';
-  }
-
-  /** A memo or an assertion of the client can make its payment fail, which would still cost our fee. */
-  async function whyItWouldFail({ pay_transaction: payment }: JournalRow): Promise<Why | null> {
-    // If the node does not answer, the payment is signed: the chain decides in the end.
-    const fails = await chain.wouldFail(payment!).catch(() => false);
-    return fails ? unpaid('The payment would fail on-chain') : null;
-  }
-
-  async function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Promise<Why | null> {
-    if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
-    if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit for this payment has expired or expires soon');
-    if (Date.now() - Number(row.created_ms) < OLD_MS) return null;
-    const { blockHeight } = await chain.finalized();
-    return blockHeight > row.pay_last_valid_height! ? unpaid('The payment has expired') : null;
   }
 
   /** Sends the payment until its fate is final. */
@@ -146,5 +149,27 @@ export function createPaying(
     return 'ended';
   }
 
-  return { prepare, pay, follow, open, withoutMoney };
+  return { pay, follow, open, withoutMoney };
+}
+
+/** A memo or an assertion of the client can make its payment fail, which would still cost our fee. */
+async function whyItWouldFail(
+  chain: EngineDeps['chain'],
+  { pay_transaction: payment }: JournalRow,
+): Promise<Why | null> {
+  // If the node does not answer, the payment is signed: the chain decides in the end.
+  const fails = await chain.wouldFail(payment!).catch(() => false);
+  return fails ? unpaid('The payment would fail on-chain') : null;
+}
+
+async function whyNotToPay(
+  chain: EngineDeps['chain'],
+  row: JournalRow,
+  { payable, now, deposit }: DepositAt,
+): Promise<Why | null> {
+  if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
+  if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit for this payment has expired or expires soon');
+  if (Date.now() - Number(row.created_ms) < OLD_MS) return null;
+  const { blockHeight } = await chain.finalized();
+  return blockHeight > row.pay_last_valid_height! ? unpaid('The payment has expired') : null;
 }

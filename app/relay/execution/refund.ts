@@ -76,31 +76,9 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
     if (!fresh.record) throw new Error('the record of a refund does not exist any more');
     const reason = REFUND_REASONS[Number(row.refund_reason ?? UNSERVED)] ?? 'unserved';
-    await storeRefund(row, await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds)), rebuilds);
+    const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
+    await storeRefund(journal, row, signed, rebuilds);
     return 'next';
-  }
-
-  /** Stores another transaction that refunds; the reason that callers see stays. */
-  function storeRefund(row: JournalRow, signed: NewTransaction, rebuilds: bigint): Promise<void> {
-    return journal.refunding(row, signed, {
-      reason: Number(row.refund_reason ?? UNSERVED),
-      code: row.error_code ?? 'service_unavailable',
-      message: row.error_message ?? '',
-      rebuilds,
-    });
-  }
-
-  /**
-   * Signs and stores the hand-over of a refund that has waited long enough. False if it is not due, would fail, or the
-   * budgets have no room.
-   */
-  async function handOver(row: JournalRow, { record, now }: Snapshot): Promise<boolean> {
-    if (!record || now < handOverFrom(record.refundAt)) return false;
-    const signed = await signHandOver(chain, row, record, usdcMint);
-    const problem = await chain.simulate(signed.bytes);
-    if (problem || !(await journal.reserveRefund(row, budgets))) return false;
-    await storeRefund(row, signed, row.rebuilds);
-    return true;
   }
 
   /**
@@ -113,7 +91,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
       const signed = await signRefund(chain, row, snapshot.record!, usdcMint, 'unserved');
       const problem = await chain.simulate(signed.bytes);
       if (problem?.error === 'RefundDestinationUnusable') {
-        return (await handOver(row, snapshot)) ? refund(row) : waitForAccount(row);
+        return (await handOver(deps, row, snapshot)) ? refund(row) : waitForAccount(row);
       }
       if (isWaiting(row)) {
         if (!(await journal.reserveRefund(row, budgets))) return 'rest';
@@ -133,6 +111,35 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   }
 
   return { refundIntent, retryRefund, unpark };
+}
+
+/** Stores another transaction that refunds; the reason that callers see stays. */
+function storeRefund(
+  journal: EngineDeps['journal'],
+  row: JournalRow,
+  signed: NewTransaction,
+  rebuilds: bigint,
+): Promise<void> {
+  return journal.refunding(row, signed, {
+    reason: Number(row.refund_reason ?? UNSERVED),
+    code: row.error_code ?? 'service_unavailable',
+    message: row.error_message ?? '',
+    rebuilds,
+  });
+}
+
+/**
+ * Signs and stores the hand-over of a refund that has waited long enough. False if it is not due, would fail, or the
+ * budgets have no room.
+ */
+async function handOver(deps: EngineDeps, row: JournalRow, { record, now }: Snapshot): Promise<boolean> {
+  const { chain, journal, budgets, usdcMint } = deps;
+  if (!record || now < handOverFrom(record.refundAt)) return false;
+  const signed = await signHandOver(chain, row, record, usdcMint);
+  const problem = await chain.simulate(signed.bytes);
+  if (problem || !(await journal.reserveRefund(row, budgets))) return false;
+  await storeRefund(journal, row, signed, row.rebuilds);
+  return true;
 }
 
 /** True if the row was made for an orphan. */

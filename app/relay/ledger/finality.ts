@@ -8,8 +8,13 @@ import type { Writing } from './writing.ts';
 const HANDED_OVER = sql<string>`(SELECT execution_id FROM executions
   WHERE refund_state IN ('claimable', 'blocked', 'handed_over') AND refund_state = 'handed_over')`;
 
-/** The unproven ends of one journal. */
-export function createFinality({ writes, db, owner }: Writing) {
+/** The unproven ends of one journal, and its ended rows with rent still lent. */
+export function createFinality(writing: Writing) {
+  return { ...createProofs(writing), ...createLentRent(writing) };
+}
+
+/** Ended rows whose end the finalized chain does not prove yet. */
+function createProofs({ writes, db, owner }: Writing) {
   return {
     /**
      * Unproven rows that ended before `finalizedNow` (unix seconds), with no transaction that can still land at this
@@ -44,6 +49,48 @@ export function createFinality({ writes, db, owner }: Writing) {
           .execute()
       );
     },
+    /**
+     * Marks these rows as final: the finalized chain shows how they ended before this moment, unix seconds. A row that
+     * has continued since, such as a void row with a new call, stays unproven.
+     */
+    async proven(ids: string[], finalizedNow: bigint): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ is_final: 1n })
+        .where('execution_id', 'in', textsOf(db, ids))
+        .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void') AND settled_at < ${finalizedNow}`)
+        .execute();
+    },
+    /** Intent: continues a row in this process, because the chain rolled its end back. */
+    async takeBack(
+      row: Pick<JournalRow, 'execution_id' | 'deposit' | 'state' | 'settle_signature' | 'refund_signature'>,
+    ) {
+      // Its deposit exists again. It is sent back, unless its open has landed after all.
+      const isReturned = row.deposit !== null && (row.state === 'void' || row.state === 'returned');
+      const isSettled = row.state === 'settled';
+      const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;
+      const before = isSettled ? ('verified' as const) : ('refunding' as const);
+      await writes.intend(
+        db
+          .updateTable('executions')
+          .set({
+            state: isReturned ? 'returning' : isSigned ? before : 'parked',
+            lease_owner: owner,
+            ...(isSettled ? { creator_amount: null, platform_amount: null } : { refund_state: 'pending' as const }),
+            settled_at: null,
+          })
+          .where('execution_id', '=', row.execution_id)
+          .where('state', '=', row.state)
+          .where('is_final', '=', 0n)
+          .compile(),
+      );
+    },
+  };
+}
+
+/** Ended rows whose record or escrow account still holds rent. */
+function createLentRent({ db }: Writing) {
+  return {
     /** Rows that ended before this moment (unix seconds) with rent still lent, in order of their ids. */
     lent(endedBefore: bigint, limit: number, after: string) {
       return db
@@ -83,42 +130,6 @@ export function createFinality({ writes, db, owner }: Writing) {
         .where('execution_id', 'in', textsOf(db, ids))
         .where('refund_state', '=', 'handed_over')
         .execute();
-    },
-    /**
-     * Marks these rows as final: the finalized chain shows how they ended before this moment, unix seconds. A row that
-     * has continued since, such as a void row with a new call, stays unproven.
-     */
-    async proven(ids: string[], finalizedNow: bigint): Promise<void> {
-      await db
-        .updateTable('executions')
-        .set({ is_final: 1n })
-        .where('execution_id', 'in', textsOf(db, ids))
-        .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void') AND settled_at < ${finalizedNow}`)
-        .execute();
-    },
-    /** Intent: continues a row in this process, because the chain rolled its end back. */
-    async takeBack(
-      row: Pick<JournalRow, 'execution_id' | 'deposit' | 'state' | 'settle_signature' | 'refund_signature'>,
-    ) {
-      // Its deposit exists again. It is sent back, unless its open has landed after all.
-      const isReturned = row.deposit !== null && (row.state === 'void' || row.state === 'returned');
-      const isSettled = row.state === 'settled';
-      const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;
-      const before = isSettled ? ('verified' as const) : ('refunding' as const);
-      await writes.intend(
-        db
-          .updateTable('executions')
-          .set({
-            state: isReturned ? 'returning' : isSigned ? before : 'parked',
-            lease_owner: owner,
-            ...(isSettled ? { creator_amount: null, platform_amount: null } : { refund_state: 'pending' as const }),
-            settled_at: null,
-          })
-          .where('execution_id', '=', row.execution_id)
-          .where('state', '=', row.state)
-          .where('is_final', '=', 0n)
-          .compile(),
-      );
     },
   };
 }

@@ -9,7 +9,12 @@ import { isWaiting, type JournalRow } from './tables.ts';
 import type { NewTransaction, Writing } from './writing.ts';
 
 /** The intents of one journal. All throw JournalConflict if the row may not move there. */
-export function createIntents({ intend }: Mover, writing: Writing) {
+export function createIntents(mover: Mover, writing: Writing) {
+  return { ...createDepositIntents(mover), ...createExecutionIntents(mover, writing) };
+}
+
+/** The intents that create a deposit, pay into it, and return its money. */
+function createDepositIntents({ intend }: Mover) {
   return {
     /** These bytes will be sent to make the deposit's accounts. */
     depositSigned(row: Moving, signed: NewTransaction): Promise<void> {
@@ -59,6 +64,12 @@ export function createIntents({ intend }: Mover, writing: Writing) {
         signed,
       );
     },
+  };
+}
+
+/** The intents that fund an escrow, settle it, and refund it. */
+function createExecutionIntents({ intend }: Mover, writing: Writing) {
+  return {
     /** These bytes will be sent to fund the escrow. `reopens` counts the rollbacks of the open by the chain, from 1. */
     openSigned(row: Moving, signed: NewTransaction, openBefore: bigint, reopens?: bigint): Promise<void> {
       return intend(

@@ -30,7 +30,12 @@ const losses = (row: Losses, lamports: bigint, byAccount: boolean) => ({
 });
 
 /** The notes of one journal. Its moves throw JournalConflict if the row may not move there. */
-export function createNotes({ note }: Mover, { db }: Writing) {
+export function createNotes(mover: Mover, writing: Writing) {
+  return { ...createProgressNotes(mover, writing), ...createEndNotes(mover), ...createLossNotes(writing) };
+}
+
+/** The notes of a row that continues. */
+function createProgressNotes({ note }: Mover, { db }: Writing) {
   return {
     /** The deposit's accounts exist, so its payment can land. */
     depositConfirmed(row: Moving): Promise<void> {
@@ -39,11 +44,6 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     /** The payment is in the deposit. `slot` is one in which the chain showed it. */
     paid(row: Moving, slot: number): Promise<void> {
       return note(row, 'paid', { opened_slot: BigInt(slot), refund_state: null });
-    },
-    /** The deposit is closed, and its payer has the money back. `why` is given if somebody else did that. */
-    returned(row: Moving, returnedAt: bigint, why?: { code: string; message: string }): Promise<void> {
-      const error = why && { error_code: why.code, error_message: why.message };
-      return note(row, 'returned', { settled_at: returnedAt, refund_state: 'done', is_waiting: 0n, ...error });
     },
     /** `slot` is one in which the chain showed the record. */
     openConfirmed(row: Moving, record: OpenedRecord, slot: number): Promise<void> {
@@ -73,6 +73,17 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         .executeTakeFirstOrThrow();
       return Math.max(0, Number(ms));
     },
+  };
+}
+
+/** The notes that end a row. */
+function createEndNotes({ note }: Mover) {
+  return {
+    /** The deposit is closed, and its payer has the money back. `why` is given if somebody else did that. */
+    returned(row: Moving, returnedAt: bigint, why?: { code: string; message: string }): Promise<void> {
+      const error = why && { error_code: why.code, error_message: why.message };
+      return note(row, 'returned', { settled_at: returnedAt, refund_state: 'done', is_waiting: 0n, ...error });
+    },
     /** Amounts are base units. */
     settled(
       row: Moving & Pick<JournalRow, 'gas_lamports' | 'deposit'>,
@@ -94,6 +105,32 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       const lost = burnt > 0n ? losses(row, burnt, isWaiting(row)) : {};
       return note(row, 'refunded', { settled_at: settledAt, refund_state, is_waiting: 0n, ...lost });
     },
+    /**
+     * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of
+     * the accounts are outdated. A signed open is checked again at finality.
+     */
+    void(
+      row: Moving & Losing & Pick<JournalRow, 'open_transaction' | 'deposit_transaction' | 'accepted_at'>,
+      code: string,
+      message: string,
+      failed?: FailedOpen,
+    ): Promise<void> {
+      // No record has the time of this end, and the chain's clock may be ahead of ours.
+      const now = BigInt(Math.floor(Date.now() / 1_000));
+      return note(row, 'void', {
+        settled_at: now > row.accepted_at ? now : row.accepted_at,
+        error_code: code,
+        error_message: message,
+        ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, false) }),
+        is_final: row.open_transaction || row.deposit_transaction ? 0n : 1n,
+      });
+    },
+  };
+}
+
+/** The notes of refused transactions and of a refund that waits. They move no row. */
+function createLossNotes({ db }: Writing) {
+  return {
     /**
      * The chain took the fee of a transaction that it refused. The fee stays unpaid; lamports. `byAccount`: the caller's
      * own account is the cause.
@@ -124,26 +161,6 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         .where('execution_id', '=', id)
         .where('state', 'in', ['refunding', 'returning'])
         .execute();
-    },
-    /**
-     * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of
-     * the accounts are outdated. A signed open is checked again at finality.
-     */
-    void(
-      row: Moving & Losing & Pick<JournalRow, 'open_transaction' | 'deposit_transaction' | 'accepted_at'>,
-      code: string,
-      message: string,
-      failed?: FailedOpen,
-    ): Promise<void> {
-      // No record has the time of this end, and the chain's clock may be ahead of ours.
-      const now = BigInt(Math.floor(Date.now() / 1_000));
-      return note(row, 'void', {
-        settled_at: now > row.accepted_at ? now : row.accepted_at,
-        error_code: code,
-        error_message: message,
-        ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, false) }),
-        is_final: row.open_transaction || row.deposit_transaction ? 0n : 1n,
-      });
     },
   };
 }

@@ -4,29 +4,23 @@
  */
 import * as z from 'zod';
 import { MarketplaceEvent as EventSchema, type MarketplaceEvent } from '../wire/events.ts';
-import { Receipt } from '../wire/receipt.ts';
 import {
   ArchiveLine,
   ContentDeleted,
-  DailyStatement,
   ExecuteAccepted,
   ExecuteCompleted,
   type ExecuteInput,
-  ExecutionArchive,
-  ExecutionFull,
-  ExecutionPage,
   Health,
   MetadataAccepted,
   OwnKey,
   Ready,
-  SpendStatement,
   type StartInput,
-  type StatementRole,
 } from '../wire/wire.ts';
 import { type AgentFilters, createAgentMethods } from './agentRoutes.ts';
 import { read } from './answer.ts';
 import { createEventStreams } from './events.ts';
-import { type HttpRequest, jsonOf, type ReadOptions, send, toQuery } from './http.ts';
+import { type HttpRequest, jsonOf, type ReadOptions, send } from './http.ts';
+import { createRecordMethods, type ExecutionFilters, type StatementFilters } from './recordRoutes.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
 import type { OnDelta } from './streamed.ts';
 import { createWebhookMethods } from './webhookRoutes.ts';
@@ -48,19 +42,7 @@ export interface ClientOptions {
 /** The service answers a read within seconds, even when its node is away. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** Filters of GET /v1/executions; `from` and `to` are ISO 8601 with a zone, exclusive. */
-export type ExecutionFilters = Partial<{
-  limit: number;
-  offset: number;
-  status: string;
-  agent_id: string;
-  from: string;
-  to: string;
-}>;
-
-export type StatementFilters = Partial<{ role: StatementRole; from: string; to: string }>;
-
-export type { AgentFilters, ReadOptions };
+export type { AgentFilters, ExecutionFilters, ReadOptions, StatementFilters };
 
 /** What a method says of its request; the rest is the client's. */
 type Init = Partial<Omit<HttpRequest, 'url'>>;
@@ -83,16 +65,6 @@ export interface ExecuteOptions extends ReadOptions {
   /** With `onDelta`: receives the execution's id before any output. The price may not be in escrow yet. */
   onBegun?: (executionId: string) => void;
 }
-
-/** Also accepts answers of older relays: no signatures of the creator, no archive, no deletion. */
-const ReadExecution = z.strictObject({
-  ...ExecutionFull.shape,
-  signature: ExecutionFull.shape.signature.default(null),
-  execution_signature: ExecutionFull.shape.execution_signature.default(null),
-  archive: ExecutionFull.shape.archive.default(null),
-  content_deleted_at: ExecutionFull.shape.content_deleted_at.default(null),
-  deposit: ExecutionFull.shape.deposit.default(null),
-});
 
 /**
  * The REST API. Methods throw MarketplaceError for error answers, and TypeError if there was no answer. Reads, `execute`
@@ -161,22 +133,15 @@ export function createClient(options: ClientOptions) {
       const path = `/v1/executions/${encodeURIComponent(executionId)}/start`;
       return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
     },
-    getExecution: (executionId: string, options?: ReadOptions) =>
-      get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
+    ...createRecordMethods({ get }),
     ...createEventStreams<MarketplaceEvent>({
       open: openStream,
       read: readEvent,
       silenceMs: readTimeoutMs,
     }),
-    /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
-    getReceipt: (executionId: string, options?: ReadOptions) =>
-      get(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`, options),
     /** Deletes task, parameters and result of an ended execution from the service, for good. */
     deleteExecutionContent: (executionId: string) =>
       call(ContentDeleted, `/v1/executions/${encodeURIComponent(executionId)}/content`, { method: 'DELETE' }),
-    /** The proof of an archived execution; needs no key. */
-    getExecutionArchive: (executionId: string, options?: ReadOptions) =>
-      get(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`, options),
     /** A page of an archive's leaves from this index on; empty after the last leaf. Needs no key. */
     listLeaves: (archiveIndex: number, first = 0, { signal }: ReadOptions = {}): Promise<ArchiveLine[]> =>
       reading(async () => {
@@ -185,16 +150,8 @@ export function createClient(options: ClientOptions) {
         const lines = text.split('\n').filter((line) => line !== '');
         return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
       }, signal),
-    /** What the wallet paid or earned by the day; `from` and `to` are UTC days such as 2026-01-31, inclusive. */
-    getDailyStatement: (filters: StatementFilters = {}, options?: ReadOptions) =>
-      get(DailyStatement, `/v1/statements/daily${toQuery(filters)}`, options),
-    /** What the wallet paid by the UTC day, the API key and the agent. */
-    getSpend: (filters: Omit<StatementFilters, 'role'> = {}, options?: ReadOptions) =>
-      get(SpendStatement, `/v1/statements/spend${toQuery(filters)}`, options),
     /** What the client's API key may still spend, and its restrictions. */
     getKey: (options?: ReadOptions) => get(OwnKey, '/v1/key', options),
-    listExecutions: (filters: ExecutionFilters = {}, options?: ReadOptions) =>
-      get(ExecutionPage, `/v1/executions${toQuery(filters)}`, options),
     ...createWebhookMethods({ get, change }),
     /**
      * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before

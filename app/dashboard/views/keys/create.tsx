@@ -125,14 +125,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
           onChange={setLimits}
           end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
         >
-          <Input
-            label="First gas, SOL"
-            hint="Added to the wallet's gas balance: 0.01 pays for about 800 calls, 0 adds nothing"
-            inputMode="decimal"
-            value={gas}
-            onChange={(event) => setGas(event.target.value)}
-            error={lamports.error}
-          />
+          <FirstGasField text={gas} error={lamports.error} onChange={setGas} />
         </LimitFields>
         <MoreRestrictions
           {...{ addresses, agents, limits, readings }}
@@ -150,6 +143,26 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
         )}
       </SignDialog>
     </>
+  );
+}
+
+interface FirstGasFieldProps {
+  /** SOL. */
+  text: string;
+  error: string | null;
+  onChange(text: string): void;
+}
+
+function FirstGasField({ text, error, onChange }: FirstGasFieldProps) {
+  return (
+    <Input
+      label="First gas, SOL"
+      hint="Added to the wallet's gas balance: 0.01 pays for about 800 calls, 0 adds nothing"
+      inputMode="decimal"
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+      error={error}
+    />
   );
 }
 

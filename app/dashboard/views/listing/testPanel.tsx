@@ -53,7 +53,6 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
   const [error, setError] = useState<unknown>(null);
   const [asJson, setAsJson] = useState(false);
   const schema = readSchema(draft.input_schema);
-  const advised = outcome?.checks.filter((check) => !check.ok && !check.required).length ?? 0;
 
   async function run() {
     setRunning(true);
@@ -125,28 +124,41 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           )}
         </div>
       </Card>
-      <div className="grid gap-3" aria-live="polite">
-        {error !== null && <TestError error={error} />}
-        {outcome?.ok && (
-          <Note tone="good" title="The endpoint passed">
-            A paid call would have been settled.
-            {advised > 0 &&
-              ` ${advised} of the advised checks failed: you can list the agent, but should correct them.`}
-          </Note>
-        )}
-        {outcome && !outcome.ok && (
-          <Note tone="bad" title="The endpoint failed the test">
-            A paid call like this would have been refunded. Correct what failed and test again; your draft is kept.
-          </Note>
-        )}
-        <Checks checks={outcome?.checks ?? null} isRunning={isRunning} />
-        {outcome && outcome.answer !== null && (
-          <details open={!outcome.ok}>
-            <summary className="mb-2 text-sm font-medium">The answer of your server</summary>
-            <Code text={outcome.answer || '(empty)'} label="The answer of your server" />
-          </details>
-        )}
-      </div>
+      <TestResult error={error} outcome={outcome} isRunning={isRunning} />
+    </div>
+  );
+}
+
+interface TestResultProps {
+  /** Why the test could not be run; null if it could. */
+  error: unknown;
+  outcome: TestOutcome | null;
+  isRunning: boolean;
+}
+
+function TestResult({ error, outcome, isRunning }: TestResultProps) {
+  const advised = outcome?.checks.filter((check) => !check.ok && !check.required).length ?? 0;
+  return (
+    <div className="grid gap-3" aria-live="polite">
+      {error !== null && <TestError error={error} />}
+      {outcome?.ok && (
+        <Note tone="good" title="The endpoint passed">
+          A paid call would have been settled.
+          {advised > 0 && ` ${advised} of the advised checks failed: you can list the agent, but should correct them.`}
+        </Note>
+      )}
+      {outcome && !outcome.ok && (
+        <Note tone="bad" title="The endpoint failed the test">
+          A paid call like this would have been refunded. Correct what failed and test again; your draft is kept.
+        </Note>
+      )}
+      <Checks checks={outcome?.checks ?? null} isRunning={isRunning} />
+      {outcome && outcome.answer !== null && (
+        <details open={!outcome.ok}>
+          <summary className="mb-2 text-sm font-medium">The answer of your server</summary>
+          <Code text={outcome.answer || '(empty)'} label="The answer of your server" />
+        </details>
+      )}
     </div>
   );
 }
