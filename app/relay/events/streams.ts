@@ -22,7 +22,9 @@ const PAGE = 100;
 const RETRY_SECONDS = 30;
 
 export interface StreamSettings {
-  /** Open streams of one wallet at one relay. */
+  /** Open streams of one API key at one relay. */
+  perKey: number;
+  /** The same for all keys and sessions of one wallet. */
   perWallet: number;
   /** Open streams at one relay of wallets that have paid or have a listing. */
   total: number;
@@ -37,6 +39,7 @@ export interface StreamSettings {
 }
 
 export const USUAL_STREAMS: StreamSettings = {
+  perKey: 10,
   perWallet: 20,
   total: 1_000,
   ofStrangers: 100,
@@ -53,14 +56,20 @@ export interface StreamDeps {
   payers: Pick<Payers, 'isKnown'>;
 }
 
+/** A session has no `keyId`. */
+interface Reader {
+  wallet: string;
+  keyId?: string;
+}
+
 export interface Streams {
   /** The wallet's events from now on, or after `lastEventId`. */
-  ofWallet(wallet: string, lastEventId: string | undefined): Promise<OpenStream>;
+  ofWallet(reader: Reader, lastEventId: string | undefined): Promise<OpenStream>;
   /**
    * The events of one execution from its first on, or after `lastEventId`. Null if it has ended and no event is left.
    * Throws ApiError 404 if there is no such execution, or another wallet has it.
    */
-  ofExecution(wallet: string, executionId: string, lastEventId: string | undefined): Promise<OpenStream | null>;
+  ofExecution(reader: Reader, executionId: string, lastEventId: string | undefined): Promise<OpenStream | null>;
   /** Open streams now. */
   count(): number;
   /** Ends all streams; their readers resume at another relay. */
@@ -76,30 +85,35 @@ export interface OpenStream {
 
 /** Opens streams within the limits. All functions throw ApiError. */
 export function createStreams({ ledger, views, feed, payers }: StreamDeps, settings = USUAL_STREAMS): Streams {
-  const open = new Map<Response, { wallet: string; isKnown: boolean }>();
+  const open = new Map<Response, Reader & { isKnown: boolean }>();
 
-  async function requireRoom(wallet: string): Promise<boolean> {
+  async function requireRoom({ wallet, keyId }: Reader): Promise<boolean> {
     const isKnown = await payers.isKnown(wallet);
     const alike = [...open.values()].filter((other) => other.isKnown === isKnown);
-    const own = alike.filter((other) => other.wallet === wallet).length;
-    if (own < settings.perWallet && alike.length < (isKnown ? settings.total : settings.ofStrangers)) return isKnown;
-    const what =
-      own < settings.perWallet
-        ? `This service has too many open event streams${isKnown ? '' : ' of wallets that have not paid for a call yet'}.`
-        : `This wallet has ${own} open event streams, the maximum. Close one.`;
+    const own = alike.filter((other) => other.wallet === wallet);
+    const ofKey = own.filter((other) => other.keyId === keyId).length;
+    const isKeyFull = keyId !== undefined && ofKey >= settings.perKey;
+    const isWalletFull = own.length >= settings.perWallet;
+    const isFull = alike.length >= (isKnown ? settings.total : settings.ofStrangers);
+    if (!isKeyFull && !isWalletFull && !isFull) return isKnown;
+    const what = isKeyFull
+      ? `This API key has ${ofKey} open event streams, the maximum. Close one.`
+      : isWalletFull
+        ? `This wallet has ${own.length} open event streams, the maximum. Close one.`
+        : `This service has too many open event streams${isKnown ? '' : ' of wallets that have not paid for a call yet'}.`;
     throw new ApiError('rate_limited', `${what} Retry in ${RETRY_SECONDS} s.`, { retryAfterSeconds: RETRY_SECONDS });
   }
 
   async function streamOf(
-    wallet: string,
+    { wallet, keyId }: Reader,
     after: bigint,
     of: Pick<Stream, 'executionId' | 'isOver'>,
   ): Promise<OpenStream> {
-    const isKnown = await requireRoom(wallet);
+    const isKnown = await requireRoom({ wallet, keyId });
     return {
       after: eventIdOf(after),
       write(response) {
-        open.set(response, { wallet, isKnown });
+        open.set(response, { wallet, keyId, isKnown });
         write(response, { wallet, ...of, after, settings, ledger, feed }).catch(() => response.destroy());
         response.once('close', () => open.delete(response));
       },
@@ -107,18 +121,19 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
   }
 
   return {
-    async ofWallet(wallet, lastEventId) {
+    async ofWallet(reader, lastEventId) {
       const after = readPosition(lastEventId) ?? (await readFeed(ledger)).position;
-      return streamOf(wallet, after, { executionId: null, isOver: false });
+      return streamOf(reader, after, { executionId: null, isOver: false });
     },
-    async ofExecution(wallet, executionId, lastEventId) {
+    async ofExecution(reader, executionId, lastEventId) {
+      const { wallet } = reader;
       const after = readPosition(lastEventId) ?? 0n;
       const [view] = await readViews(views, [parseUuid(executionId) ? executionId : '']);
       if (view?.wallet !== wallet)
         throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
       const isOver = hasEndEvent(view);
       if (isOver && (await isToldWhole(ledger, wallet, executionId, after))) return null;
-      return streamOf(wallet, after, { executionId, isOver });
+      return streamOf(reader, after, { executionId, isOver });
     },
     count: () => open.size,
     end() {

@@ -110,7 +110,7 @@ export async function startWorld(
   const feed = createFeed(eventDeps);
   const payers = createPayers(views.db);
   // Short, so that no test waits for a heartbeat.
-  const streamSettings = { ...USUAL_STREAMS, perWallet: 3, ofStrangers: 4, heartbeatMs: 50 };
+  const streamSettings = { ...USUAL_STREAMS, perKey: 2, perWallet: 3, ofStrangers: 4, heartbeatMs: 50 };
   const streams = createStreams({ ...eventDeps, feed, payers }, streamSettings);
 
   let url = '';

@@ -263,20 +263,33 @@ describe('event streams', () => {
     expect([status, headers.get('content-type'), text]).to.deep.equal([200, 'text/event-stream; charset=utf-8', '']);
   });
 
-  it('refuses a stream beyond the limit of the wallet, until one is closed', async () => {
+  it('refuses a stream beyond the limit of the key or of the wallet, until one is closed', async () => {
+    const { apiKey: second } = await world.addKey({ wallet });
     const leaving = [1, 2, 3].map(() => new AbortController());
-    const open = (signal?: AbortSignal) =>
-      fetch(`${world.url}/v1/events`, { headers: { authorization: `Bearer ${key}` }, ...(signal && { signal }) });
-    for (const { signal } of leaving) expect((await open(signal)).status).to.equal(200);
-    const refused = await open();
-    expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '30']);
-    const { error } = (await refused.json()) as { error: { code: string; message: string } };
-    expect(error.code).to.equal('rate_limited');
-    expect(error.message).to.equal('This wallet has 3 open event streams, the maximum. Close one. Retry in 30 s.');
+    const open = (apiKey: string, signal?: AbortSignal) =>
+      fetch(`${world.url}/v1/events`, { headers: { authorization: `Bearer ${apiKey}` }, ...(signal && { signal }) });
+    const refusal = async (apiKey: string) => {
+      const refused = await open(apiKey);
+      const { error } = (await refused.json()) as { error: { code: string; message: string } };
+      expect([refused.status, refused.headers.get('retry-after'), error.code]).to.deep.equal([
+        429,
+        '30',
+        'rate_limited',
+      ]);
+      return error.message;
+    };
+    for (const { signal } of leaving.slice(0, 2)) expect((await open(key, signal)).status).to.equal(200);
+    expect(await refusal(key)).to.equal(
+      'This API key has 2 open event streams, the maximum. Close one. Retry in 30 s.',
+    );
+    expect((await open(second, leaving[2]!.signal)).status).to.equal(200);
+    expect(await refusal(second)).to.equal(
+      'This wallet has 3 open event streams, the maximum. Close one. Retry in 30 s.',
+    );
     leaving[0]!.abort();
     for (let status = 429; status !== 200; ) {
       const again = new AbortController();
-      ({ status } = await open(again.signal));
+      ({ status } = await open(key, again.signal));
       again.abort();
     }
     for (const one of leaving) one.abort();

@@ -52,7 +52,7 @@ export const eventRoutes = {
     async handle({ deps }, { caller, request, param }) {
       requireNoQuery(request.url);
       const id = request.headers['last-event-id'] as string | undefined;
-      return { stream: await deps.streams.ofExecution(caller.wallet, param('execution_id'), id) };
+      return { stream: await deps.streams.ofExecution(caller, param('execution_id'), id) };
     },
   }),
 
@@ -71,7 +71,7 @@ export const eventRoutes = {
     async handle({ deps }, { caller, request }) {
       requireNoQuery(request.url);
       const id = request.headers['last-event-id'] as string | undefined;
-      return { stream: await deps.streams.ofWallet(caller.wallet, id) };
+      return { stream: await deps.streams.ofWallet(caller, id) };
     },
   }),
 };

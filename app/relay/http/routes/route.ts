@@ -53,7 +53,8 @@ export type Access = 'public' | 'read' | 'key' | 'owner' | 'webhooks' | 'execute
 /** The caller as the router identified it, by access. */
 export type Caller<By extends Access = Access> = {
   public: null;
-  read: { wallet: string };
+  /** A session has no `keyId`. */
+  read: { wallet: string; keyId?: string };
   key: Principal;
   owner: { wallet: string };
   webhooks: { wallet: string };
