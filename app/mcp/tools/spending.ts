@@ -29,7 +29,7 @@ export function requireApproval(
     );
   const limit = formatUsdc(session.approveAbove);
   return failure(
-    `The agent costs ${costs}. Calls above ${limit} USDC need the user's approval, and this host cannot ask for it. Nothing was charged.`,
+    `The agent costs ${costs}. Calls above ${limit} USDC need the user's approval, which this connection cannot ask for. Nothing was charged.`,
     `Ask the user to ${raiseApproval}, or choose a cheaper agent.`,
   );
 }
