@@ -112,7 +112,7 @@ export const SUITES: Suite[] = [
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
-    without: ['attacks', 'budgets', 'interrupted'],
+    without: ['attacks', 'budgets', 'interrupted', 'lyingRelay'],
   },
   { name: 'integrator', about: 'the program, called only through Anchor and its IDL', folder: 'integrator' },
 
@@ -209,15 +209,15 @@ export const SUITES: Suite[] = [
     name: 'x402-postgres',
     about: 'calls that x402 clients pay for, on PostgreSQL',
     folder: 'relay/x402',
-    without: ['attacks'],
+    without: ['attacks', 'lyingRelay'],
     env: POSTGRES,
     long: true,
   },
   {
     name: 'x402-attacks',
-    about: 'x402 payments under attack, forks and killed relays; the risk of the operator',
+    about: 'x402 payments under attack, lying and killed relays, forks; the risk of the operator',
     folder: 'relay/x402',
-    files: ['attacks', 'budgets', 'interrupted'],
+    files: ['attacks', 'budgets', 'interrupted', 'lyingRelay'],
     long: true,
   },
   {

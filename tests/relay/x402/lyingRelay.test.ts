@@ -1,0 +1,198 @@
+/** A relay that lies to the clients of x402: the program's refusals, and the balances of all parties. */
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { AgentMarketplace } from '../../../app/sdk/client/caller.ts';
+import { checkQuote, payWithX402, QuoteRefusedError } from '../../../app/sdk/client/x402.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { goodAnswer, PRICE, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import type { Accepted } from '../../harness/node/x402.ts';
+import { GAS, type LyingRelay, type Paid, SERVICE_FEE, startLyingRelay, TOTAL, watchBalances } from './lyingRelay.ts';
+
+/** Lamports of a signature. A payment has two, and its client's priority fee rounded up. */
+const FEE = 5_000;
+const PAID = { payer: { usdc: -TOTAL }, feePayer: { lamports: -2 * FEE - 1 } };
+/** What a thief gets whom the relay refunds at once. */
+const STOLEN = { ...PAID, thief: { usdc: PRICE }, treasury: { usdc: SERVICE_FEE } };
+
+describe('a relay that lies about x402 payments', function () {
+  this.timeout(300_000);
+  const [payer, thief, stranger] = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
+  const [feePayer, nextKey] = [Keypair.generate(), Keypair.generate()] as const;
+  const thiefKey = generateSigningKey();
+  let market: TestMarketplace;
+  let relay: LyingRelay;
+  let thiefAgent: PublicKey;
+  let moves: ReturnType<typeof watchBalances>;
+  let rent: LyingRelay['rent'];
+
+  before(async () => {
+    market = await startMarketplace({ feePayer, slotTimeMs: 200 });
+    for (const { publicKey } of [thief, stranger]) await market.node.fundSol(publicKey, 10e9);
+    for (const { publicKey } of [payer, thief]) await market.mintTo(publicKey, 1_000_000_000n);
+    market.setBehaviour(({ execution_id }, _, reply) => reply(goodAnswer(thiefKey, execution_id, 'of the thief')));
+    const listing = { name: 'thief', endpoint: market.endpoint, signingKey: thiefKey, creator: thief };
+    thiefAgent = new PublicKey(await market.list(listing));
+    await market.relay.kill();
+    relay = await startLyingRelay(market, feePayer);
+    rent = relay.rent;
+    const { creator, authority } = market;
+    moves = watchBalances(market, { payer, thief, stranger, feePayer, creator, relay: authority });
+  });
+  after(async () => {
+    relay?.stop();
+    await market.stop();
+  });
+
+  const named = () => `?payer=${payer.publicKey}`;
+  const network = () => ({ network: 'devnet', asset: market.usdcMint.toBase58() }) as const;
+  /** A stranger returns an expired deposit: everything to its payer, and the rent to its lender. */
+  async function returnsAll(paid: Paid): Promise<void> {
+    await relay.expire(paid);
+    const expected = { payer: { usdc: TOTAL }, relay: { lamports: rent.deposit }, stranger: { lamports: -FEE } };
+    await moves(expected, () => relay.send([relay.refund(paid, payer, stranger)], stranger));
+  }
+
+  it('cannot take a payment whose quote named the payer; once it is dead, a stranger returns all of it', async () => {
+    const paid = await relay.sell(payer, 'named', named());
+    const call = { agentId: market.agentId, task: 'named', payer: payer.publicKey.toBase58(), maxCostUsdc: '0.255' };
+    const { deposit } = checkQuote(paid.accepted, { ...call, ...network() });
+    expect(paid.accepted.payTo).to.equal(deposit);
+    await moves({}, async () => {
+      expect(await relay.refusal(relay.prepare(paid, thief))).to.equal('DepositCallerMismatch');
+      // At the same address, for a quote that names the thief, and for one that names nobody.
+      for (const other of [thief.publicKey, null]) {
+        const forged = relay.prepare(paid, thief, { payer: other });
+        forged.keys.splice(4, 2, ...relay.prepare(paid, payer).keys.slice(4, 6));
+        expect(await relay.refusal(forged)).to.equal('WrongAddress');
+      }
+    });
+    await moves({ ...PAID, relay: { lamports: -rent.deposit - FEE } }, () => relay.take(paid, payer));
+    await moves({}, async () => {
+      for (const change of [{ listing: thiefAgent }, { requestHash: Buffer.alloc(32, 7) }, { timeoutSeconds: 1 }]) {
+        expect(await relay.refusal(await relay.open(paid, payer, change))).to.equal('DepositTermsMismatch');
+      }
+      expect(await relay.refusal(relay.refund(paid, thief))).to.equal('WrongRefundDestination');
+      expect(await relay.refusal(relay.refund(paid, payer, stranger), stranger)).to.equal('DepositNotExpired');
+    });
+    await returnsAll(paid);
+  });
+
+  it('cannot settle an opened payment without the creator; a stranger returns the price, but no service fee', async () => {
+    const paid = await relay.sell(payer, 'opened', named());
+    await relay.take(paid, payer);
+    const lamports = rent.deposit - rent.record - rent.escrow - GAS - FEE;
+    const open = await relay.open(paid, payer);
+    await moves({ treasury: { usdc: SERVICE_FEE }, relay: { lamports } }, () => relay.send([open]));
+
+    const executionId = deriveExecutionId(payer.publicKey.toBytes(), Buffer.from(paid.accepted.extra.nonce, 'hex'));
+    const returned = relay.refundExecution(executionId, payer, payer, stranger);
+    await moves({}, async () => {
+      const { settle, usdcOf } = relay;
+      expect(await relay.refusal(settle(executionId, market.creatorUsdc, thiefKey))).to.equal('SignatureInvalid');
+      expect(await relay.refusal(settle(executionId, usdcOf(thief), thiefKey))).to.equal('PayoutUnusable');
+      expect(await relay.refusal(relay.refundExecution(executionId, payer, thief))).to.equal('WrongRefundDestination');
+      expect(await relay.refusal(returned, stranger)).to.equal('RefundTooEarly');
+    });
+    const record = await market.record(formatUuid(executionId));
+    await market.node.timeTravel(Number(record!.refundAt));
+    // The gas goes back to the relay, which lent the rent.
+    const changes = { payer: { usdc: PRICE }, relay: { lamports: rent.escrow + GAS }, stranger: { lamports: -FEE } };
+    await moves(changes, () => relay.send([returned], stranger));
+  });
+
+  it('takes one payment whose quote named nobody, by naming a thief in public, and no other payment', async () => {
+    const other = await relay.sell(payer, 'another payment');
+    await moves({ ...PAID, relay: { lamports: -rent.deposit - FEE } }, () => relay.take(other, payer));
+    const paid = await relay.sell(payer, 'nobody named');
+    expect(paid.accepted.extra.payer).to.equal(null);
+    await moves({ relay: { lamports: -rent.deposit - FEE } }, () => relay.send([relay.prepare(paid, thief)]));
+    // Anybody can read the lie before the money moves.
+    expect((await relay.readDeposit(paid))!.caller.toBase58()).to.equal(thief.publicKey.toBase58());
+    expect(await relay.heldBy(paid)).to.equal(0n);
+    await moves({ ...STOLEN, relay: { lamports: rent.deposit - FEE } }, async () => {
+      await relay.land(paid);
+      await relay.send([relay.refund(paid, thief)]);
+    });
+    await moves({}, async () => {
+      const again = await relay.land(paid).then(String, ({ message }: Error) => message);
+      expect(again).to.match(/already been processed/i);
+      expect(await relay.refusal(relay.prepare(other, thief))).to.equal('AccountExists');
+      expect(await relay.refusal(relay.refund(other, thief))).to.equal('WrongRefundDestination');
+    });
+    await returnsAll(other);
+  });
+
+  const forThief = (quote: Accepted) => relay.addressFor(quote, thief.publicKey);
+  /** Lies of a quote, with the field that our client refuses. Standard clients check none of them (SECURITY.md). */
+  const LIES: Record<string, { field: string; payTo(quote: Accepted): string; extra?: object }> = {
+    'the wallet of a thief': { field: 'payTo', payTo: () => thief.publicKey.toBase58() },
+    'a deposit of a thief': { field: 'payTo', payTo: forThief },
+    'a deposit of a thief, whom it names as the payer': {
+      field: 'extra.payer',
+      payTo: forThief,
+      extra: { payer: thief.publicKey.toBase58() },
+    },
+  };
+  for (const [name, { field, payTo, extra }] of Object.entries(LIES)) {
+    it(`quotes ${name}: our client signs nothing, and a standard client pays`, async () => {
+      relay.setLie((quote) => ({ ...quote, payTo: payTo(quote), extra: { ...quote.extra, ...extra } }));
+      relay.payments.length = 0;
+      const wallet = await createKeyPairSignerFromBytes(payer.secretKey);
+      const payment = payWithX402({ wallet, rpcUrl: market.node.rpcUrl, ...network() });
+      const { agents } = new AgentMarketplace({ baseUrl: relay.url, payment });
+      const bought = agents.run(market.agentId, { task: 'lie' }, { maxCostUsdc: '0.255' });
+      const error = await bought.catch((thrown) => thrown);
+      expect(error).to.be.instanceOf(QuoteRefusedError).and.include({ field });
+      expect(relay.payments).to.deep.equal([]);
+
+      const paid = await relay.sell(payer, 'lie', named());
+      if (name === 'the wallet of a thief') return moves({ ...PAID, thief: { usdc: TOTAL } }, () => relay.land(paid));
+      await moves({ ...STOLEN, relay: { lamports: -2 * FEE } }, async () => {
+        await relay.send([relay.prepare(paid, thief, { payer: thief.publicKey })]);
+        await relay.land(paid);
+        await relay.send([relay.refund(paid, thief)]);
+      });
+    });
+  }
+  afterEach(() => relay?.setLie((quote) => quote));
+
+  it('can name the thief after such a payment; if it names nobody, the money waits for a relay authority', async () => {
+    /** The vault alone is enough for a payment to land. */
+    const landWithoutDeposit = async (task: string, query?: string) => {
+      const paid = await relay.sell(payer, task, query);
+      await relay.send([relay.createVault(paid)]);
+      await relay.land(paid);
+      expect(await relay.readDeposit(paid)).to.equal(null);
+      return paid;
+    };
+    const taken = await landWithoutDeposit('named later');
+    await moves(
+      { thief: { usdc: PRICE }, treasury: { usdc: SERVICE_FEE }, relay: { lamports: rent.escrow - FEE } },
+      () => relay.send([relay.prepare(taken, thief), relay.refund(taken, thief)]),
+    );
+
+    const [waiting, rescued] = [await landWithoutDeposit('named never'), await landWithoutDeposit('rescued', named())];
+    // The admin replaces the key. The old one has no rights any more, and strangers cannot name an owner.
+    await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), [nextKey.publicKey]);
+    await market.node.fundSol(nextKey.publicKey, 10e9);
+    await moves({}, async () => {
+      const byStranger = relay.prepare(waiting, payer, { by: stranger });
+      expect(await relay.refusal(byStranger, stranger)).to.equal('NotRelayAuthority');
+      expect(await relay.refusal(relay.prepare(waiting, thief))).to.equal('NotRelayAuthority');
+      expect(await relay.refusal(relay.prepare(rescued, thief))).to.equal('DepositCallerMismatch');
+    });
+    // A stranger can prepare the deposit whose quote named the payer. The new key prepares the other one.
+    const rescue = async (paid: Paid, by: Keypair, lamports: number) => {
+      await relay.send([relay.prepare(paid, payer, { by })], by);
+      await relay.expire(paid);
+      const refund = relay.refund(paid, payer, stranger, by.publicKey);
+      await moves({ payer: { usdc: TOTAL }, stranger: { lamports } }, () => relay.send([refund], stranger));
+    };
+    await rescue(rescued, stranger, rent.deposit - FEE);
+    await rescue(waiting, nextKey, -FEE);
+  });
+});

@@ -1,0 +1,243 @@
+/**
+ * A relay that lies, with the keys of a real relay authority and of the fee payer. It can sign everything that a
+ * malicious operator or a thief of these keys can. It quotes and keeps the payments; the tests act for it.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { createAssociatedTokenAccountInstruction as createTokenAccount } from '@solana/spl-token';
+import { type Keypair, PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
+import { expect } from 'chai';
+import { networkOf, quoteOf, secretOf, toRequirements } from '../../../app/relay/calls/x402/quote.ts';
+import * as program from '../../../app/sdk/program/program.ts';
+import * as receipt from '../../../app/sdk/receipt/receipt.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { until } from '../../harness/edge/until.ts';
+import { PRICE, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { type Accepted, createX402Fetch } from '../../harness/node/x402.ts';
+
+export const SERVICE_FEE = 5_000n;
+export const TOTAL = PRICE + SERVICE_FEE;
+/** Lamports that the relay puts into a record. */
+export const GAS = 10_000;
+
+/** A quote, and the payment that its client signed. */
+export interface Paid {
+  accepted: Accepted;
+  payload: { transaction: string };
+}
+
+/** Base units and lamports. */
+type Change = { usdc?: bigint; lamports?: number };
+
+/** Returns a function that expects exactly these changes of the balances of wallets and treasury during an action. */
+export function watchBalances(market: TestMarketplace, wallets: Record<string, Keypair>) {
+  const treasury = { owner: program.findTreasury(), account: program.findTreasury() };
+  async function read(): Promise<Record<string, Required<Change>>> {
+    const places = Object.entries(wallets).map(([name, { publicKey: owner }]) => {
+      return { name, owner, account: program.findTokenAccount(owner, market.usdcMint) };
+    });
+    const balances = [...places, { name: 'treasury', ...treasury }].map(async ({ name, owner, account }) => {
+      const lamports = await market.node.connection.getBalance(owner, 'confirmed');
+      return [name, { usdc: await market.amountOf(account), lamports }] as const;
+    });
+    return Object.fromEntries(await Promise.all(balances));
+  }
+  return async (expected: Record<string, Change>, action: () => Promise<unknown>): Promise<void> => {
+    const before = await read();
+    await action();
+    const changes: Record<string, Change> = {};
+    for (const [name, after] of Object.entries(await read())) {
+      const usdc = after.usdc - before[name]!.usdc;
+      const lamports = after.lamports - before[name]!.lamports;
+      if (usdc || lamports) changes[name] = { ...(usdc && { usdc }), ...(lamports && { lamports }) };
+    }
+    expect(changes).to.deep.equal(expected);
+  };
+}
+
+export type LyingRelay = Awaited<ReturnType<typeof startLyingRelay>>;
+
+export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair) {
+  const { usdcMint, agentId, authority } = market;
+  const { connection } = market.node;
+  const relay = authority.publicKey;
+  const network = networkOf(await connection.getGenesisHash());
+  const keys = { feePayer: feePayer.publicKey, secret: secretOf(feePayer), ownKeys: [] };
+  const door = { ...keys, network, usdcMint, serviceFee: SERVICE_FEE };
+  const payments: Paid[] = [];
+  // Bytes of a deposit, a token account and a record.
+  const sizes = [139, 165, 294].map((bytes) => connection.getMinimumBalanceForRentExemption(bytes));
+  const [deposit, token, record] = (await Promise.all(sizes)) as [number, number, number];
+  let lie: (quote: Accepted) => Accepted = (quote) => quote;
+
+  async function quote(task: string, payer: string | null): Promise<Accepted> {
+    const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+    const terms = quoteOf(door, {
+      listing: agentId,
+      listingVersion: 1,
+      requestHash: Buffer.from(receipt.requestHash(task)).toString('hex'),
+      timeoutSeconds: 60,
+      nonce: Buffer.from(receipt.createNonce(receipt.nonceDay(BigInt(await market.node.now())))),
+      payer,
+      price: PRICE,
+      serviceFee: SERVICE_FEE,
+    });
+    return toRequirements(door, terms, { value: blockhash, lastValidHeight: BigInt(lastValidBlockHeight) });
+  }
+  const server = createServer(async (request, response) => {
+    const { task } = (await json(request)) as { task: string };
+    const header = request.headers['payment-signature'];
+    if (header) {
+      payments.push(JSON.parse(Buffer.from(String(header), 'base64').toString()));
+      return void response.writeHead(503).end('{}');
+    }
+    const { href, searchParams } = new URL(request.url!, url);
+    const accepts = [lie(await quote(task, searchParams.get('payer')))];
+    const required = { x402Version: 2, resource: { url: href }, accepts };
+    response.writeHead(402, { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') }).end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const usdcOf = ({ publicKey }: Keypair) => program.findTokenAccount(publicKey, usdcMint);
+  const send = (instructions: TransactionInstruction[], by = authority) =>
+    sendTransaction(connection, instructions, keypairSigner(by));
+  const termsOf = ({ extra }: Accepted) => ({
+    listing: new PublicKey(extra.listing),
+    listingVersion: Number(extra.listing_version),
+    requestHash: Buffer.from(extra.request_hash, 'hex'),
+    timeoutSeconds: Number(extra.timeout_seconds),
+    nonce: Buffer.from(extra.nonce, 'hex'),
+  });
+  /** The deposit that a quote's terms lead to, for its payer or another one. */
+  function depositFor(accepted: Accepted, payer: PublicKey | null = accepted.extra.payer) {
+    const quoted = payer && new PublicKey(payer);
+    return { terms: termsOf(accepted), payer: quoted, price: PRICE, serviceFee: SERVICE_FEE, usdcMint };
+  }
+  async function readDeposit({ accepted }: Paid) {
+    const account = await connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed');
+    return account && program.decodeAccount('Deposit', account.data);
+  }
+
+  /** Signs a payment as the fee payer, and sends it. */
+  async function land({ payload }: Paid): Promise<void> {
+    const transaction = VersionedTransaction.deserialize(Buffer.from(payload.transaction, 'base64'));
+    transaction.sign([feePayer]);
+    const options = { preflightCommitment: 'confirmed' } as const;
+    const signature = await connection.sendRawTransaction(transaction.serialize(), options);
+    await until('the payment has landed', async () => {
+      const [status] = (await connection.getSignatureStatuses([signature])).value;
+      return status?.err === null && status.confirmationStatus !== 'processed';
+    });
+  }
+  function prepare({ accepted }: Paid, caller: Keypair, change: { payer?: PublicKey | null; by?: Keypair } = {}) {
+    const { payer, by = authority } = change;
+    const lender = { authority: by.publicKey, rentPayer: by.publicKey, rentSponsor: by.publicKey };
+    return program.prepareDeposit({ ...depositFor(accepted, payer), ...lender, caller: caller.publicKey });
+  }
+
+  return {
+    url,
+    /** Signed payments, in the order in which they arrived. */
+    payments,
+    /** Lamports of a deposit with its vault, of a record, and of an escrow. */
+    rent: { deposit: deposit + token, record, escrow: token },
+    setLie(next: typeof lie) {
+      lie = next;
+    },
+    usdcOf,
+    send,
+    /** The address of the deposit that this quote would have if it named this payer. */
+    addressFor: (quote: Accepted, payer: PublicKey) =>
+      program.depositAddress(depositFor(quote, payer)).address.toBase58(),
+    readDeposit,
+    /** USDC in a payment's vault. */
+    heldBy: ({ accepted }: Paid) => market.amountOf(program.findTokenAccount(new PublicKey(accepted.payTo), usdcMint)),
+    /** An unchanged x402 client of this wallet signs a payment. Returns it. */
+    async sell(wallet: Keypair, task: string, query = ''): Promise<Paid> {
+      const pay = await createX402Fetch(wallet, market.node.rpcUrl);
+      const headers = { 'content-type': 'application/json' };
+      const path = `${url}/v1/x402/agents/${agentId}/execute${query}`;
+      await pay(path, { method: 'POST', headers, body: JSON.stringify({ task }) });
+      return payments.at(-1)!;
+    },
+    land,
+    prepare,
+    /** Does what an honest relay does with a payment. */
+    async take(paid: Paid, caller: Keypair): Promise<void> {
+      await send([prepare(paid, caller)]);
+      await land(paid);
+    },
+    /** The error with which the chain refuses an instruction. */
+    refusal: (instruction: TransactionInstruction, by = authority): Promise<string> =>
+      send([instruction], by).then(
+        () => 'accepted',
+        (error) => error.code ?? error.message,
+      ),
+    /** The vault without its deposit, as anybody can create it. */
+    createVault({ accepted }: Paid): TransactionInstruction {
+      const { address, vault } = program.depositAddress(depositFor(accepted));
+      return createTokenAccount(relay, vault, address, usdcMint);
+    },
+    async open({ accepted }: Paid, caller: Keypair, change: Partial<program.OpenExecutionFromDepositInput> = {}) {
+      const { terms, payer: quotedPayer } = depositFor(accepted);
+      return program.openExecutionFromDeposit({
+        ...terms,
+        executionId: receipt.deriveExecutionId(caller.publicKey.toBytes(), terms.nonce),
+        maxPrice: PRICE,
+        openBefore: BigInt(await market.node.now()) + 60n,
+        gasLamports: GAS,
+        relayAuthority: relay,
+        payer: relay,
+        rentSponsor: relay,
+        depositRentSponsor: relay,
+        usdcMint,
+        quotedPayer,
+        deposit: new PublicKey(accepted.payTo),
+        ...change,
+      });
+    },
+    refund({ accepted }: Paid, to: Keypair, by = authority, rentSponsor = relay) {
+      const [deposit, destination] = [new PublicKey(accepted.payTo), usdcOf(to)];
+      return program.refundDeposit({ authority: by.publicKey, deposit, destination, rentSponsor, usdcMint });
+    },
+    /** A settle with the result and the signature of this key, which pays this account. */
+    settle(executionId: Uint8Array, payout: PublicKey, signingKey: Uint8Array) {
+      const text = receipt.hashResult('a result');
+      return program.settleExecution({
+        relayAuthority: relay,
+        rentSponsor: relay,
+        executionId,
+        listing: new PublicKey(agentId),
+        payout,
+        resultHash: receipt.parseResultHash(text),
+        signature: receipt.parseSignature(receipt.signResult(signingKey, text))!,
+        executionTimeMs: 1,
+      });
+    },
+    refundExecution(executionId: Uint8Array, caller: Keypair, to = caller, by = authority) {
+      return program.refundExecution({
+        authority: by.publicKey,
+        rentSponsor: relay,
+        executionId,
+        listing: new PublicKey(agentId),
+        caller: caller.publicKey,
+        keyId: new Uint8Array(16),
+        destination: usdcOf(to),
+        reason: 'unserved',
+      });
+    },
+    /** Moves the clock to the end of a deposit. */
+    async expire(paid: Paid): Promise<void> {
+      await market.node.timeTravel(Number((await readDeposit(paid))!.expiresAt));
+    },
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
