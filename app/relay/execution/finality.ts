@@ -16,7 +16,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { JournalRow } from '../ledger/tables.ts';
-import { payableOf } from './depositAt.ts';
+import { isEmptyVault } from './depositAt.ts';
 import { isByWallet, toRow, wayOf } from './orphans.ts';
 import type { EngineDeps } from './step.ts';
 
@@ -93,9 +93,9 @@ async function isEmptied(
   slot: number,
 ): Promise<boolean> {
   if ((state !== 'returned' && state !== 'void') || deposit === null || signature === null) return false;
-  const owner = parseAddress(deposit);
-  const { accounts } = await chain.readFinalized([findTokenAccount(owner, usdcMint)], slot);
-  return payableOf(accounts[0], owner, usdcMint) === 0n && (await chain.hasSucceeded(signature));
+  const vault = findTokenAccount(parseAddress(deposit), usdcMint);
+  const { accounts } = await chain.readFinalized([vault], slot);
+  return isEmptyVault(accounts[0]) && (await chain.hasSucceeded(signature));
 }
 
 /**

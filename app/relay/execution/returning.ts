@@ -83,7 +83,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (!final) return 'wait';
     if (!final.deposit) return 'next';
     // Money that was paid in later waits too: anyone may refund it once the deposit has expired.
-    if (final.paid > 0n || !(await chain.hasSucceeded(signature))) return 'wait';
+    if (!final.isEmpty || !(await chain.hasSucceeded(signature))) return 'wait';
     log.warn(
       { execution_id: row.execution_id },
       'a returned deposit stays, because its rent sponsor cannot take the rent',
