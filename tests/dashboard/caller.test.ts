@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { findSpender } from '../../app/sdk/program/addresses.ts';
+import { decodeHeader, makePayment, paymentHeader } from '../harness/node/x402.ts';
 import { signInAs, signOut } from './browser.ts';
 import { useSite } from './site.ts';
 
@@ -221,6 +222,33 @@ describe('the caller', function () {
         .waitFor();
       await card('Refunded').getByText('Transaction').waitFor();
       expect(await page.getByRole('main').textContent()).not.to.match(/Paid|0\.00 USDC/);
+    });
+  });
+
+  it('reads into which deposit a call by x402 was paid', async () => {
+    const { demo, agent, sendUntil } = site.visitor;
+    const payer = readKeypair(demo.callers[0]!.keypair_path, "the caller's keypair");
+    const url = `${site.baseUrl}/v1/x402/agents/${agent('sandbox-echo').agent_id}/execute`;
+    const ask = (headers: Record<string, string> = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ task: 'Paid by x402' }),
+      });
+    const [accepted] = decodeHeader(await ask(), 'payment-required').accepts;
+    const bought = await ask({ 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) });
+    const answer = await bought.text();
+    expect(bought.status, answer).to.equal(200);
+    const id: string = JSON.parse(answer).execution_id;
+    await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'completed');
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/executions/${id}`);
+      const facts = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
+      const row = facts.locator('dl > div').filter({ has: page.locator('dt', { hasText: 'Paid by x402 into' }) });
+      await row.locator(`code[title="${accepted.payTo}"]`).waitFor();
+      // The row with the record's address shows that the record is read.
+      await facts.getByText('Record', { exact: true }).waitFor();
+      expect(await facts.getByText(/^(API key|Opened by)$/).count()).to.equal(0);
     });
   });
 

@@ -27,8 +27,10 @@ export interface Why {
 export interface DepositAt {
   record: ExecutionRecord | null;
   deposit: Deposit | null;
-  /** Base units in its vault. */
+  /** Base units in its vault; 0 while it is frozen. */
   paid: bigint;
+  /** True if its vault exists and holds nothing. */
+  isEmpty: boolean;
   /** Base units that the payer's account can pay; 0 while it is frozen. */
   payable: bigint;
   listing: AgentListing | null;
@@ -43,6 +45,12 @@ export function payableOf(account: AccountInfo<Buffer> | null | undefined, owner
   const isUsable = token.owner.equals(owner) && token.mint.equals(mint) && token.state === AccountState.Initialized;
   return isUsable ? token.amount : 0n;
 }
+
+/** True if a vault exists and holds nothing. A frozen one with money is not empty. */
+export const isEmptyVault = (vault: AccountInfo<Buffer> | null | undefined): boolean =>
+  !!vault?.owner.equals(TOKEN_PROGRAM_ID) &&
+  vault.data.length >= AccountLayout.span &&
+  AccountLayout.decode(vault.data).amount === 0n;
 
 /** Price and service fee, base units. */
 export const totalOf = (row: Pick<JournalRow, 'price' | 'service_fee'>): bigint => row.price + row.service_fee;
@@ -66,6 +74,7 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
       record: record ? decodeAccount('ExecutionRecord', record.data) : null,
       deposit: deposit && deposit.data.length > 0 ? decodeAccount('Deposit', deposit.data) : null,
       paid: payableOf(vault, parseAddress(row.deposit!), usdcMint),
+      isEmpty: isEmptyVault(vault),
       payable: payableOf(source, parseAddress(row.wallet), usdcMint),
       listing: listing ? decodeAccount('AgentListing', listing.data) : null,
       now,

@@ -7,6 +7,7 @@ import {
   decodeAccount,
   findEscrow,
   findExecution,
+  findTokenAccount,
   parseAddress,
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
@@ -15,6 +16,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { JournalRow } from '../ledger/tables.ts';
+import { isEmptyVault } from './depositAt.ts';
 import { isByWallet, toRow, wayOf } from './orphans.ts';
 import type { EngineDeps } from './step.ts';
 
@@ -26,7 +28,7 @@ const ENDED_RECORD_SECONDS = 259_200n;
 
 /** Checks executions that ended since the last run. Throws if the node does not answer, and then changes nothing. */
 export async function proveEnds(
-  deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn'>,
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn' | 'usdcMint'>,
   log: Logger,
 ): Promise<void> {
   const { chain, journal } = deps;
@@ -45,7 +47,7 @@ export async function proveEnds(
       const isUnopened = row.state === 'void' || row.state === 'returned';
       const found = isUnopened && data ? decodeAccount('ExecutionRecord', data) : null;
       const isOthers = found !== null && isByWallet(found) && !(await isOpenedByUs(chain, row));
-      const isUnpaid = row.deposit === null || !deposits.has(row.deposit);
+      const isUnpaid = row.deposit === null || !deposits.has(row.deposit) || (await isEmptied(deps, row, slot));
       if (isUnpaid && (isOthers || isProven(row, data?.[RECORD_OFFSETS.status], now))) {
         proven.push(row.execution_id);
         continue;
@@ -69,7 +71,7 @@ async function isOpenedByUs(
   return deposit !== null && signature !== null && (await chain.hasSucceeded(signature));
 }
 
-/** The deposits of these rows that still exist. An ended row must not have one. */
+/** The deposits of these rows that still exist. An ended row must not have one, unless its return emptied it. */
 async function depositsOf(
   chain: Pick<RelayChain, 'readFinalized'>,
   rows: Pick<JournalRow, 'deposit'>[],
@@ -79,6 +81,21 @@ async function depositsOf(
   if (addresses.length === 0) return new Set();
   const { accounts } = await chain.readFinalized(addresses.map(parseAddress), slot);
   return new Set(addresses.filter((_, index) => (accounts[index]?.data.length ?? 0) > 0));
+}
+
+/**
+ * True if the return of an ended row succeeded and its deposit is empty. The deposit's accounts stay if its rent sponsor
+ * cannot take the rent.
+ */
+async function isEmptied(
+  { chain, usdcMint }: Pick<EngineDeps, 'chain' | 'usdcMint'>,
+  { state, deposit, refund_signature: signature }: Pick<JournalRow, 'state' | 'deposit' | 'refund_signature'>,
+  slot: number,
+): Promise<boolean> {
+  if ((state !== 'returned' && state !== 'void') || deposit === null || signature === null) return false;
+  const vault = findTokenAccount(parseAddress(deposit), usdcMint);
+  const { accounts } = await chain.readFinalized([vault], slot);
+  return isEmptyVault(accounts[0]) && (await chain.hasSucceeded(signature));
 }
 
 /**

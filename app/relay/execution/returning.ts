@@ -36,7 +36,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return signReturn(chain, row, { usdcMint: deps.usdcMint, rentSponsor, isWhole, attempt: Number(rebuilds) });
   }
 
-  /** Sends the return until the deposit is gone. */
+  /** Sends the return until the deposit is gone, or stays without its money. */
   async function sendBack(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     // The open landed after all. Otherwise the record is one that the payer opened itself.
@@ -61,7 +61,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     const fresh = isPast && fate.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
     if (!fresh) return 'wait';
     if (!fresh.deposit) return 'next';
-    if (fate.kind === 'confirmed') return 'wait';
+    if (fate.kind === 'confirmed') return endEmptied(row, live);
     if (fate.kind === 'failed') {
       const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
       await journal.burnt(row, feeOf(signed.bytes).lamports, byAccount);
@@ -73,6 +73,24 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return 'rest';
   }
 
+  /**
+   * Ends a row whose return has landed although the deposit still exists: its rent sponsor cannot take the rent, so only
+   * the money went back. A confirmed return may be on another fork. Only finalized state decides.
+   */
+  async function endEmptied(row: JournalRow, live: Live): Promise<Step> {
+    const { signature, lastValidHeight } = storedRefund(row);
+    const final = await readPast(row, lastValidHeight);
+    if (!final) return 'wait';
+    if (!final.deposit) return 'next';
+    // Money that was paid in later waits too: anyone may refund it once the deposit has expired.
+    if (!final.isEmpty || !(await chain.hasSucceeded(signature))) return 'wait';
+    log.warn(
+      { execution_id: row.execution_id },
+      'a returned deposit stays, because its rent sponsor cannot take the rent',
+    );
+    return endReturn(row, live, final);
+  }
+
   async function waitForAccount(row: JournalRow): Promise<Step> {
     const { accounts } = await chain.read([findTokenAccount(parseAddress(row.wallet), deps.usdcMint)]);
     const isThere = accounts[0] && accounts[0].data.length > 0;
@@ -80,7 +98,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return 'rest';
   }
 
-  /** Ends a row whose deposit is gone without an open. */
+  /** Ends a row whose deposit is gone, or empty, without an open. */
   async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
     // `payment_required`: the payment was seen, and then permanently rolled back.
     if (row.opened_slot === null || row.error_code === 'payment_required') {

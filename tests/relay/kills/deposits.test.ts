@@ -7,7 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findEscrow, findExecution, findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import {
+  constants,
+  findEscrow,
+  findExecution,
+  findTokenAccount,
+  findTreasury,
+  refundDeposit,
+} from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -67,6 +74,12 @@ const WAYS = {
   failed: { gate: 'send-pay:before', points: [...RETURN, ...sidesOf(['void'])] },
   /** The deposit is sent too late. */
   expired: { gate: 'depositSigned:after', points: sidesOf(['void']) },
+  /** The open expires before it is sent, so the relay signs another one. */
+  reopened: { gate: 'send-open:before', points: sidesOf(['openSigned']) },
+  /** The paid deposit expires, and a stranger refunds it. */
+  refundedByStranger: { gate: 'paid:after', points: sidesOf(['returned']) },
+  /** The chain rolls back the deposit and the payment, and neither can land again. */
+  rolledBack: { gate: 'paid:after', points: sidesOf(['void']) },
 } satisfies Record<string, Way>;
 type Name = keyof typeof WAYS;
 
@@ -94,7 +107,8 @@ describe('kill -9 of a relay that holds deposits', function () {
   const feePayer = Keypair.generate();
 
   before(async () => {
-    market = await startMarketplace({ slotTimeMs: 150, feePayer });
+    // Slow slots: a fork must be dropped before it is final, and 31 slots are nine seconds.
+    market = await startMarketplace({ slotTimeMs: 300, feePayer });
     await market.relay.kill();
     market.setBehaviour((body, _response, reply) =>
       reply(
@@ -169,8 +183,11 @@ describe('kill -9 of a relay that holds deposits', function () {
 
   const areFinal = async () => (await market.journal()).every(({ is_final }) => is_final === 1n);
 
-  /** Pays for one call for each point of these courses. Each then waits at its gate or at its kill point. */
-  async function begin(relay: RelayHandle, ways: Name[], mode: string) {
+  /**
+   * Pays for one call for each point of these courses. Each then waits at its gate or at its kill point. `prepared` runs
+   * before the first payment.
+   */
+  async function begin(relay: RelayHandle, ways: Name[], mode: string, prepared = async () => {}) {
     const prepareAt = async (way: Name, point: string): Promise<Doomed> => {
       const { gate = point }: Way = WAYS[way];
       const task = stopAt(gate, `${way} ${point} ${mode}`);
@@ -178,6 +195,7 @@ describe('kill -9 of a relay that holds deposits', function () {
       return { ...one, way, gate, point };
     };
     const doomed = await Promise.all(ways.flatMap((way) => WAYS[way].points.map((point) => prepareAt(way, point))));
+    await prepared();
     const answered = Promise.all(doomed.map((one) => pay(relay, one)));
     await until('all stand', async () => doomed.every(({ task }) => relay.standing.has(task)));
     return { doomed, answered, of: (way: Name) => doomed.filter((one) => one.way === way) };
@@ -190,11 +208,29 @@ describe('kill -9 of a relay that holds deposits', function () {
     }
   }
 
-  async function killAll(relay: RelayHandle, { doomed, answered }: Awaited<ReturnType<typeof begin>>): Promise<void> {
+  async function untilDoomed(relay: RelayHandle, doomed: Doomed[]): Promise<void> {
     const stands = ({ task, gate, point }: Doomed) => relay.standing.has(gate === point ? task : `${task} at ${point}`);
     await until('each stands where it is killed', async () => doomed.every(stands));
+  }
+
+  async function killAll(
+    relay: RelayHandle,
+    { doomed, answered }: { doomed: Doomed[]; answered: Promise<unknown> },
+  ): Promise<void> {
+    await untilDoomed(relay, doomed);
     await relay.kill();
     await answered;
+  }
+
+  /** The state of each call's row, and the signature of its open, by course and kill point. */
+  async function rowsOf(doomed: Doomed[]): Promise<Record<string, { state: string; open: string | null }>> {
+    const rows = await market.query('ledger', 'SELECT task, state, open_signature AS open FROM executions');
+    return Object.fromEntries(
+      doomed.map(({ way, point, task }) => {
+        const { state, open } = rows.find((row) => row.task === task)!;
+        return [`${way} ${point}`, { state, open }];
+      }),
+    );
   }
 
   /** A transfer that the payer itself sends, unknown to the relay. */
@@ -203,6 +239,16 @@ describe('kill -9 of a relay that holds deposits', function () {
     const from = findTokenAccount(payer.publicKey, market.usdcMint);
     const instruction = createTransferInstruction(from, to, payer.publicKey, TOTAL);
     await sendTransaction(market.node.connection, [instruction], keypairSigner(payer));
+  }
+
+  /** Anyone may refund a paid deposit that has expired. */
+  async function refundAsStranger({ payer, deposit }: Bought): Promise<void> {
+    const stranger = Keypair.generate();
+    await market.node.fundSol(stranger.publicKey, 1e9);
+    const destination = findTokenAccount(payer.publicKey, market.usdcMint);
+    const rentSponsor = market.authority.publicKey;
+    const accounts = { authority: stranger.publicKey, deposit, destination, rentSponsor, usdcMint: market.usdcMint };
+    await sendTransaction(market.node.connection, [refundDeposit(accounts)], keypairSigner(stranger));
   }
 
   /** The relay that will be killed, and a function that starts or returns the one that continues. */
@@ -291,6 +337,91 @@ describe('kill -9 of a relay that holds deposits', function () {
       await setStatus('active', relay);
       await relay.kill();
     });
+
+    it(`opens deposits again whose opens have expired, calls the creator once, and charges once (${mode})`, async () => {
+      const { doomed, next } = await startPair(mode);
+      const before = await balances();
+      const all = await begin(doomed, ['reopened'], mode);
+      const first = await rowsOf(all.doomed);
+      await outliveOpens();
+      await untilCurrent(doomed);
+      release(doomed, all.doomed);
+      await untilDoomed(doomed, all.doomed);
+      const rows = await rowsOf(all.doomed);
+      for (const [name, { state, open }] of Object.entries(rows)) {
+        expect([first[name]!.state, state], name).to.deep.equal(['open_signed', 'open_signed']);
+        expect(open !== first[name]!.open, name).to.equal(name.endsWith(':after'));
+      }
+      await killAll(doomed, all);
+      const relay = await next();
+      for (const one of all.doomed) {
+        const answer = await endOf(relay, one);
+        expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${one.task}`]);
+        expect(market.calls.get(answer.body.execution_id), one.point).to.equal(1);
+        expect(await usdcOf(one.payer.publicKey), one.point).to.equal(0n);
+        expect(await isGone(one), one.point).to.equal(true);
+      }
+      const sold = all.doomed.length;
+      expect(await balances()).to.deep.equal({
+        creator: before.creator + BigInt(sold) * (PRICE - FEE),
+        treasury: before.treasury + BigInt(sold) * (FEE + SERVICE_FEE),
+        feePayer: before.feePayer - sold * PAYMENT_LAMPORTS,
+      });
+      await relay.kill();
+    });
+
+    it(`ends calls whose paid deposits were refunded by a stranger or rolled back, and takes nothing (${mode})`, async () => {
+      const { doomed, next } = await startPair(mode);
+      const before = await balances();
+      let fork = 0;
+      const lost = await begin(doomed, ['rolledBack'], mode, async () => {
+        fork = await market.node.connection.getSlot('confirmed');
+      });
+      await market.node.rpc('surfnet_rollBack', [fork]);
+      const sentBack = await begin(doomed, ['refundedByStranger'], mode);
+      await market.node.outlive();
+      await market.node.timeTravel((await market.node.now()) + constants.depositSeconds);
+      for (const one of sentBack.doomed) await refundAsStranger(one);
+      const all = {
+        doomed: [...lost.doomed, ...sentBack.doomed],
+        answered: Promise.all([lost.answered, sentBack.answered]),
+      };
+      release(doomed, all.doomed);
+      await untilDoomed(doomed, all.doomed);
+      const rows = await rowsOf(all.doomed);
+      const states = Object.fromEntries(Object.entries(rows).map(([name, { state }]) => [name, state]));
+      expect(states).to.deep.equal({
+        'rolledBack void:before': 'paid',
+        'rolledBack void:after': 'void',
+        'refundedByStranger returned:before': 'paid',
+        'refundedByStranger returned:after': 'returned',
+      });
+      await killAll(doomed, all);
+      const relay = await next();
+      for (const one of all.doomed) {
+        const name = `${one.way} ${one.point}`;
+        const answer = await endOf(relay, one);
+        const receipt = decodeHeader(answer, 'payment-response');
+        if (one.way === 'rolledBack') {
+          expect([answer.status, answer.body.error?.details.reason], name).to.deep.equal([402, 'quote_expired']);
+          expect(receipt, name).to.equal(null);
+        } else {
+          expect([answer.status, answer.body.error?.code], name).to.deep.equal([503, 'service_unavailable']);
+          expect(receipt, name).to.include({ success: false, errorReason: 'refunded', amount: String(TOTAL) });
+        }
+        expect(await usdcOf(one.payer.publicKey), name).to.equal(TOTAL);
+        expect(await isGone(one), name).to.equal(true);
+        expect(market.calls.get((await market.executionsByTask()).get(one.task)!), name).to.equal(undefined);
+      }
+      // Only the payments of the deposits that the stranger refunded are on the chain.
+      expect(await balances()).to.deep.equal({
+        ...before,
+        feePayer: before.feePayer - sentBack.doomed.length * PAYMENT_LAMPORTS,
+      });
+      const ended = Object.values(await rowsOf(all.doomed)).map(({ state }) => state);
+      expect(ended).to.deep.equal(['void', 'void', 'returned', 'returned']);
+      await relay.kill();
+    });
   }
 
   /** Saves the accounts of a call. Returns a function that restores them, as another fork would. */
@@ -306,6 +437,15 @@ describe('kill -9 of a relay that holds deposits', function () {
         await market.node.rpc('surfnet_setAccount', [address.toBase58(), account]);
       }
     };
+  }
+
+  /** After the clock was moved, waits until the relay signs with a blockhash that is still valid. */
+  async function untilCurrent(relay: RelayHandle): Promise<void> {
+    await until('the relay has a valid blockhash', async () => {
+      const quoted = await request(relay.url, path(), { body: { task: 'current?' } });
+      const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
+      return (await market.node.connection.isBlockhashValid(accepted.extra.recentBlockhash)).value;
+    });
   }
 
   /** Waits until no open that was signed before can land. */
