@@ -22,7 +22,7 @@ function hasStamp() {
   return found === lockHash || found === wanted;
 }
 
-/** True if node_modules matches package-lock.json, whoever installed it. */
+/** True if node_modules matches package-lock.json, also if npm was run by hand. */
 function isInstalled() {
   if (hasStamp()) return true;
   const installed = join(root, 'node_modules', '.package-lock.json');

@@ -5,6 +5,7 @@
 
 import { parseUsdc } from '../sdk/wire/usdc.ts';
 import type { Execution } from './market.ts';
+import { isOpen } from './shapes.ts';
 
 export interface SessionSettings {
   /** Maximum of all calls of the session, base units; null for the key's own limits only. */
@@ -65,11 +66,11 @@ export function createSession(settings: SessionSettings) {
     /** Links a call to its execution. */
     began: (key: string, executionId: string) => void keyOf.set(executionId, key),
     /** Sets the final cost of an execution of this session, from a read. */
-    saw({ execution_id, status, cost_usdc }: Pick<Execution, 'execution_id' | 'status' | 'cost_usdc'>): void {
-      const key = keyOf.get(execution_id);
-      if (key === undefined || status === 'pending' || status === 'running') return;
-      if (status === 'failed') taken.delete(key);
-      else taken.set(key, { price: parseUsdc(cost_usdc), most: taken.get(key)?.most ?? 0n });
+    saw(execution: Pick<Execution, 'execution_id' | 'status' | 'cost_usdc'>): void {
+      const key = keyOf.get(execution.execution_id);
+      if (key === undefined || isOpen(execution)) return;
+      if (execution.status === 'failed') taken.delete(key);
+      else taken.set(key, { price: parseUsdc(execution.cost_usdc), most: taken.get(key)?.most ?? 0n });
     },
   };
 }

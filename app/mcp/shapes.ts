@@ -37,9 +37,11 @@ export const cutResult = (result: string | null) => ({
   result_is_cut: (result?.length ?? 0) > MOST_CHARACTERS,
 });
 
+/** True for an execution that has not ended. */
+export const isOpen = ({ status }: Pick<Execution, 'status'>): boolean => status === 'pending' || status === 'running';
+
 export function outcomeOf(execution: Execution): z.infer<typeof Outcome> {
   const { execution_id, agent_id, status, result, ipfs_url, cost_usdc, error, refund } = execution;
-  const isOpen = status === 'pending' || status === 'running';
   return {
     execution_id,
     agent_id,
@@ -49,6 +51,6 @@ export function outcomeOf(execution: Execution): z.infer<typeof Outcome> {
     cost_usdc,
     error: error && `${error.message} (${error.code})`,
     refund,
-    next: isOpen ? 'Call wait_for_execution with this execution_id.' : null,
+    next: isOpen(execution) ? 'Call wait_for_execution with this execution_id.' : null,
   };
 }

@@ -24,7 +24,7 @@ interface Purchase {
   ask?: (body: Record<string, unknown>) => void;
   /** Falsifies the quote. */
   lie?: (accepted: Accepted) => void;
-  /** What replaces the answers to the first payments. Later payments get the relay's answer. */
+  /** Replaces the answers to the first payments. Later payments get the relay's answer. */
   answers?: ('lost' | 'running' | 'running long')[];
   /** Expected fields of the error. Without it, the call is expected to succeed. */
   error?: Record<string, unknown>;

@@ -52,7 +52,7 @@ describe('the commands of /docs', function () {
   const paste = (...blocks: string[]): string =>
     execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
 
-  it('pay an agent that answers on the first call, among twelve of which most do not', () => {
+  it('pay an agent that answers on the first call, although most of the twelve agents do not', () => {
     const answer = JSON.parse(paste(blockOf('first-call')));
     expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello' });
     expect(answer.cost_usdc).to.be.greaterThan(0);

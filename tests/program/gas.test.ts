@@ -1,4 +1,4 @@
-/** Who receives the gas of an open, depending on who ends the execution and on what the receivers can take. */
+/** The receiver of an open's gas, depending on who ends the execution and on what the receivers can take. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

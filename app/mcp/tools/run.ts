@@ -5,11 +5,12 @@ import * as z from 'zod';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { explain, failure, isUncharged, type ToolAnswer, unknownOutcome, withKey } from '../answers.ts';
 import type { Agent, Execution } from '../market.ts';
-import { AgentId, IdempotencyKey, MaxCost, Outcome } from '../shapes.ts';
+import { AgentId, IdempotencyKey, isOpen, MaxCost, Outcome } from '../shapes.ts';
 import { tooDear } from './agents.ts';
 import { runForPayingHost, runWithWallet } from './door.ts';
+import { answerFor } from './executionAnswer.ts';
 import { overBudget, requireApproval } from './spending.ts';
-import { answerOfEnded, asTask, hasTasks, TASK_AFTER_MS } from './tasks.ts';
+import { asTask, hasTasks, TASK_AFTER_MS } from './tasks.ts';
 import { MOST_WAIT_SECONDS, PAYS, type Tools } from './tool.ts';
 import { waitForEnd, within } from './wait.ts';
 
@@ -136,6 +137,5 @@ export async function answerOf(
     );
   }
   session.saw(execution);
-  const isOpen = execution.status === 'pending' || execution.status === 'running';
-  return isOpen && isTask ? asTask(execution) : answerOfEnded(execution);
+  return isTask && isOpen(execution) ? asTask(execution) : answerFor(execution);
 }

@@ -11,8 +11,8 @@ import {
 import * as z from 'zod';
 import { type ToolAnswer, value } from '../answers.ts';
 import { type Execution, MarketplaceError } from '../market.ts';
-import { ExecutionId, outcomeOf } from '../shapes.ts';
-import { refunded } from './refunded.ts';
+import { ExecutionId, isOpen, outcomeOf } from '../shapes.ts';
+import { answerFor } from './executionAnswer.ts';
 import type { Tools } from './tool.ts';
 
 export const TASKS = 'io.modelcontextprotocol/tasks';
@@ -28,7 +28,7 @@ export function addTasks({ server, market, session }: Tools): void {
     const execution = await read(market, taskId);
     session.saw(execution);
     const task = taskOf(execution);
-    return task.status === 'working' ? task : { ...task, result: answerOfEnded(execution) };
+    return task.status === 'working' ? task : { ...task, result: answerFor(execution) };
   });
   // A call that is paid for cannot be stopped, and no task asks for input.
   mcp.setRequestHandler('tasks/cancel', { params: TaskParams }, async ({ taskId }) => {
@@ -52,14 +52,12 @@ export function asTask(execution: Execution): ToolAnswer {
   return { ...value(outcomeOf(execution)), resultType: 'task', ...taskOf(execution) };
 }
 
-export const answerOfEnded = (execution: Execution): ToolAnswer =>
-  execution.status === 'failed' ? refunded(execution) : value(outcomeOf(execution));
-
-function taskOf({ execution_id, status, initiated_at, completed_at }: Execution) {
+function taskOf(execution: Execution) {
+  const { execution_id, initiated_at, completed_at } = execution;
   return {
     taskId: execution_id,
     // A refunded call is a completed task: its result is the error that the tool would have answered.
-    status: status === 'pending' || status === 'running' ? 'working' : 'completed',
+    status: isOpen(execution) ? 'working' : 'completed',
     createdAt: initiated_at,
     lastUpdatedAt: completed_at ?? new Date().toISOString(),
     ttlMs: null,

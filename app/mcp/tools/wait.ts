@@ -1,6 +1,7 @@
 /** Waits for an execution's end, for a limited time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Execution, Market } from '../market.ts';
+import { isOpen } from '../shapes.ts';
 
 /** Most calls settle within a second or two. */
 const FIRST_PAUSE_MS = 250;
@@ -10,8 +11,7 @@ const LAST_PAUSE_MS = 2_000;
 export async function waitForEnd(market: Market, executionId: string, signal: AbortSignal): Promise<Execution> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LAST_PAUSE_MS)) {
     const execution = await market.client.getExecution(executionId);
-    const isOpen = execution.status === 'pending' || execution.status === 'running';
-    if (!isOpen || signal.aborted) return execution;
+    if (!isOpen(execution) || signal.aborted) return execution;
     await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }

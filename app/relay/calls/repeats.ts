@@ -51,17 +51,18 @@ export async function decideRepeat(
 /**
  * Refuses a request whose execution the index knows, with the error of its end. This is needed if the journal was lost.
  * Nothing is charged again in any case: if the index is behind, the record itself stops the open. Throws ApiError: 422
- * if the record is another request's, 409 while it runs, 410 if its result is lost, else its error.
+ * if the record is another request's, 409 while it runs, 410 if its result is lost, else its error. With `deposit`, only
+ * an execution that was opened from this deposit counts.
  */
-export async function refuseByRecord(deps: RepeatsDeps, request: Repeatable): Promise<void> {
+export async function refuseByRecord(deps: RepeatsDeps, request: Repeatable, deposit?: string): Promise<void> {
   const { executionId, wallet } = request;
   const record = await deps.views
     .selectFrom('chain.executions')
-    .select(['listing', 'request_hash'])
+    .select(['listing', 'request_hash', 'deposit'])
     .where('execution_id', '=', executionId)
     .where('caller', '=', wallet)
     .executeTakeFirst();
-  if (!record) return;
+  if (!record || (deposit !== undefined && record.deposit !== deposit)) return;
   if (record.listing !== request.listing || record.request_hash !== request.requestHash) throw reused(executionId);
   const { value: execution } = await getExecution(deps, wallet, executionId);
   if (execution.error)

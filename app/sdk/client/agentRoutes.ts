@@ -1,6 +1,6 @@
 /** The REST client's methods that read agents. They need no key. */
-import type * as z from 'zod';
 import { AgentFull, AgentPage, AgentStatistics, type AgentsQuery } from '../wire/wire.ts';
+import type { Reading } from './answer.ts';
 import { type ReadOptions, toQuery } from './http.ts';
 
 /** Filters of GET /v1/agents, as text or numbers. */
@@ -17,12 +17,7 @@ export type AgentFilters = Partial<{
   sort: AgentsQuery['sort'];
 }>;
 
-/** The client's reads, which are retried. */
-interface Asking {
-  get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T>;
-}
-
-export function createAgentMethods({ get }: Asking) {
+export function createAgentMethods({ get }: Reading) {
   return {
     listAgents: (filters: AgentFilters = {}, options?: ReadOptions) =>
       get(AgentPage, `/v1/agents${toQuery(filters)}`, options),

@@ -1,5 +1,11 @@
 /** Reads answers by their schemas. */
 import type * as z from 'zod';
+import type { ReadOptions } from './http.ts';
+
+/** A client's reads, which are retried. */
+export interface Reading {
+  get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T>;
+}
 
 /**
  * Returns the answer without fields unknown to its schema. Throws ZodError if a field is missing or has another type.

@@ -9,6 +9,7 @@ import {
   SpendStatement,
   type StatementRole,
 } from '../wire/wire.ts';
+import type { Reading } from './answer.ts';
 import { type ReadOptions, toQuery } from './http.ts';
 
 /** Filters of GET /v1/executions; `from` and `to` are ISO 8601 with a zone, exclusive. */
@@ -33,12 +34,7 @@ const ReadExecution = z.strictObject({
   deposit: ExecutionFull.shape.deposit.default(null),
 });
 
-/** The client's reads, which are retried. */
-interface Asking {
-  get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T>;
-}
-
-export function createRecordMethods({ get }: Asking) {
+export function createRecordMethods({ get }: Reading) {
   return {
     getExecution: (executionId: string, options?: ReadOptions) =>
       get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),

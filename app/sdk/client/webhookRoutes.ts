@@ -10,11 +10,11 @@ import {
   WebhookId,
   WebhookSecret,
 } from '../wire/wire.ts';
+import type { Reading } from './answer.ts';
 import { type ReadOptions, toQuery } from './http.ts';
 
 /** The client's requests. A change is not retried, because it could be made twice. */
-interface Asking {
-  get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T>;
+interface Asking extends Reading {
   change<T>(schema: z.ZodType<T>, method: string, path: string, body?: object): Promise<T>;
 }
 

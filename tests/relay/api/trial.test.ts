@@ -169,7 +169,7 @@ describe('listings.test', () => {
   const checksOf = (answer: { checks: { name: string; ok: boolean }[] }) =>
     answer.checks.map(({ name, ok }) => `${name} ${ok}`);
 
-  it('does not call an endpoint for a stranger, whether listed or not, whoever uploaded the description', async () => {
+  it('does not call an endpoint for a stranger, whether it is listed or not, and for any poster of its description', async () => {
     const owner = await signIn(Keypair.generate());
     const stranger = await signIn(Keypair.generate());
     const { calls, handler } = counting(good());

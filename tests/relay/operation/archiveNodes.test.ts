@@ -97,7 +97,9 @@ describe("the nodes of an archive's tree", () => {
     await add(0, 3);
     const before = await stored();
     const growth = await nodes.grow(0, 3, [leafOf(3)]);
-    expect(await refusal(nodes.write(0, TREE, { ...growth, first: 2 }, true))).to.include('archive 0 already has 3 leaves');
+    expect(await refusal(nodes.write(0, TREE, { ...growth, first: 2 }, true))).to.include(
+      'archive 0 already has 3 leaves',
+    );
     expect(await refusal(nodes.write(0, PublicKey.unique().toBase58(), growth, true))).to.include(
       'archive 0 already has 3 leaves',
     );

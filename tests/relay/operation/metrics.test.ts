@@ -252,7 +252,7 @@ describe('the figures of /metrics', function () {
     const figures = (samples: Map<string, number>) =>
       ['webhooks_waiting', 'oldest_waiting_webhook_seconds'].map((name) => samples.get(`marketplace_${name}`)!);
     expect(figures(await scrape())).to.deep.equal([0, 0]);
-    // Earlier calls can be reported late, so the endpoint takes only disputes, of which there are none.
+    // Earlier calls can be reported late, so the endpoint takes only disputes, and there are none.
     const { endpoint } = await changeWebhooks(...as, (client) =>
       client.createWebhook({ url, event_types: ['dispute.opened'] }),
     );

@@ -1,5 +1,5 @@
 /**
- * The relay with two nodes, one of which dies, falls behind or lies. Executions still end correctly. While the nodes
+ * The relay with two nodes: one dies, falls behind or lies. Executions still end correctly. While the nodes
  * disagree on a fact that decides about money, no money moves.
  */
 import { Keypair, SystemProgram } from '@solana/web3.js';

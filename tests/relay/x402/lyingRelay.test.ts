@@ -15,7 +15,7 @@ import { GAS, type LyingRelay, type Paid, SERVICE_FEE, startLyingRelay, TOTAL, w
 /** Lamports of a signature. A payment has two, and its client's priority fee rounded up. */
 const FEE = 5_000;
 const PAID = { payer: { usdc: -TOTAL }, feePayer: { lamports: -2 * FEE - 1 } };
-/** What a thief gets whom the relay refunds at once. */
+/** The thief's gain if the relay refunds the deposit at once. */
 const STOLEN = { ...PAID, thief: { usdc: PRICE }, treasury: { usdc: SERVICE_FEE } };
 
 describe('a relay that lies about x402 payments', function () {

@@ -169,27 +169,14 @@ async function answerRepeat(deps: DoorDeps, { identity, body }: Asked, paid: Pai
   const byId = paymentId === null ? undefined : await readByPayment(deps.ledger, payment.payer, paymentId);
   const row = byDeposit ?? byId;
   if (!row) {
-    await refuseByIndex(deps, identity, paid);
+    const executionId = executionIdOf(payment, quote);
+    const request = { executionId, wallet: payment.payer, listing: quote.listing, ...identity, async: false };
+    if (quote.requestHash === identity.requestHash) await refuseByRecord(deps, request, quote.deposit);
     return null;
   }
   const isSame = row.listing === quote.listing && row.request_hash === identity.requestHash;
   if (!byDeposit && !isSame) throw otherRequest();
   return withReceipt(deps, row.execution_id, () => answerKnown(deps, repeatableOf(row, identity, body.async)));
-}
-
-/** Refuses a payment that the index knows as taken. This is needed if the journal was lost. Throws ApiError. */
-async function refuseByIndex(deps: DoorDeps, identity: BodyIdentity, { quote, payment }: Paid): Promise<void> {
-  if (quote.requestHash !== identity.requestHash) return;
-  const executionId = executionIdOf(payment, quote);
-  const opened = await deps.views
-    .selectFrom('chain.executions')
-    .select('execution_id')
-    .where('execution_id', '=', executionId)
-    .where('deposit', '=', quote.deposit)
-    .executeTakeFirst();
-  if (!opened) return;
-  const { listing } = quote;
-  await refuseByRecord(deps, { executionId, wallet: payment.payer, listing, ...identity, async: false });
 }
 
 const executionIdOf = ({ payer }: Payment, { nonce }: Quote): string =>

@@ -1,6 +1,7 @@
-/** The answer of a tool for a call that failed, with what became of its price. */
-import { failure, type ToolAnswer } from '../answers.ts';
+/** The answer of a tool for an execution: its outcome, or the reason of its failure and where its price is. */
+import { failure, type ToolAnswer, value } from '../answers.ts';
 import type { Execution } from '../market.ts';
+import { outcomeOf } from '../shapes.ts';
 
 const REFUNDS: Record<string, string> = {
   done: 'The price was refunded to the wallet in full: the call cost 0 USDC.',
@@ -10,7 +11,10 @@ const REFUNDS: Record<string, string> = {
   handed_over: 'The full price is in a separate token account, which the wallet owns.',
 };
 
-export function refunded({ execution_id, error, refund }: Execution): ToolAnswer {
+export const answerFor = (execution: Execution): ToolAnswer =>
+  execution.status === 'failed' ? refunded(execution) : value(outcomeOf(execution));
+
+function refunded({ execution_id, error, refund }: Execution): ToolAnswer {
   const reason = error ? `${error.message} (${error.code})` : 'no reason was given';
   const money = refund === null ? 'Nothing was charged.' : REFUNDS[refund];
   return failure(
