@@ -19,7 +19,7 @@ const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
   open: 'Open',
   rejected: 'Rejected',
   upheld: 'Upheld',
-  lapsed: 'Ended unanswered',
+  lapsed: 'Ended undecided',
 };
 
 export function DisputesTab() {

@@ -14,7 +14,7 @@ const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> 
   open: { tone: 'warn', text: 'open' },
   rejected: { tone: 'plain', text: 'rejected' },
   upheld: { tone: 'good', text: 'upheld' },
-  lapsed: { tone: 'plain', text: 'ended unanswered' },
+  lapsed: { tone: 'plain', text: 'ended undecided' },
 };
 
 interface DisputeCardProps {
@@ -144,7 +144,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
       )}
       {mayEnd && (
         <Button small onClick={() => setShown('end')}>
-          End unanswered dispute
+          End undecided dispute
         </Button>
       )}
       <SignDialog
@@ -168,7 +168,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
       <SignDialog
         open={shown === 'end'}
         onOpenChange={close}
-        title="End the unanswered dispute"
+        title="End the undecided dispute"
         about="The admin has not decided it within 30 days. The bond goes back to the wallet that paid it, and the execution stays completed."
         rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
         confirm="Sign and end"

@@ -47,7 +47,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
             `you get up to ${formatAmount(execution.cost_usdc)} of the creator's collateral, and the bond back`,
           ],
           ['If rejected', 'the bond goes to the creator, and the execution stays completed'],
-          ['If unanswered', 'after 30 days anybody can end it, and the bond is returned'],
+          ['If undecided', 'after 30 days anybody can end it, and the bond is returned'],
           ['Evidence hash', evidence ? <Id key="hash" value={evidence.hashHex} /> : 'made from your text or file'],
         ]}
         confirm="Sign and dispute"

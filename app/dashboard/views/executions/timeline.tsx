@@ -137,7 +137,7 @@ export const REFUND_WAITS: Record<Exclude<RefundState, 'done' | 'handed_over'>, 
 const OUTCOMES: Record<Exclude<DisputeSummary['outcome'], 'open'>, string> = {
   rejected: 'Dispute rejected',
   upheld: 'Dispute upheld',
-  lapsed: 'Dispute ended unanswered',
+  lapsed: 'Dispute ended undecided',
 };
 
 function disputed(dispute: DisputeSummary): Moment[] {
