@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
+import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import { followChain } from '../../../app/relay/events/chain.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
 import { createWarnings } from '../../../app/relay/events/warnings.ts';
@@ -14,6 +15,7 @@ import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts
 import { CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
+import { until } from '../../harness/edge/until.ts';
 
 /** Reads a stream to its end, or until it has `count` events. */
 async function readStream(world: World, path: string, key: string, options: { after?: string; count?: number } = {}) {
@@ -488,7 +490,13 @@ describe('event streams', () => {
   });
 
   it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {
-    const deps = { ledger: world.ledger, writes: world.tables.writes, now: () => 1, log: world.deps.log };
+    const written: Promise<unknown>[] = [];
+    const alone: GroupCommit['alone'] = (...write) => {
+      const rows = world.tables.writes.alone(...write);
+      written.push(rows);
+      return rows;
+    };
+    const deps = { ledger: world.ledger, writes: { alone }, now: () => 1, log: world.deps.log };
     const relays = [createWarnings(deps), createWarnings(deps)];
     const grant = {
       periodStart: 0n,
@@ -498,7 +506,8 @@ describe('event streams', () => {
       periodSpent: 0n,
       totalSpent: 0n,
     };
-    const call = async (spent: bigint, tank: bigint, now = 10n) => {
+    /** Notices a call in both relays, twice, and waits until `raised` warnings are stored. */
+    const call = async (raised: number, spent: bigint, tank: bigint, now = 10n) => {
       const claimed = {
         wallet,
         keyId: 'k',
@@ -510,17 +519,20 @@ describe('event streams', () => {
       };
       for (const notice of relays) notice(claimed as unknown as ClaimedCall);
       for (const notice of relays) notice(claimed as unknown as ClaimedCall);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      const marks = () => world.ledger.selectFrom('warnings').select('type').where('wallet', '=', wallet).execute();
+      await until(`${raised} warnings are stored`, async () => (await marks()).length === raised);
+      await Promise.all(written);
       return told(wallet);
     };
-    expect(await call(600_000n, 100_000n)).to.deep.equal([]);
+    expect(await call(0, 600_000n, 100_000n)).to.deep.equal([]);
     const near = { type: 'key.cap_near', key_id: 'k', limit: 'period', spent_usdc: 0.8, max_usdc: 1 };
-    expect(await call(700_000n, 100_000n)).to.deep.equal([near]);
+    expect(await call(1, 700_000n, 100_000n)).to.deep.equal([near]);
     const low = { type: 'gas.low', gas_lamports: 99_999, calls_left: 9 };
-    expect(await call(800_000n, 99_999n)).to.deep.equal([near, low]);
+    expect(await call(2, 800_000n, 99_999n)).to.deep.equal([near, low]);
     // A new period and more gas reset both warnings.
-    expect(await call(900_000n, 200_000n, 100n)).to.deep.equal([near, low]);
-    expect(await call(900_000n, 0n, 10n)).to.deep.equal([
+    expect(await call(0, 900_000n, 200_000n, 100n)).to.deep.equal([near, low]);
+    // Both are raised at once, by both relays: their order is open.
+    expect(await call(2, 900_000n, 0n, 10n)).to.have.deep.members([
       near,
       low,
       { ...near, spent_usdc: 1 },
