@@ -22,6 +22,7 @@ import type { EngineDeps, Live, Step } from './step.ts';
 /** From this age on, an interrupted payment may have expired. An expired one is not signed. */
 const OLD_MS = 15_000;
 
+const NOT_OURS = unpaid('The deposit was prepared again for another wallet');
 const ROLLED_BACK = unpaid('The chain rolled back the payment');
 const SENT_BACK: Why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' };
 
@@ -84,6 +85,8 @@ function createPayment(
       if (!final || final.deposit) return 'wait';
       return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit for this payment'));
     }
+    // A thief of a relay authority can prepare the deposit again for itself. A payment that we do not sign cannot land.
+    if (at.deposit.caller.toBase58() !== row.wallet) return endUnpaid(row, live, at, NOT_OURS);
     if (isPaid(row, at)) return notePaid(row, at);
     const why = (await whyNotToPay(chain, row, at)) ?? whyNotToOpen(row, at) ?? (await whyItWouldFail(chain, row));
     if (why) return giveBack(row, at, why);

@@ -14,7 +14,13 @@ import {
 } from '@solana/web3.js';
 import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { findTokenAccount, openExecution, refundDeposit } from '../../../app/sdk/program/program.ts';
+import {
+  decodeAccount,
+  findTokenAccount,
+  openExecution,
+  prepareDeposit,
+  refundDeposit,
+} from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
 import { parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
 import { createListing, updateListing } from '../../../app/sdk/wallet/listings.ts';
@@ -93,6 +99,10 @@ describe('attacks on the x402 API', function () {
       gasLamports: 10_000,
       ...change,
     });
+  }
+  async function readDeposit(address: string) {
+    const account = await market.node.connection.getAccountInfo(new PublicKey(address), 'confirmed');
+    return decodeAccount('Deposit', account!.data);
   }
   async function rich(amount = TOTAL): Promise<Keypair> {
     const one = Keypair.generate();
@@ -391,6 +401,48 @@ describe('attacks on the x402 API', function () {
     expect(answer.status, answer.text).to.equal(503);
     expect(market.calls.size).to.equal(calledBefore);
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
+  });
+
+  it('signs no payment into a deposit that a thief of the relay’s key has prepared again for itself', async () => {
+    const [payer, thief] = [await rich(), Keypair.generate()];
+    const task = stopAt('depositConfirmed:before', 'stolen key');
+    const accepted = await quote({ task });
+    const before = await lamports(feePayer);
+    const answering = buy({ task }, accepted, {}, payer);
+    await until('the deposit is prepared', async () => relay.standing.has(task));
+    const { usdcMint, authority } = market;
+    const { listing, listing_version, request_hash, timeout_seconds, nonce } = accepted.extra;
+    const key = authority.publicKey;
+    const close = refundDeposit({
+      authority: key,
+      deposit: new PublicKey(accepted.payTo),
+      rentSponsor: key,
+      destination: findTokenAccount(payer.publicKey, usdcMint),
+      usdcMint,
+    });
+    const again = prepareDeposit({
+      terms: {
+        listing: new PublicKey(listing),
+        listingVersion: listing_version,
+        requestHash: Buffer.from(request_hash, 'hex'),
+        timeoutSeconds: timeout_seconds,
+        nonce: Buffer.from(nonce, 'hex'),
+      },
+      payer: null,
+      price: PRICE,
+      serviceFee: TOTAL - PRICE,
+      usdcMint,
+      authority: key,
+      rentPayer: key,
+      rentSponsor: key,
+      caller: thief.publicKey,
+    });
+    await sendTransaction(market.node.connection, [close, again], keypairSigner(authority));
+    relay.process.send({ release: task });
+    const answer = await answering;
+    expect(reasonOf(answer), answer.text).to.equal('payment_failed');
+    expect([await usdcOf(payer), before - (await lamports(feePayer))]).to.deep.equal([TOTAL, 0]);
+    expect((await readDeposit(accepted.payTo)).caller.toBase58()).to.equal(thief.publicKey.toBase58());
   });
 
   it('sends payments back if the listing changes, and gives it no more quotes after the third of a day', async () => {
