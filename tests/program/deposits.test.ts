@@ -236,6 +236,27 @@ describe('deposits:', () => {
     await w.moves([refund()], [w.relay], { ...gone(0n), relay: { lamports: rents() } });
   });
 
+  it('gives what an unpaid deposit holds to the treasury if a relay refunds it and its caller cannot receive', async () => {
+    const [wallet, treasury] = [w.wallet(w.caller), program.findTreasury()];
+    for (const dust of [1n, PAID - 1n]) {
+      await prepared();
+      await pay(dust);
+      w.vm.setTokenAccount(wallet, { mint: w.usdcMint, owner: w.caller.publicKey, frozen: true });
+      w.vm.setTokenAccount(treasury, { mint: w.usdcMint, owner: treasury, frozen: true });
+      await w.rejects([refund()], [w.relay], 'RefundDestinationUnusable');
+      w.vm.setTokenAccount(treasury, { mint: w.usdcMint, owner: treasury });
+      await w.vm.setClock(w.vm.now + 86_400n);
+      await w.rejects([refund({ authority: w.stranger.publicKey })], [w.stranger], 'RefundDestinationUnusable');
+      const { events } = await w.moves([refund()], [w.relay], {
+        ...gone(dust),
+        treasury: { usdc: dust },
+        relay: { lamports: rents() },
+      });
+      expect(events[0]?.data).to.include({ amount: 0n, serviceFee: dust, closed: true });
+      w.vm.setTokenAccount(wallet, { mint: w.usdcMint, owner: w.caller.publicKey, amount: 10n * PAID });
+    }
+  });
+
   it('lets anybody prepare a deposit that names its payer and is already paid', async () => {
     const rescue = (change: Partial<program.PrepareDepositInput> = {}) =>
       program.prepareDeposit(w.prepareInput(quote, { authority: w.stranger.publicKey, ...change }));

@@ -423,7 +423,7 @@ pub struct DepositRefunded {
     pub destination: Pubkey,
     /// Base units that went to the caller.
     pub amount: u64,
-    /// Base units that went to the treasury.
+    /// Base units that went to the treasury: the service fee, or all of a deposit that was not fully paid.
     pub service_fee: u64,
     pub refunded_at: i64,
     /// False if the rent sponsor could not take the rent. Deposit and vault then stay until another `refund_deposit`.

@@ -356,8 +356,9 @@ pub mod marketplace {
         open_execution_from_deposit_handler(ctx, args)
     }
 
-    /// Refund a deposit that opened no execution, even while opens are paused. If a relay authority refunds a paid
-    /// deposit, the service fee goes to the treasury. Otherwise the caller gets everything.
+    /// Refund a deposit that opened no execution, even while opens are paused. The caller gets everything, unless a relay
+    /// authority refunds it. Then the treasury gets the service fee of a paid deposit, and all of one that is not
+    /// fully paid if the caller's account cannot receive.
     ///
     /// Authority: a relay authority; anyone once a paid deposit has expired, or a day after an unpaid one was prepared.
     /// Emits `DepositRefunded`.

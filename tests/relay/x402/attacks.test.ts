@@ -2,7 +2,7 @@
  * Attacks of strangers and payers on the x402 API, and their cost. No money goes to a wrong place, and the fee payer
  * signs only payments of its own quotes.
  */
-import { createApproveInstruction, createTransferInstruction } from '@solana/spl-token';
+import { createApproveInstruction, createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import {
   AddressLookupTableAccount,
   ComputeBudgetProgram,
@@ -17,6 +17,7 @@ import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
   decodeAccount,
   findTokenAccount,
+  findTreasury,
   openExecution,
   prepareDeposit,
   refundDeposit,
@@ -314,13 +315,13 @@ describe('attacks on the x402 API', function () {
     const before = await lamports(feePayer);
     const answers = await Promise.all(bodies.map((body, n) => buy(body, quotes[n], {}, payer)));
     let sold = answers.filter(({ status }) => status === 200).length;
-    // A new wallet has one payment in progress at a time; the others are refused at once.
+    // A new wallet has one payment in progress at a time; the others are refused at once. On a busy machine a quote may be
+    // too old by then, and a payment that was accepted may find the money gone before it is signed.
     expect(sold).to.be.at.most(2);
     const others = answers.filter(({ status }) => status !== 200).map(reasonOf);
-    expect(
-      others.every((reason) => ['insufficient_funds', '503 service_unavailable'].includes(reason)),
-      others.join(),
-    ).to.equal(true);
+    expect(['insufficient_funds', '503 service_unavailable', 'quote_expired', 'payment_failed']).to.include.members([
+      ...new Set(others),
+    ]);
     // On a busy machine none of them may be accepted in time. A client repeats its payment.
     while (sold === 0) {
       const again = await buy({ task: 'once more' }, await quote({ task: 'once more' }), {}, payer);
@@ -546,6 +547,30 @@ describe('attacks on the x402 API', function () {
       expect(feePayerLamports).to.equal(10_001);
       expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
     });
+  });
+
+  it('closes a deposit that a payer with a closed account left one base unit in: the treasury gets the unit', async () => {
+    const payer = await rich();
+    await market.node.fundSol(payer.publicKey, 1e9);
+    const task = stopAt('depositConfirmed:before', 'dust');
+    const accepted = await quote({ task });
+    const treasury = findTreasury();
+    const before = await market.amountOf(treasury);
+    const answering = buy({ task }, accepted, {}, payer);
+    await until('the deposit is prepared', async () => relay.standing.has(task));
+    const [source, owner] = [findTokenAccount(payer.publicKey, market.usdcMint), payer.publicKey];
+    const vault = findTokenAccount(new PublicKey(accepted.payTo), market.usdcMint);
+    const moved = [
+      createTransferInstruction(source, vault, owner, 1n),
+      createTransferInstruction(source, market.callers[1]!.usdc, owner, TOTAL - 1n),
+      createCloseAccountInstruction(source, owner, owner),
+    ];
+    await sendTransaction(market.node.connection, moved, keypairSigner(payer));
+    relay.process.send({ release: task });
+    const answer = await answering;
+    expect(reasonOf(answer), answer.text).to.equal('payment_failed');
+    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect((await market.amountOf(treasury)) - before).to.equal(1n);
   });
 
   it('accepts no more payments from an address after ten that did not arrive', async () => {

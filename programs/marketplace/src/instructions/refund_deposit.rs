@@ -44,7 +44,7 @@ pub struct RefundDeposit<'info> {
     )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
-    /// CHECK: the treasury, by its address; gets the service fee if a relay authority refunds a paid deposit.
+    /// CHECK: the treasury, by its address; gets what `to_treasury` says.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
     /// CHECK: the deposit's rent sponsor, by has_one; only receives lamports.
@@ -54,8 +54,8 @@ pub struct RefundDeposit<'info> {
 }
 
 impl RefundDeposit<'_> {
-    /// authority may refund now; destination is the caller's and can
-    /// receive, unless the vault is empty; the constraints check the rest.
+    /// authority may refund now; destination is the caller's and can receive, unless nothing is sent to it; the
+    /// constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         require_canonical_address(&self.deposit)?;
         let held = require_vault_of(&self.vault, &self.deposit, &self.config.usdc_mint)?;
@@ -71,21 +71,30 @@ impl RefundDeposit<'_> {
             MarketplaceError::WrongRefundDestination
         );
         ensure!(
-            held == 0 || tokens::can_receive_for(&self.destination, mint, caller),
+            held == self.to_treasury(held) || self.can_deliver(),
             MarketplaceError::RefundDestinationUnusable
         );
         Ok(())
     }
 
-    /// The treasury's share of the vault: the service fee if a relay refunds a paid deposit, and 0
-    /// otherwise. It is also 0 if the treasury cannot receive, so that it does not block the refund.
-    fn service_fee(&self, held: u64) -> u64 {
+    /// destination can receive the caller's USDC.
+    fn can_deliver(&self) -> bool {
+        let (mint, caller) = (&self.config.usdc_mint, &self.deposit.caller);
+        tokens::can_receive_for(&self.destination, mint, caller)
+    }
+
+    /// The treasury's share of the vault, if a relay refunds: the service fee of a paid deposit; all of an unpaid one
+    /// whose destination cannot receive, because a stranger could otherwise lock the rent with one base unit. It is 0
+    /// if the treasury cannot receive, so that it does not block the refund.
+    fn to_treasury(&self, held: u64) -> u64 {
         let by_relay = self.config.is_relay_authority(self.authority.key);
-        let earned = by_relay && self.deposit.is_funded(held);
-        if earned && tokens::can_receive(&self.treasury, &self.config.usdc_mint) {
-            self.deposit.service_fee
-        } else {
-            0
+        if !by_relay || !tokens::can_receive(&self.treasury, &self.config.usdc_mint) {
+            return 0;
+        }
+        match (self.deposit.is_funded(held), self.can_deliver()) {
+            (true, _) => self.deposit.service_fee,
+            (false, true) => 0,
+            (false, false) => held,
         }
     }
 }
@@ -100,7 +109,7 @@ pub fn refund_deposit_handler(ctx: Context<RefundDeposit>) -> Result<()> {
         token_program: &accounts.token_program,
     };
     let held = tokens::balance(&accounts.vault);
-    let service_fee = accounts.service_fee(held);
+    let service_fee = accounts.to_treasury(held);
     let amount = held
         .checked_sub(service_fee)
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;

@@ -84,9 +84,13 @@ export function refundDeposit(ledger: Ledger, input: program.RefundDepositInput)
   const associated = text(program.findTokenAccount(key(caller), MINT));
   demand(authority === caller || destination === associated, 'WrongRefundDestination');
   const held = heldBy(ledger, address);
-  demand(held === 0n || receivesFor(ledger, destination, caller), 'RefundDestinationUnusable');
-  const isEarned = byRelay && held >= askedOf(deposit) && !frozenOrGone(ledger, TREASURY);
-  const fee = isEarned ? deposit.serviceFee : 0n;
+  const isUsable = receivesFor(ledger, destination, caller);
+  let fee = 0n;
+  if (byRelay && !frozenOrGone(ledger, TREASURY)) {
+    if (held >= askedOf(deposit)) fee = deposit.serviceFee;
+    else if (!isUsable) fee = held;
+  }
+  demand(held === fee || isUsable, 'RefundDestinationUnusable');
   const vault = vaultOf(address);
   if (fee > 0n) ledger.transfer(vault, TREASURY, fee, address);
   if (held > fee) ledger.transfer(vault, destination, held - fee, address);
