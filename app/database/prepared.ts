@@ -1,8 +1,8 @@
 /**
- * Caches queries with constant text, one cache per database: building and compiling a query takes several times as long
- * as running it in SQLite. Use it only for queries that every call runs.
+ * Caches statements with constant text: building and compiling a long one takes several times as long as running it in
+ * SQLite. Use it only for the journal's statements that every call runs.
  */
-import type { Compilable, CompiledQuery, Kysely } from 'kysely';
+import type { Compilable, CompiledQuery } from 'kysely';
 
 export interface Prepared {
   /**
@@ -12,7 +12,7 @@ export interface Prepared {
   compile<Row>(name: string, values: readonly unknown[], build: () => Compilable<Row>): CompiledQuery<Row>;
 }
 
-/** One per database. Throws at the first use of a name if the values are not in the order of the text. */
+/** Throws at the first use of a name if the values are not in the order of the text. */
 export function createPrepared(): Prepared {
   const kept = new Map<string, CompiledQuery>();
   return {
@@ -27,13 +27,4 @@ export function createPrepared(): Prepared {
       return query;
     },
   };
-}
-
-const ofDatabases = new WeakMap<object, Prepared>();
-
-/** The cache of this database. */
-export function preparedOf<Tables>(db: Kysely<Tables>): Prepared {
-  const prepared = ofDatabases.get(db) ?? createPrepared();
-  ofDatabases.set(db, prepared);
-  return prepared;
 }

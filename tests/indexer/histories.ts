@@ -34,11 +34,14 @@ function zero(type: IdlType): unknown {
   return { feeBps: 100, opensPaused: false };
 }
 
-/** An event with the given fields; all others are zero. */
+/** An event with the given fields; all others are zero. Leaves out what is no field of the event. */
 function event<Name extends EventName>(name: Name, data: Partial<EventData<Name>>): MarketplaceEvent {
+  const given = data as Record<string, unknown>;
   const fields = Object.entries(EVENT_FIELDS[name] as Record<string, IdlType>);
-  const blank = Object.fromEntries(fields.map(([key, type]) => [key, zero(type)]));
-  return { name, data: { ...blank, ...data } } as MarketplaceEvent;
+  return {
+    name,
+    data: Object.fromEntries(fields.map(([key, type]) => [key, given[key] ?? zero(type)])),
+  } as MarketplaceEvent;
 }
 
 interface Execution {

@@ -20,7 +20,6 @@ const DIFFERENCES: Record<string, string> = {
   getClusterNodes: 'The node has no gossip, and names no ports of it.',
   getVoteAccounts: 'Nobody votes on a chain of one node.',
   'getBlock with rewards': 'Nobody earns the fees.',
-  getBlockCommitment: 'After a leap the block is deeper than the votes that are counted.',
   'simulateTransaction with a lookup table that is not there': 'The node reads no lookup tables, and says so.',
   'getSignaturesForAddress: memos and errors': 'The newer runtime in LiteSVM has another name for units that run out.',
   'getSignatureStatuses after a send of: units run out': 'The newer runtime has another name for units that run out.',

@@ -11,6 +11,21 @@ import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 const CONFIG_BYTES = 8 + 8 + 4 * 32 + 2 * 8 + 6 * 4 + 4 * 16 + 8 * 32 + 64;
 
+/** The settings after `configInput`, in the account and in the event. */
+const SETTINGS = {
+  opensPaused: false,
+  feeBps: 100,
+  minPrice: 10_000n,
+  disputeBondLamports: 10_000_000n,
+  disputeWindowSeconds: 259_200,
+  refundGraceSeconds: 600,
+  maxTimeoutSeconds: 3_600,
+  longestSpanSeconds: 263_400,
+  exposureMultiple: 0,
+  adminDelaySeconds: 0,
+  tiers: TIERS,
+};
+
 describe('initialize_config', () => {
   let w: World;
 
@@ -41,8 +56,6 @@ describe('initialize_config', () => {
         version: 1,
         bump,
         treasuryBump,
-        opensPaused: false,
-        feeBps: 100,
         tierCount: 4,
         admin: w.admin.publicKey,
         pendingAdmin: PublicKey.default,
@@ -51,15 +64,7 @@ describe('initialize_config', () => {
         relayAuthorities: [w.relay.publicKey, ...Array(7).fill(PublicKey.default)],
         reserved: new Uint8Array(64),
         usdcMint: w.usdcMint,
-        minPrice: 10_000n,
-        disputeBondLamports: 10_000_000n,
-        disputeWindowSeconds: 259_200,
-        refundGraceSeconds: 600,
-        maxTimeoutSeconds: 3_600,
-        longestSpanSeconds: 263_400,
-        exposureMultiple: 0,
-        adminDelaySeconds: 0,
-        tiers: TIERS,
+        ...SETTINGS,
       }),
     );
 
@@ -82,19 +87,7 @@ describe('initialize_config', () => {
           relayAuthorities: [w.relay.publicKey],
           usdcMint: w.usdcMint,
           treasury: program.findTreasury(),
-          settings: {
-            opensPaused: false,
-            feeBps: 100,
-            minPrice: 10_000n,
-            disputeBondLamports: 10_000_000n,
-            disputeWindowSeconds: 259_200,
-            refundGraceSeconds: 600,
-            maxTimeoutSeconds: 3_600,
-            longestSpanSeconds: 263_400,
-            exposureMultiple: 0,
-            adminDelaySeconds: 0,
-            tiers: TIERS,
-          },
+          settings: SETTINGS,
         }),
       },
     ]);

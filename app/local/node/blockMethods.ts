@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { settled } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import type { Landed } from './history.ts';
-import { FINALITY_SLOTS } from './slots.ts';
 import { showAccounts, showTransaction } from './transactionJson.ts';
 import {
   CODES,
@@ -18,8 +17,6 @@ import {
 
 /** Slots per call, as for a validator. */
 const MAX_RANGE = 500_000;
-/** Stake of the only voter, lamports, as in a test validator. */
-const STAKE = 1_000_000_000_000_000;
 
 const blockOptions = z.object({
   encoding: transactionEncoding.nullish(),
@@ -101,25 +98,6 @@ export function blockMethods(bank: Bank): Record<string, Method> {
       const until = Math.min(last ?? first + MAX_RANGE, newest);
       if (until - first > MAX_RANGE) throw invalidParams(`Slot range too large; max ${MAX_RANGE}`);
       return [...blocksFrom(first, until)];
-    },
-    getBlocksWithLimit(params) {
-      const [first, limit, options] = parse(z.tuple([slotNumber, slotNumber]).rest(context.nullish()), params);
-      if (limit > MAX_RANGE) throw invalidParams(`Limit too large; max ${MAX_RANGE}`);
-      const newest = slots.at(settled(options?.commitment));
-      const found: number[] = [];
-      for (const slot of blocksFrom(first, newest)) {
-        if (found.length === limit) break;
-        found.push(slot);
-      }
-      return found;
-    },
-    getBlockCommitment(params) {
-      const [slot] = parse(z.tuple([slotNumber]).rest(z.unknown()), params);
-      const isOpen = slot > slots.finalized && slot <= slots.current;
-      const votes = Array.from({ length: FINALITY_SLOTS + 1 }, (_, depth) =>
-        depth === slots.current - slot ? STAKE : 0,
-      );
-      return { commitment: isOpen ? votes : null, totalStake: STAKE };
     },
     getFirstAvailableBlock: () => slots.oldest,
     minimumLedgerSlot: () => slots.oldest,

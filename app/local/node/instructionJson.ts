@@ -13,12 +13,16 @@ export interface Parsed {
 type Reader = (data: Buffer, accounts: string[]) => { type: string; info: object } | null;
 
 const SYSTEM = '11111111111111111111111111111111';
-const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
+/** The current version and the first one. */
+export const MEMO_PROGRAMS = [
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+];
 const KEY_BYTES = 32;
 
 /** Null if the instruction is shown as bytes. */
 export function parseInstruction(programId: string, accounts: string[], data: Buffer): Parsed | null {
-  if (MEMOS.includes(programId)) return { program: 'spl-memo', parsed: data.toString('utf8') };
+  if (MEMO_PROGRAMS.includes(programId)) return { program: 'spl-memo', parsed: data.toString('utf8') };
   const known = PROGRAMS[programId];
   try {
     const parsed = known?.read(data, accounts) ?? null;

@@ -1,5 +1,5 @@
 /** Methods about mints and token accounts at a commitment. */
-import { MINT_SIZE, MintLayout, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { MINT_SIZE, MintLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { accountConfig, isTokenProgram, readTokenAccount, tokenAmount } from './accountJson.ts';
@@ -9,7 +9,6 @@ import { address, context, invalidParams, type Method, parse } from './wire.ts';
 
 /** Number of largest accounts that a validator returns. */
 const LARGEST = 20;
-const TOKEN_PROGRAMS = [TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID];
 
 const ownerParams = z
   .tuple([address, z.union([z.object({ mint: address }), z.object({ programId: address })])])
@@ -89,6 +88,6 @@ export function tokenMethods(bank: Bank): Record<string, Method> {
 }
 
 function programsNamed(program: PublicKey): PublicKey[] {
-  if (TOKEN_PROGRAMS.some((known) => known.equals(program))) return [program];
+  if (isTokenProgram(program.toBase58())) return [program];
   throw invalidParams('Invalid param: unrecognized Token program id');
 }

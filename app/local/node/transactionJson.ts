@@ -2,7 +2,7 @@
 import { type VersionedMessage, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Landed, LandedMeta } from './history.ts';
-import { parseInstruction } from './instructionJson.ts';
+import { MEMO_PROGRAMS, parseInstruction } from './instructionJson.ts';
 import { CODES, RpcError } from './wire.ts';
 
 export type TransactionEncoding = 'json' | 'base64' | 'base58' | 'jsonParsed';
@@ -76,8 +76,6 @@ function readable(landed: Landed, maxVersion: number | undefined): VersionedTran
 function outcomeOf({ err }: Landed) {
   return { err, status: err === null ? { Ok: null } : { Err: err } };
 }
-
-const MEMO_PROGRAMS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
 
 /** The texts of its memos, each preceded by its length; null without memos. */
 export function memoOf({ bytes }: Landed): string | null {

@@ -4,15 +4,12 @@ import { z } from 'zod';
 import { API_VERSION, inContext, readingOf } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import { SLOTS_PER_EPOCH } from './slots.ts';
-import { address, CODES, context, invalidParams, type Method, parse, RpcError, slotNumber } from './wire.ts';
+import { context, invalidParams, type Method, parse, slotNumber } from './wire.ts';
 
 const MAX_LEADERS = 5_000;
 const MAX_SAMPLES = 720;
 /** Number of accounts that `getLargestAccounts` returns. */
 const LARGEST = 20;
-const MIN_DELEGATION = 1_000_000_000;
-/** The default settings of a new cluster. */
-const INFLATION = { foundation: 0.05, foundationTerm: 7, initial: 0.08, taper: 0.15, terminal: 0.015 };
 
 const contextParams = z.tuple([]).rest(context.nullish());
 
@@ -37,25 +34,8 @@ export function validatorMethods(bank: Bank): Record<string, Method> {
       if (limit > MAX_LEADERS) throw invalidParams(`Invalid limit; max ${MAX_LEADERS}`);
       return Array(limit).fill(identity);
     },
-    getLeaderSchedule(params) {
-      const [slot] = parse(z.tuple([]).rest(z.unknown()), params);
-      if (
-        typeof slot === 'number' &&
-        Math.floor(slot / SLOTS_PER_EPOCH) > Math.floor(slots.current / SLOTS_PER_EPOCH)
-      ) {
-        return null;
-      }
-      return { [identity]: Array.from({ length: SLOTS_PER_EPOCH }, (_, index) => index) };
-    },
     getClusterNodes: () => [{ pubkey: identity, version: API_VERSION, rpc: null, gossip: null, tpu: null }],
     getVoteAccounts: () => ({ current: [], delinquent: [] }),
-    getBlockProduction(params) {
-      const at = reading(params);
-      const first = at.slot - (at.slot % SLOTS_PER_EPOCH);
-      const blocks = slots.height(at.slot) - slots.height(first) + 1;
-      const byIdentity = { [identity]: [at.slot - first + 1, blocks] };
-      return inContext(at, { byIdentity, range: { firstSlot: first, lastSlot: at.slot } });
-    },
     getSupply(params) {
       const { at, held } = wallets(params);
       const total = held.reduce((sum, { lamports }) => sum + lamports, 0);
@@ -64,26 +44,6 @@ export function validatorMethods(bank: Bank): Record<string, Method> {
     getLargestAccounts(params) {
       const { at, held } = wallets(params);
       return inContext(at, held.slice(0, LARGEST));
-    },
-    getInflationGovernor: () => INFLATION,
-    getInflationRate: () => ({
-      total: INFLATION.initial,
-      validator: INFLATION.initial * (1 - INFLATION.foundation),
-      foundation: INFLATION.initial * INFLATION.foundation,
-      epoch: Math.floor(slots.current / SLOTS_PER_EPOCH),
-    }),
-    getInflationReward(params) {
-      const config = context.extend({ epoch: slotNumber.optional() }).nullish();
-      const [addresses, options] = parse(z.tuple([z.array(address)]).rest(config), params);
-      const { slot } = readingOf(bank, options);
-      const epoch = options?.epoch ?? Math.floor(slot / SLOTS_PER_EPOCH) - 1;
-      const paidIn = (epoch + 1) * SLOTS_PER_EPOCH;
-      if (epoch >= 0 && paidIn <= slot) return addresses.map(() => null);
-      throw new RpcError(CODES.blockNotAvailable, `Block not available for slot ${paidIn}`);
-    },
-    getStakeMinimumDelegation: (params) => inContext(reading(params), MIN_DELEGATION),
-    getHighestSnapshotSlot() {
-      throw new RpcError(CODES.noSnapshot, 'No snapshot');
     },
     getRecentPerformanceSamples(params) {
       const [limit = MAX_SAMPLES] = parse(z.tuple([]).rest(slotNumber.nullish()), params);
@@ -95,8 +55,6 @@ export function validatorMethods(bank: Bank): Record<string, Method> {
       const sample = { slot, numSlots: slots.height(slot) - slots.height(oldest) + 1, samplePeriodSecs };
       return [{ ...sample, numTransactions, numNonVoteTransactions: numTransactions }].slice(0, limit ?? 1);
     },
-    getMaxRetransmitSlot: () => slots.current,
-    getMaxShredInsertSlot: () => slots.current,
     getTransactionCount: (params) => {
       reading(params);
       return bank.history.count;

@@ -9,7 +9,6 @@ export const CODES = {
   blockCleanedUp: -32_001,
   blockNotAvailable: -32_004,
   slotSkipped: -32_007,
-  noSnapshot: -32_008,
   unsupportedVersion: -32_015,
   minContextSlot: -32_016,
   unknownSignature: -32_020,

@@ -3,7 +3,6 @@
  * delisted one counts as missing.
  */
 import type { Kysely } from 'kysely';
-import { preparedOf } from '../../database/prepared.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { type AgentMetadata, tagsOfMask } from '../../sdk/wire/metadata.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -141,39 +140,34 @@ const LISTING_COLUMNS = [
 type Views = AgentDeps['views'];
 type ListingRow = NonNullable<Awaited<ReturnType<typeof readListing>>>;
 
-function shownListing(views: Views, id: string) {
+function shownListing(views: Views, agentId: string) {
   return views
     .selectFrom('chain.listings as listings')
     .leftJoin('chain.creators as creators', 'creators.wallet', 'listings.creator')
     .select(LISTING_COLUMNS)
-    .where('listings.listing', '=', id)
+    .where('listings.listing', '=', idOf(agentId))
     .where('listings.status', '!=', 'delisted');
 }
 
 /** Replaces an invalid address, which may be long, by one that matches nothing. */
 const idOf = (agentId: string): string => (ADDRESS.test(agentId) ? agentId : '');
 
-async function readListing({ views }: AgentDeps, agentId: string) {
-  const id = idOf(agentId);
-  const query = preparedOf(views).compile('listing', [id, 'delisted'], () => shownListing(views, id));
-  return (await views.executeQuery(query)).rows[0];
+function readListing({ views }: AgentDeps, agentId: string) {
+  return shownListing(views, agentId).executeTakeFirst();
 }
 
 /** The listing with its execution statistics; they are null if it was never called. */
-async function readWithFigures({ views }: AgentDeps, agentId: string) {
-  const id = idOf(agentId);
-  const query = preparedOf(views).compile('listing with figures', [id, 'delisted'], () =>
-    shownListing(views, id)
-      .leftJoin('chain.agent_statistics as statistics', 'statistics.listing', 'listings.listing')
-      .select([
-        'statistics.total_executions',
-        'statistics.successful_executions',
-        'statistics.dispute_count',
-        'statistics.success_rate',
-        'statistics.avg_execution_time_ms',
-      ]),
-  );
-  return (await views.executeQuery(query)).rows[0];
+function readWithFigures({ views }: AgentDeps, agentId: string) {
+  return shownListing(views, agentId)
+    .leftJoin('chain.agent_statistics as statistics', 'statistics.listing', 'listings.listing')
+    .select([
+      'statistics.total_executions',
+      'statistics.successful_executions',
+      'statistics.dispute_count',
+      'statistics.success_rate',
+      'statistics.avg_execution_time_ms',
+    ])
+    .executeTakeFirst();
 }
 
 /** The listing's row. Throws ApiError 404 if there is no visible one. */

@@ -22,11 +22,14 @@ export interface Repeatable {
   async: boolean;
 }
 
+/** 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
 /** The header's value; null without one. Throws ApiError 400 unless it is 1 to 255 visible ASCII characters. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   const key = String(header);
-  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  if (IDEMPOTENCY_KEY.test(key)) return key;
   const expected = 'must be 1 to 255 visible ASCII characters';
   const issue: RequestIssue = { in: 'header', path: 'Idempotency-Key', expected, got: show(key) };
   throw invalid(`The header "Idempotency-Key" ${expected}`, issue);

@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { isTemporary } from '../../database/temporary.ts';
 import type { Agent } from '../agents/catalog.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
 import type { DepositCall, Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
@@ -13,7 +14,7 @@ import { adoptOrphans } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
 import { standingOf } from './standing.ts';
-import { type EngineDeps, newLive } from './step.ts';
+import { type EngineDeps, type Live, newLive } from './step.ts';
 import { createWork } from './work.ts';
 
 /** How long an asynchronous caller waits for its escrow before the answer is `running`. */
@@ -51,17 +52,24 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const work = createWork(deps, stopping.signal);
   const beginning = createBeginning(deps);
 
+  /** Begins a new execution and its work. `opened` resolves when its escrow is funded. */
+  async function launch(begin: (live: Live) => Promise<JournalRow>, output?: PaidCall['output']) {
+    let signalOpened: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      signalOpened = resolve;
+    });
+    const live = newLive({ isFresh: true, opened: signalOpened, output });
+    const begun = await begin(live);
+    const executionId = begun.execution_id;
+    const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
+    return { executionId, live, opened, ended };
+  }
+
   return {
     /** Answers as soon as the caller's mode allows. The work continues without the caller. */
     async execute(principal: Principal, agent: Agent, call: PaidCall): Promise<ExecuteOutcome> {
-      let signalOpened: () => void = () => undefined;
-      const opened = new Promise<void>((resolve) => {
-        signalOpened = resolve;
-      });
-      const live = newLive({ isFresh: true, opened: signalOpened, output: call.output });
-      const begun = await beginning.begin(principal, agent, call, live);
-      const executionId = begun.execution_id;
-      const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
+      const begin = (live: Live) => beginning.begin(principal, agent, call, live);
+      const { executionId, live, opened, ended } = await launch(begin, call.output);
       return runningIfAway(executionId, async () => {
         if (call.async) {
           await within(opened, ASYNC_WAIT_MS);
@@ -75,14 +83,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       });
     },
     async buy(agent: Agent, call: DepositCall): Promise<ExecuteOutcome> {
-      let signalOpened: () => void = () => undefined;
-      const opened = new Promise<void>((resolve) => {
-        signalOpened = resolve;
-      });
-      const live = newLive({ isFresh: true, opened: signalOpened });
-      const begun = await beginning.buy(agent, call, live);
-      const executionId = begun.execution_id;
-      const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
+      const { executionId, live, opened, ended } = await launch((live) => beginning.buy(agent, call, live));
       return runningIfAway(executionId, async () => {
         if (call.async) {
           await within(Promise.race([opened, ended]), ASYNC_WAIT_MS);

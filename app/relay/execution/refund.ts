@@ -42,7 +42,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     const problem = await chain.simulate(signed.bytes).catch(() => null);
     // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
-    const waits = isUnusable ? await refundObstacle(chain, snapshot.record, usdcMint).catch(() => null) : null;
+    const waits = isUnusable ? await refundObstacle(chain, snapshot.record.caller, usdcMint).catch(() => null) : null;
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
     const refunding = journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
@@ -69,7 +69,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
 
   async function waitForAccount(row: JournalRow): Promise<Step> {
     const { record } = await readSnapshot(chain, row);
-    if (record) await journal.refundWaits(row.execution_id, await refundObstacle(chain, record, usdcMint));
+    if (record) await journal.refundWaits(row.execution_id, await refundObstacle(chain, record.caller, usdcMint));
     return 'rest';
   }
 

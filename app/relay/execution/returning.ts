@@ -1,11 +1,12 @@
 /** Sends a deposit back to its payer, and closes it, paid or not. */
-import { findTokenAccount, parseAddress } from '../../sdk/program/program.ts';
+import { parseAddress } from '../../sdk/program/program.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
 import type { Ending } from './ending.ts';
 import { signReturn, storedRefund } from './sign.ts';
+import { refundObstacle } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
@@ -92,9 +93,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   }
 
   async function waitForAccount(row: JournalRow): Promise<Step> {
-    const { accounts } = await chain.read([findTokenAccount(parseAddress(row.wallet), deps.usdcMint)]);
-    const isThere = accounts[0] && accounts[0].data.length > 0;
-    await journal.refundWaits(row.execution_id, isThere ? 'blocked' : 'claimable');
+    const obstacle = await refundObstacle(chain, parseAddress(row.wallet), deps.usdcMint);
+    await journal.refundWaits(row.execution_id, obstacle);
     return 'rest';
   }
 

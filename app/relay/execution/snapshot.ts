@@ -69,10 +69,10 @@ export async function isHandedOver(chain: Pick<RelayChain, 'read'>, record: Exec
 /** Why a refund cannot arrive: `claimable` if the caller's account is missing, `blocked` if it is unusable. */
 export async function refundObstacle(
   chain: Pick<RelayChain, 'read'>,
-  record: ExecutionRecord,
+  caller: PublicKey,
   usdcMint: PublicKey,
 ): Promise<'claimable' | 'blocked'> {
-  const { accounts } = await chain.read([findTokenAccount(record.caller, usdcMint)]);
+  const { accounts } = await chain.read([findTokenAccount(caller, usdcMint)]);
   const account = accounts[0];
   return account && account.data.length > 0 ? 'blocked' : 'claimable';
 }

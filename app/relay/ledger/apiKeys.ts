@@ -4,7 +4,6 @@
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
-import { preparedOf } from '../../database/prepared.ts';
 import type { ApiKeysTable, LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -27,16 +26,12 @@ export interface KeyRow {
 
 /** Reads the row of a key's SHA-256 by its primary key. `views` has the index attached as `chain`. */
 export function createKeyReader(views: OpenDatabase<LedgerDatabase>): (keyHash: string) => Promise<KeyRow | undefined> {
-  const { compile } = preparedOf(views.db);
   const query = (keyHash: string) => sql<KeyRow>`
     SELECT k.key_hash, k.key_id, k.wallet, k.name, k.revoked_ms, k.scopes, k.expires_ms, k.allowed_ips,
       k.allowed_agents, g.revoked AS grant_revoked, g.expires_at AS grant_expires_at
     FROM api_keys AS k LEFT JOIN chain.grants AS g ON g.wallet = k.wallet AND g.key_id = k.key_id
     WHERE k.key_hash = ${keyHash}`;
-  return async (keyHash) => {
-    const statement = compile('key', [keyHash], () => ({ compile: () => query(keyHash).compile(views.db) }));
-    return (await views.run(statement)).rows[0] as KeyRow | undefined;
-  };
+  return async (keyHash) => (await views.run(query(keyHash).compile(views.db))).rows[0] as KeyRow | undefined;
 }
 
 /** The wallet's keys with the index's view of their grants, newest first. */

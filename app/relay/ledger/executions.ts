@@ -1,17 +1,12 @@
 /** Reads the table of executions: single rows, and sums over the rows of a wallet or a listing. */
 import { type Kysely, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
-import { preparedOf } from '../../database/prepared.ts';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** The row of this id, by a prepared statement. */
-export async function readExecutionRow(
-  { db, compile }: Pick<Writing, 'db' | 'compile'>,
-  id: string,
-): Promise<JournalRow | undefined> {
-  const query = () => db.selectFrom('executions').selectAll().where('execution_id', '=', id);
-  return (await db.executeQuery(compile('get', [id], query))).rows[0];
+/** The row of this id. */
+export function readExecutionRow({ db }: Pick<Writing, 'db'>, id: string): Promise<JournalRow | undefined> {
+  return db.selectFrom('executions').selectAll().where('execution_id', '=', id).executeTakeFirst();
 }
 
 /** The columns that decide the answer to a repeated call. */
@@ -139,16 +134,13 @@ export function createOutcomeReader(
   ledger: OpenDatabase<LedgerTables>,
   reasons: CreatorReasons,
 ): (listing: string, limit: number) => Promise<ListingOutcome[]> {
-  const { compile } = preparedOf(ledger.db);
   const query = (listing: string, limit: number) => sql<ListingOutcome>`
     SELECT wallet, state, created_ms, execution_time_ms FROM executions
     WHERE listing = ${listing} AND state IN ('settled', 'refunding', 'refunded')
       AND (state = 'settled' OR ${sql.raw(isCreatorsFault(reasons))})
     ORDER BY created_ms DESC LIMIT ${limit}`;
-  return async (listing, limit) => {
-    const build = () => ({ compile: () => query(listing, limit).compile(ledger.db) });
-    return (await ledger.run(compile('outcomes', [listing, limit], build))).rows as ListingOutcome[];
-  };
+  return async (listing, limit) =>
+    (await ledger.run(query(listing, limit).compile(ledger.db))).rows as ListingOutcome[];
 }
 
 const MAX_INPUTS = 5;

@@ -1,6 +1,5 @@
 /** The tables of metadata documents: those that are shown, and those that wait for their listing. */
 import { type Kysely, sql } from 'kysely';
-import { preparedOf } from '../../database/prepared.ts';
 import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -28,12 +27,8 @@ export interface PendingLimits {
 
 /** The text of a shown or pending document. A pending one may have been listed a moment ago. */
 export async function readDocument(views: Views, metadataHash: string): Promise<string | undefined> {
-  const find = async (table: 'metadata' | 'pending_metadata') => {
-    const query = preparedOf(views).compile(`document in ${table}`, [metadataHash], () =>
-      views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash),
-    );
-    return (await views.executeQuery(query)).rows[0];
-  };
+  const find = (table: 'metadata' | 'pending_metadata') =>
+    views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash).executeTakeFirst();
   return ((await find('metadata')) ?? (await find('pending_metadata')))?.document;
 }
 

@@ -1,7 +1,6 @@
 /** Wallets that have paid. Creating a keypair is free, so limits require a settled execution instead. */
 import { type Kysely, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { preparedOf } from '../../database/prepared.ts';
 import type { LedgerDatabase } from './tables.ts';
 
 /** Wallets known to have paid: about 200 bytes each. */
@@ -20,29 +19,26 @@ export function createPayers(views: Kysely<LedgerDatabase>): Payers {
 
   async function hasPaid(wallet: string): Promise<boolean> {
     if (paid.has(wallet)) return true;
-    const query = preparedOf(views).compile('settled of wallet', [wallet], () =>
-      views
-        .selectFrom('chain.executions')
-        .select('execution_id')
-        .where('caller', '=', wallet)
-        .where(sql<boolean>`status = 'completed'`)
-        .limit(sql.lit(1)),
-    );
-    const hasOne = (await views.executeQuery(query)).rows.length > 0;
-    if (hasOne) paid.set(wallet, true);
-    return hasOne;
+    const settled = await views
+      .selectFrom('chain.executions')
+      .select('execution_id')
+      .where('caller', '=', wallet)
+      .where(sql<boolean>`status = 'completed'`)
+      .limit(sql.lit(1))
+      .executeTakeFirst();
+    if (settled) paid.set(wallet, true);
+    return settled !== undefined;
   }
 
   async function hasListing(wallet: string): Promise<boolean> {
-    const query = preparedOf(views).compile('listing of wallet', [wallet], () =>
-      views
-        .selectFrom('chain.listings')
-        .select('listing')
-        .where('creator', '=', wallet)
-        .where(sql<boolean>`status <> 'delisted'`)
-        .limit(sql.lit(1)),
-    );
-    return (await views.executeQuery(query)).rows.length > 0;
+    const listing = await views
+      .selectFrom('chain.listings')
+      .select('listing')
+      .where('creator', '=', wallet)
+      .where(sql<boolean>`status <> 'delisted'`)
+      .limit(sql.lit(1))
+      .executeTakeFirst();
+    return listing !== undefined;
   }
 
   async function isAdmin(wallet: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { RelayChain } from '../chain/relayChain.ts';
+import { RECORD_BYTES } from '../chain/rent.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
 import type { SweepPlace } from '../ledger/archiveSweep.ts';
 import type { Leases } from '../ledger/leases.ts';
@@ -28,8 +29,6 @@ const PAUSE_MS = 5_000;
  * may answer.
  */
 const PATIENCE_MS = 180_000;
-/** An ExecutionRecord with its discriminator. */
-const RECORD_BYTES = 294;
 
 export interface SweepSettings {
   /**

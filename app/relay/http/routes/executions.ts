@@ -22,6 +22,7 @@ import { clientNetwork } from '../../access/clientAddress.ts';
 import { archiveOf, leavesOf } from '../../calls/archived.ts';
 import { deleteExecutionContent } from '../../calls/deletion.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
+import { IDEMPOTENCY_KEY } from '../../calls/idempotency.ts';
 import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
@@ -44,6 +45,19 @@ import {
 import { CACHING, route } from './route.ts';
 import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN, WALLET } from './samples.ts';
 
+/** The answer to a settled call. */
+const SETTLED = {
+  execution_id: EXECUTION_ID,
+  status: 'completed' as const,
+  result: RESULT,
+  result_hash: hashResult(RESULT),
+  cost_usdc: 0.25,
+  tokens_used: null,
+  execution_time_ms: 134,
+  on_chain_record: TRANSACTION_URL,
+  ipfs_url: RESULT_URL,
+};
+
 /** The answers of executeAgent and startExecution. */
 const outcomesOf = (asynchronous: string) => ({
   200: {
@@ -52,17 +66,7 @@ const outcomesOf = (asynchronous: string) => ({
     schema: z.union([ExecuteCompleted, ExecuteAccepted]),
     headers: ['Idempotent-Replayed' as const],
     examples: {
-      completed: {
-        execution_id: EXECUTION_ID,
-        status: 'completed',
-        result: RESULT,
-        result_hash: hashResult(RESULT),
-        cost_usdc: 0.25,
-        tokens_used: null,
-        execution_time_ms: 134,
-        on_chain_record: TRANSACTION_URL,
-        ipfs_url: RESULT_URL,
-      },
+      completed: SETTLED,
       asynchronous: { execution_id: EXECUTION_ID, status: 'pending' },
     },
   },
@@ -88,7 +92,7 @@ export const executionRoutes = {
       'Idempotency-Key': {
         about:
           'Makes it safe to repeat this request: requests of a wallet with the same key are one execution, charged once. For 24 hours the final answer is repeated byte for byte, with `Idempotent-Replayed: true`. Later the answer is rebuilt from the record, while the record exists. If the escrow provably was not funded, the key can be used again.',
-        schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
+        schema: z.string().regex(IDEMPOTENCY_KEY),
       },
     },
     body: {
@@ -140,7 +144,7 @@ export const executionRoutes = {
       'Idempotency-Key': {
         about:
           'Requests with the same key get the same quote. A client that lost the answer to its payment can repeat the request and gets that answer. Use a random key.',
-        schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
+        schema: z.string().regex(IDEMPOTENCY_KEY),
       },
     },
     body: { schema: ExecuteBody, maxBytes: MAX_BODY_BYTES, example: { ...TASK, timeout_seconds: 30 } },
@@ -149,19 +153,7 @@ export const executionRoutes = {
         about: 'The settled result.',
         schema: ExecuteCompleted,
         headers: ['Idempotent-Replayed', 'PAYMENT-RESPONSE'],
-        examples: {
-          completed: {
-            execution_id: EXECUTION_ID,
-            status: 'completed',
-            result: RESULT,
-            result_hash: hashResult(RESULT),
-            cost_usdc: 0.25,
-            tokens_used: null,
-            execution_time_ms: 134,
-            on_chain_record: TRANSACTION_URL,
-            ipfs_url: RESULT_URL,
-          },
-        },
+        examples: { completed: SETTLED },
       },
       202: {
         about:
