@@ -182,9 +182,10 @@ pub struct ExecutionSettled {
     pub execution_id: [u8; 16],
     pub listing: Pubkey,
     pub result_hash: [u8; 32],
-    /// Base units paid to the creator: price minus fee.
+    /// Base units paid to the creator: price minus fee. Anything else in the escrow is in no event: tokens that strangers
+    /// sent, or a service fee that waited there. It goes to the treasury, or to the creator if the treasury is frozen.
     pub creator_amount: u64,
-    /// Fee paid to the treasury, base units, without tokens that strangers sent to the escrow.
+    /// Fee paid to the treasury, base units.
     pub platform_amount: u64,
     /// Fee, basis points; 0 if a frozen treasury waived it.
     pub fee_bps: u16,
