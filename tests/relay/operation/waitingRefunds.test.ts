@@ -1,8 +1,8 @@
 /** Refunds that wait for their callers' accounts, and their share of the budgets, on a ledger that two relays share. */
 import { expect } from 'chai';
 import { DAY_MS } from '../../../app/relay/ledger/funding.ts';
-import { free } from '../../harness/edge/funding.ts';
-import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
+import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
 const FAR = 2n ** 53n;
 
@@ -53,6 +53,38 @@ describe('waiting refunds', () => {
     await mine.openSigned(refused, SIGNED, 60n);
     await mine.void(refused, 'service_unavailable', 'refused', { slot: 1, burnt: SIGNED.fee });
     expect(await burdens()).to.deep.equal([[20_000n, 0n], ...Array(2).fill([5_000n, 0n])]);
+  });
+
+  it('count the loan of a deposit whose return waits apart from the other loans, until it ends', async () => {
+    const ways = [{ ...ON_HOUSE, recordRent: 100n, escrowRent: 7n }];
+    const sums = async () => {
+      const { lent_wallet, lent_listing, lent_total, lent_waiting, waits } = await mine.sumsOf('wallet', 'listing', 1);
+      return { normal: [lent_wallet, lent_listing, lent_total], lent_waiting, waits };
+    };
+    const LENT = { normal: Array(3).fill(107n), lent_waiting: 0n, waits: 0n };
+    const WAITS = { normal: Array(3).fill(0n), lent_waiting: 107n, waits: 1n };
+    const NONE = { ...WAITS, lent_waiting: 0n, waits: 0n };
+    for (const end of ['returned', 'void', 'opened'] as const) {
+      const row = await mine.claimDeposit(depositOf(end), Date.now(), { ...free(), ways });
+      await mine.depositSigned(row, SIGNED);
+      await mine.depositConfirmed(row);
+      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      expect(await sums(), end).to.deep.equal(LENT);
+      await mine.refundWaits(end, 'claimable');
+      Object.assign(row, await mine.get(end));
+      expect(await sums(), end).to.deep.equal(WAITS);
+      // While it is signed again, it still waits.
+      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      expect(await sums(), end).to.deep.equal(WAITS);
+      await mine.refundWaits(end, 'blocked');
+      if (end === 'returned') await mine.returned(row, 2n);
+      if (end === 'void') await mine.void(row, 'payment_required', '');
+      if (end === 'opened') await mine.openConfirmed(row, TIMES, 1);
+      expect(await sums(), end).to.deep.equal(end === 'opened' ? LENT : NONE);
+      expect((await mine.sumsOf('wallet', 'listing', Date.now())).risk_wallet, end).to.equal(0n);
+      await opened.clear();
+      expect(await sums(), end).to.deep.equal(NONE);
+    }
   });
 
   it("signs waiting refunds anew within half of the day's budget, however many relays do it at once", async () => {
