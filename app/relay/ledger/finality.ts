@@ -18,14 +18,21 @@ function createProofs({ writes, db, owner }: Writing) {
   return {
     /**
      * Unproven rows that ended before `finalizedNow` (unix seconds), with no transaction that can still land at this
-     * finalized height.
+     * finalized height. Oldest first, after `after`.
      */
-    unproven(finalizedHeight: bigint, finalizedNow: bigint, limit: number) {
+    unproven(
+      finalizedHeight: bigint,
+      finalizedNow: bigint,
+      limit: number,
+      after: Pick<JournalRow, 'created_ms' | 'execution_id'> | null = null,
+    ) {
       return (
         db
           .selectFrom('executions')
           .select([
             'execution_id',
+            'created_ms',
+            'wallet',
             'deposit',
             'state',
             'settled_at',
@@ -44,7 +51,11 @@ function createProofs({ writes, db, owner }: Writing) {
               AND coalesce(settle_last_valid_height, 0) < ${finalizedHeight}
               AND coalesce(refund_last_valid_height, 0) < ${finalizedHeight}`,
           )
+          .$if(after !== null, (query) =>
+            query.where(sql<boolean>`(created_ms, execution_id) > (${after?.created_ms}, ${after?.execution_id})`),
+          )
           .orderBy('created_ms')
+          .orderBy('execution_id')
           .limit(limit)
           .execute()
       );
