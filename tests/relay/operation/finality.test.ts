@@ -1,12 +1,15 @@
-/** Ended rows on a real ledger: the proof of their ends against the chain. */
+/** Ended rows on a real ledger: the proof of their ends against the chain, and the return of their rent. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import { proveEnds } from '../../../app/relay/execution/finality.ts';
 import type { EngineDeps } from '../../../app/relay/execution/step.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { accountDiscriminator, DEPOSIT_OFFSETS } from '../../../app/sdk/program/program.ts';
-import { free } from '../../harness/edge/funding.ts';
+import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
+import { until } from '../../harness/edge/until.ts';
+import { onPostgres } from '../../harness/postgres.ts';
 
 /** Long after the ends of all rows here, unix seconds. */
 const LATER = 10n ** 12n;
@@ -103,4 +106,43 @@ describe('finality', () => {
     await prove({ [taken]: depositData(wallet) });
     expect(await Promise.all([1, 3, 102].map(seen))).to.deep.equal(['returning 0', 'void 1', 'void 1']);
   });
+
+  for (const [name, refundState] of [
+    ['rentReturned', 'done'],
+    ['escrowsClosed', 'handed_over'],
+  ] as const) {
+    it(`counts rents that came back (${name}) without a deadlock with a call of one of their agents`, async function () {
+      // SQLite has one writer.
+      if (!onPostgres) this.skip();
+      const ways = [{ ...ON_HOUSE, recordRent: 100n, escrowRent: 7n }];
+      const lend = async (number: number, listing: string) => {
+        const changes = { listing, wallet: `wallet ${number}` };
+        const row = await mine.claim(executionOf(idOf(number), changes), number, { ...free(), ways });
+        await mine.openSigned(row, SIGNED, 60n);
+        await mine.openConfirmed(row, TIMES, 1);
+        await mine.refunding(row, SIGNED, { reason: 0, code: 'execution_failed', message: '', rebuilds: 0n });
+        return row;
+      };
+      const ended = [await lend(1, 'one agent'), await lend(2, 'another agent')];
+      const running = await lend(3, 'another agent');
+      for (const row of ended) await mine.refunded(row, 2n, 0n, refundState);
+      const areWaiting = (count: number) =>
+        until(`${count} transactions wait`, async () => {
+          const [{ n }] = await opened.run('SELECT count(*) AS n FROM pg_locks WHERE NOT granted');
+          return n >= count;
+        });
+      // The last sum of the first row is locked until both others wait.
+      const both = await opened.ledger.transaction().execute(async (locking) => {
+        await sql`UPDATE lent_sums SET lamports = lamports WHERE scope = 'wallet' AND name = 'wallet 1'`.execute(
+          locking,
+        );
+        const counting = mine[name](ended.map((row) => row.execution_id));
+        await areWaiting(1);
+        const moving = mine.refunded(running, 2n);
+        await areWaiting(2);
+        return { ends: Promise.allSettled([counting, moving]) };
+      });
+      expect((await both.ends).map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled']);
+    });
+  }
 });
