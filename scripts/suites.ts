@@ -122,6 +122,7 @@ export const SUITES: Suite[] = [
     folder: 'relay/operation',
     files: [
       'executionLists',
+      'finality',
       'journal',
       'queryPlans',
       'reconcile',

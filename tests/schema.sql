@@ -492,7 +492,7 @@ WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
         ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'refunded')
+    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
@@ -509,7 +509,7 @@ WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent
         ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'refunded')
+    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
     UNION ALL
     SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
@@ -517,7 +517,7 @@ WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent
         ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'refunded')
+    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
@@ -532,7 +532,7 @@ WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
         ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'refunded')
+    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;

@@ -106,7 +106,7 @@ CREATE INDEX executions_at_risk
     AND is_waiting = 0;
 CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
--- Refunds that wait for the caller's account, and escrow accounts that were handed over and still exist.
+-- Refunds and returns that wait for the caller's account, and escrow accounts that were handed over and still exist.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
@@ -329,7 +329,7 @@ IMMUTABLE LANGUAGE sql AS $$
       ELSE e.escrow_lent END END
   FROM (VALUES ('wallet', e.wallet, false), ('listing', e.listing, false), ('total', '', false), ('waiting', '', true))
     AS s (scope, name, waits)
-  WHERE s.waits = (e.state IN ('refunding', 'refunded')
+  WHERE s.waits = (e.state IN ('refunding', 'returning', 'refunded')
     AND coalesce(e.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
 $$;
 

@@ -141,7 +141,7 @@ CREATE INDEX executions_at_risk
     AND is_waiting = 0;
 CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
--- Refunds that wait for the caller's account, and escrow accounts that were handed over and still exist.
+-- Refunds and returns that wait for the caller's account, and escrow accounts that were handed over and still exist.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
@@ -392,7 +392,7 @@ WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
         ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'refunded')
+    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
@@ -409,7 +409,7 @@ WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent
         ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'refunded')
+    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
     UNION ALL
     SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
@@ -417,7 +417,7 @@ WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent
         ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'refunded')
+    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
@@ -431,7 +431,7 @@ WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
         ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'refunded')
+    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
       AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;

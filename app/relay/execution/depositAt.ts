@@ -1,6 +1,6 @@
 /** A deposit on the chain at one moment, and the conclusions for its call. */
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
@@ -15,6 +15,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { AccountsAt } from '../chain/reader.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
+import { type Obstacle, obstacleOf, usableAccount } from './snapshot.ts';
 import type { EngineDeps } from './step.ts';
 
 /** Why a deposit is sent back: an error code of the API, and its message. */
@@ -33,6 +34,8 @@ export interface DepositAt {
   isEmpty: boolean;
   /** Base units that the payer's account can pay; 0 while it is frozen. */
   payable: bigint;
+  /** Why that account cannot receive; null if it can. */
+  obstacle: Obstacle | null;
   listing: AgentListing | null;
   now: bigint;
   slot: number;
@@ -40,10 +43,7 @@ export interface DepositAt {
 
 /** Base units that this owner's token account can pay; 0 if it is missing or frozen. */
 export function payableOf(account: AccountInfo<Buffer> | null | undefined, owner: PublicKey, mint: PublicKey): bigint {
-  if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length < AccountLayout.span) return 0n;
-  const token = AccountLayout.decode(account.data);
-  const isUsable = token.owner.equals(owner) && token.mint.equals(mint) && token.state === AccountState.Initialized;
-  return isUsable ? token.amount : 0n;
+  return usableAccount(account, owner, mint)?.amount ?? 0n;
 }
 
 /** True if a vault exists and holds nothing. A frozen one with money is not empty. */
@@ -70,12 +70,14 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
 
   function toDepositAt(row: JournalRow, { accounts, now, slot }: AccountsAt): DepositAt {
     const [record, deposit, vault, source, listing] = accounts;
+    const payer = parseAddress(row.wallet);
     return {
       record: record ? decodeAccount('ExecutionRecord', record.data) : null,
       deposit: deposit && deposit.data.length > 0 ? decodeAccount('Deposit', deposit.data) : null,
       paid: payableOf(vault, parseAddress(row.deposit!), usdcMint),
       isEmpty: isEmptyVault(vault),
-      payable: payableOf(source, parseAddress(row.wallet), usdcMint),
+      payable: payableOf(source, payer, usdcMint),
+      obstacle: obstacleOf(source, payer, usdcMint),
       listing: listing ? decodeAccount('AgentListing', listing.data) : null,
       now,
       slot,

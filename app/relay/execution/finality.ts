@@ -26,41 +26,70 @@ const ANY = 2n ** 63n - 1n;
 /** Minimum life of an ended record, seconds: the program's ENDED_RECORD_SECONDS. */
 const ENDED_RECORD_SECONDS = 259_200n;
 
-/** Checks executions that ended since the last run. Throws if the node does not answer, and then changes nothing. */
-export async function proveEnds(
-  deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn' | 'usdcMint'>,
-  log: Logger,
-): Promise<void> {
+type Proving = Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn' | 'usdcMint'>;
+type EndedRow = Awaited<ReturnType<Journal['unproven']>>[number];
+
+/** The finalized state: its slot and the chain's clock, unix seconds. */
+interface Final {
+  slot: number;
+  now: bigint;
+}
+
+/**
+ * Checks executions that ended since the last run. Throws if the node does not answer. A row that cannot be checked or
+ * corrected is left to the next run, and does not stop the others.
+ */
+export async function proveEnds(deps: Proving, log: Logger): Promise<void> {
   const { chain, journal } = deps;
   if ((await journal.unproven(ANY, ANY, 1)).length === 0) return;
   const { slot, blockHeight } = await chain.finalized();
   const { now } = await chain.readFinalized([], slot);
-  for (;;) {
-    const rows = await journal.unproven(blockHeight, now, BATCH);
-    if (rows.length === 0) return;
+  for (let after: EndedRow | null = null; ; ) {
+    const rows: EndedRow[] = await journal.unproven(blockHeight, now, BATCH, after);
+    after = rows.at(-1) ?? null;
+    if (!after) return;
     const { accounts } = await chain.readFinalized(rows.map(addressOf), slot);
-    const deposits = await depositsOf(chain, rows, slot);
+    const deposits = await readDeposits(chain, rows, slot);
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
-      const data = accounts[index]?.data;
-      // A wallet may open a record itself under the id of a void call. That record is not ours.
-      const isUnopened = row.state === 'void' || row.state === 'returned';
-      const found = isUnopened && data ? decodeAccount('ExecutionRecord', data) : null;
-      const isOthers = found !== null && isByWallet(found) && !(await isOpenedByUs(chain, row));
-      const isUnpaid = row.deposit === null || !deposits.has(row.deposit) || (await isEmptied(deps, row, slot));
-      if (isUnpaid && (isOthers || isProven(row, data?.[RECORD_OFFSETS.status], now))) {
-        proven.push(row.execution_id);
-        continue;
-      }
-      log.error(
-        { execution_id: row.execution_id },
-        'an execution that has ended in the journal has not ended on the chain; its row is corrected',
-      );
-      if (found && row.deposit === null) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
-      else await journal.takeBack(row);
+      const seen = { record: accounts[index]?.data, deposit: deposits.get(row.execution_id) };
+      const hasEnded = await proveEnd(deps, row, seen, { slot, now }, log).catch((error) => {
+        log.error(
+          { execution_id: row.execution_id, error },
+          'cannot prove the end of an execution; it will be retried',
+        );
+        return false;
+      });
+      if (hasEnded) proven.push(row.execution_id);
     }
     await journal.proven(proven, now);
   }
+}
+
+/** True if the row has ended as it says, by the data of its accounts. Otherwise corrects it. */
+async function proveEnd(
+  deps: Proving,
+  row: EndedRow,
+  { record, deposit }: { record: Buffer | undefined; deposit: Buffer | undefined },
+  { slot, now }: Final,
+  log: Logger,
+): Promise<boolean> {
+  const { chain, journal } = deps;
+  // A wallet may open a record itself under the id of a void call. That record is not ours.
+  const isUnopened = row.state === 'void' || row.state === 'returned';
+  const found = isUnopened && record ? decodeAccount('ExecutionRecord', record) : null;
+  const isOthers = found !== null && isByWallet(found) && !(await isOpenedByUs(chain, row));
+  // Another wallet may have used the same quote after this row ended. Then the deposit is that wallet's.
+  const isItsOwn = deposit !== undefined && decodeAccount('Deposit', deposit).caller.toBase58() === row.wallet;
+  const isUnpaid = !isItsOwn || (await isEmptied(deps, row, slot));
+  if (isUnpaid && (isOthers || isProven(row, record?.[RECORD_OFFSETS.status], now))) return true;
+  log.error(
+    { execution_id: row.execution_id },
+    'an execution that has ended in the journal has not ended on the chain; its row is corrected',
+  );
+  if (found && row.deposit === null) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
+  else await journal.takeBack(row);
+  return false;
 }
 
 /** True if our open of the deposit made this row's record, and not an open by the payer itself. */
@@ -71,16 +100,24 @@ async function isOpenedByUs(
   return deposit !== null && signature !== null && (await chain.hasSucceeded(signature));
 }
 
-/** The deposits of these rows that still exist. An ended row must not have one, unless its return emptied it. */
-async function depositsOf(
+/** The data of the deposits that still exist, by the ids of the rows that name them. */
+async function readDeposits(
   chain: Pick<RelayChain, 'readFinalized'>,
-  rows: Pick<JournalRow, 'deposit'>[],
+  rows: Pick<JournalRow, 'execution_id' | 'deposit'>[],
   slot: number,
-): Promise<Set<string>> {
-  const addresses = rows.flatMap(({ deposit }) => deposit ?? []);
-  if (addresses.length === 0) return new Set();
-  const { accounts } = await chain.readFinalized(addresses.map(parseAddress), slot);
-  return new Set(addresses.filter((_, index) => (accounts[index]?.data.length ?? 0) > 0));
+): Promise<Map<string, Buffer>> {
+  const named = rows.filter(({ deposit }) => deposit !== null);
+  if (named.length === 0) return new Map();
+  const { accounts } = await chain.readFinalized(
+    named.map(({ deposit }) => parseAddress(deposit!)),
+    slot,
+  );
+  return new Map(
+    named.flatMap(({ execution_id: id }, index) => {
+      const data = accounts[index]?.data;
+      return data && data.length > 0 ? [[id, data] as const] : [];
+    }),
+  );
 }
 
 /**

@@ -42,7 +42,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     const problem = await chain.simulate(signed.bytes).catch(() => null);
     // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
-    const waits = isUnusable ? await refundObstacle(chain, snapshot.record.caller, usdcMint).catch(() => null) : null;
+    const waits = isUnusable ? await refundObstacle(chain, snapshot.record, usdcMint).catch(() => null) : null;
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
     const refunding = journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
@@ -69,7 +69,8 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
 
   async function waitForAccount(row: JournalRow): Promise<Step> {
     const { record } = await readSnapshot(chain, row);
-    if (record) await journal.refundWaits(row.execution_id, await refundObstacle(chain, record.caller, usdcMint));
+    if (!record) return 'rest';
+    await journal.refundWaits(row.execution_id, (await refundObstacle(chain, record, usdcMint)) ?? 'blocked');
     return 'rest';
   }
 
@@ -88,9 +89,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (isWaiting(row) || row.rebuilds > 0n) {
-      const signed = await signRefund(chain, row, snapshot.record!, usdcMint, 'unserved');
-      const problem = await chain.simulate(signed.bytes);
-      if (problem?.error === 'RefundDestinationUnusable') {
+      if (await cannotArrive(row, snapshot.record!)) {
         return (await handOver(deps, row, snapshot)) ? refund(row) : waitForAccount(row);
       }
       if (isWaiting(row)) {
@@ -99,6 +98,13 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
       }
     }
     return refund(row);
+  }
+
+  /** True if the caller's account cannot receive. While a refund waits, most looks end without a simulation. */
+  async function cannotArrive(row: JournalRow, record: ExecutionRecord): Promise<boolean> {
+    if (isWaiting(row) && (await refundObstacle(chain, record, usdcMint))) return true;
+    const signed = await signRefund(chain, row, record, usdcMint, 'unserved');
+    return (await chain.simulate(signed.bytes))?.error === 'RefundDestinationUnusable';
   }
 
   /** Refunds a parked row once only a refund can still happen. */

@@ -1,12 +1,10 @@
 /** Sends a deposit back to its payer, and closes it, paid or not. */
-import { parseAddress } from '../../sdk/program/program.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
 import type { Ending } from './ending.ts';
 import { signReturn, storedRefund } from './sign.ts';
-import { refundObstacle } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
@@ -49,8 +47,10 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
     if (!row.refund_transaction || ending.isDead(storedRefund(row))) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
+      // Most looks end here, without a simulation.
+      if (isPaid(row, at) && at.obstacle) return waitForAccount(row, at);
       const again = await sign(row, at);
-      if (await chain.simulate(again.bytes)) return waitForAccount(row);
+      if (await chain.simulate(again.bytes)) return waitForAccount(row, at);
       if (!(await journal.reserveRefund(row, deps.budgets))) return 'rest';
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       return 'next';
@@ -66,7 +66,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (fate.kind === 'failed') {
       const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
       await journal.burnt(row, feeOf(signed.bytes).lamports, byAccount);
-      if (byAccount) return waitForAccount(row);
+      if (byAccount) return waitForAccount(row, fresh);
     }
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
     log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
@@ -92,9 +92,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return endReturn(row, live, final);
   }
 
-  async function waitForAccount(row: JournalRow): Promise<Step> {
-    const obstacle = await refundObstacle(chain, parseAddress(row.wallet), deps.usdcMint);
-    await journal.refundWaits(row.execution_id, obstacle);
+  async function waitForAccount(row: JournalRow, { obstacle }: DepositAt): Promise<Step> {
+    await journal.refundWaits(row.execution_id, obstacle ?? 'blocked');
     return 'rest';
   }
 

@@ -1,5 +1,6 @@
 /** The state of an execution on the chain at one moment. Money moves on this, and never on an index row. */
-import type { PublicKey } from '@solana/web3.js';
+import { AccountLayout, AccountState, type RawAccount, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
   decodeAccount,
@@ -66,15 +67,39 @@ export async function isHandedOver(chain: Pick<RelayChain, 'read'>, record: Exec
   );
 }
 
+/** This owner's token account if it can pay and receive: it exists, and it is not frozen. */
+export function usableAccount(
+  account: AccountInfo<Buffer> | null | undefined,
+  owner: PublicKey,
+  mint: PublicKey,
+): RawAccount | null {
+  if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length < AccountLayout.span) return null;
+  const token = AccountLayout.decode(account.data);
+  const isUsable = token.owner.equals(owner) && token.mint.equals(mint) && token.state === AccountState.Initialized;
+  return isUsable ? token : null;
+}
+
 /** Why a refund cannot arrive: `claimable` if the caller's account is missing, `blocked` if it is unusable. */
+export type Obstacle = 'claimable' | 'blocked';
+
+/** Why this account of the caller cannot receive a refund; null if it can. */
+export function obstacleOf(
+  account: AccountInfo<Buffer> | null | undefined,
+  caller: PublicKey,
+  mint: PublicKey,
+): Obstacle | null {
+  if (usableAccount(account, caller, mint)) return null;
+  return account && account.data.length > 0 ? 'blocked' : 'claimable';
+}
+
+/** Why a record's refund cannot arrive; null if nothing is known to prevent it. */
 export async function refundObstacle(
   chain: Pick<RelayChain, 'read'>,
-  caller: PublicKey,
+  { caller }: Pick<ExecutionRecord, 'caller'>,
   usdcMint: PublicKey,
-): Promise<'claimable' | 'blocked'> {
+): Promise<Obstacle | null> {
   const { accounts } = await chain.read([findTokenAccount(caller, usdcMint)]);
-  const account = accounts[0];
-  return account && account.data.length > 0 ? 'blocked' : 'claimable';
+  return obstacleOf(accounts[0], caller, usdcMint);
 }
 
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {

@@ -18,14 +18,21 @@ function createProofs({ writes, db, owner }: Writing) {
   return {
     /**
      * Unproven rows that ended before `finalizedNow` (unix seconds), with no transaction that can still land at this
-     * finalized height.
+     * finalized height. Oldest first, after `after`.
      */
-    unproven(finalizedHeight: bigint, finalizedNow: bigint, limit: number) {
+    unproven(
+      finalizedHeight: bigint,
+      finalizedNow: bigint,
+      limit: number,
+      after: Pick<JournalRow, 'created_ms' | 'execution_id'> | null = null,
+    ) {
       return (
         db
           .selectFrom('executions')
           .select([
             'execution_id',
+            'created_ms',
+            'wallet',
             'deposit',
             'state',
             'settled_at',
@@ -44,7 +51,11 @@ function createProofs({ writes, db, owner }: Writing) {
               AND coalesce(settle_last_valid_height, 0) < ${finalizedHeight}
               AND coalesce(refund_last_valid_height, 0) < ${finalizedHeight}`,
           )
+          .$if(after !== null, (query) =>
+            query.where(sql<boolean>`(created_ms, execution_id) > (${after?.created_ms}, ${after?.execution_id})`),
+          )
           .orderBy('created_ms')
+          .orderBy('execution_id')
           .limit(limit)
           .execute()
       );
@@ -88,7 +99,10 @@ function createProofs({ writes, db, owner }: Writing) {
   };
 }
 
-/** Ended rows whose record or escrow account still holds rent. */
+/**
+ * Ended rows whose record or escrow account still holds rent. Each statement changes one row: the triggers of
+ * `lent_sums` lock the sums of a row in a fixed order, and with several rows two transactions could wait for each other.
+ */
 function createLentRent({ db }: Writing) {
   return {
     /** Rows that ended before this moment (unix seconds) with rent still lent, in order of their ids. */
@@ -104,12 +118,10 @@ function createLentRent({ db }: Writing) {
         .execute();
     },
     /** The records of these rows are gone, so their rent is back. */
-    async rentReturned(ids: string[]): Promise<void> {
-      await db
-        .updateTable('executions')
-        .set({ record_lent: 0n })
-        .where('execution_id', 'in', textsOf(db, ids))
-        .execute();
+    async rentReturned(ids: readonly string[]): Promise<void> {
+      for (const id of ids) {
+        await db.updateTable('executions').set({ record_lent: 0n }).where('execution_id', '=', id).execute();
+      }
     },
     /** Rows whose escrow account was handed over and still existed when last read, in order of their ids. */
     handedOver(limit: number, after: string) {
@@ -123,13 +135,15 @@ function createLentRent({ db }: Writing) {
         .execute();
     },
     /** The escrow accounts of these rows are gone, so their rent is back. */
-    async escrowsClosed(ids: string[]): Promise<void> {
-      await db
-        .updateTable('executions')
-        .set({ refund_state: 'done' })
-        .where('execution_id', 'in', textsOf(db, ids))
-        .where('refund_state', '=', 'handed_over')
-        .execute();
+    async escrowsClosed(ids: readonly string[]): Promise<void> {
+      for (const id of ids) {
+        await db
+          .updateTable('executions')
+          .set({ refund_state: 'done' })
+          .where('execution_id', '=', id)
+          .where('refund_state', '=', 'handed_over')
+          .execute();
+      }
     },
   };
 }

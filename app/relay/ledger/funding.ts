@@ -24,8 +24,8 @@ export interface Budgets {
   /** Rent lent at the same time. */
   lent: Budget;
   /**
-   * Rent lent to refunds that wait for their caller's account, not counted in `lent`. Beyond it only proven wallets are
-   * lent rent.
+   * Rent lent to refunds and deposits that wait for their caller's account, not counted in `lent`. Beyond it only proven
+   * wallets are lent rent.
    */
   waiting: bigint;
   /** Unpaid network fees within 24 hours. */
@@ -92,7 +92,8 @@ const AT_RISK = `state NOT IN ('settled', 'refunded', 'returned', 'void')
 /** Waiting refunds: their fees are burnt if the caller sends them itself. Must match the partial index. */
 const WAITING = 'is_waiting = 1 AND created_ms > since_ms';
 /** Rows that wait for the caller's own account. Must match the partial index and the triggers. */
-const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over') AND state IN ('refunding', 'refunded')`;
+const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over')
+  AND state IN ('refunding', 'returning', 'refunded')`;
 /**
  * The lamports that such a row may burn. A row to be refunded may burn the fee of the refund. It may also burn that of
  * its open, if somebody else sends the refund and the gas returns to the wallet.
@@ -228,9 +229,9 @@ export interface Sums {
   lent_wallet: bigint;
   lent_listing: bigint;
   lent_total: bigint;
-  /** Lent to all refunds that wait for their callers' accounts, not counted in the sums above. */
+  /** Lent to all refunds and deposits that wait for their callers' accounts, not counted in the sums above. */
   lent_waiting: bigint;
-  /** 1 if the wallet has such a refund. */
+  /** 1 if the wallet has such a refund or deposit. */
   waits: bigint;
   /** Free calls of the wallet in its lifetime, and the cost of all free calls within a day. */
   trials: bigint;

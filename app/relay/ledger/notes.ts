@@ -122,6 +122,7 @@ function createEndNotes({ note }: Mover) {
         error_code: code,
         error_message: message,
         ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, false) }),
+        is_waiting: 0n,
         is_final: row.open_transaction || row.deposit_transaction ? 0n : 1n,
       });
     },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../../app/database/groupCommit.ts';
-import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
+import type { ClaimedDeposit, ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { openTables } from '../tables.ts';
@@ -74,5 +74,17 @@ export const executionOf = (id: string, changes: Partial<ClaimedExecution> = {})
   accepted_at: 1n,
   request_hash: 'request',
   listing_timeout_seconds: 30n,
+  ...changes,
+});
+
+/** A call to claim that an x402 client pays for. Its deposit equals its id. */
+export const depositOf = (id: string, changes: Partial<ClaimedDeposit> = {}): ClaimedDeposit => ({
+  ...executionOf(id),
+  names_payer: 0n,
+  service_fee: 1n,
+  payment_id: null,
+  pay_transaction: Buffer.from([1]),
+  pay_last_valid_height: 10n,
+  deposit: id,
   ...changes,
 });

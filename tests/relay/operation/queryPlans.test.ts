@@ -185,6 +185,7 @@ describe('query plans', function () {
       await journal.escrowsClosed(['an id']);
       await journal.handOver();
       await journal.unproven(1n, 1n, 99);
+      await journal.unproven(1n, 1n, 99, { created_ms: 1n, execution_id: 'an id' });
       await journal.proven(['an id'], 1n);
     });
     expect(ran.length).to.be.at.least(7);

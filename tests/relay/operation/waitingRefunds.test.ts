@@ -1,10 +1,30 @@
 /** Refunds that wait for their callers' accounts, and their share of the budgets, on a ledger that two relays share. */
+import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import type { Ending } from '../../../app/relay/execution/ending.ts';
+import { createRefunding } from '../../../app/relay/execution/refund.ts';
+import { createReturning } from '../../../app/relay/execution/returning.ts';
+import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
+import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
 import { DAY_MS } from '../../../app/relay/ledger/funding.ts';
-import { free } from '../../harness/edge/funding.ts';
-import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
+import { accountDiscriminator } from '../../../app/sdk/program/program.ts';
+import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
 const FAR = 2n ** 53n;
+const MINT = PublicKey.default;
+
+type Account = ReturnType<typeof tokenAccount>;
+
+/** A token account with 2 base units. */
+function tokenAccount(owner: PublicKey, state = AccountState.Initialized) {
+  const data = Buffer.alloc(AccountLayout.span);
+  const none = { delegateOption: 0, isNativeOption: 0, closeAuthorityOption: 0 } as const;
+  const zeros = { delegate: MINT, isNative: 0n, delegatedAmount: 0n, closeAuthority: MINT } as const;
+  AccountLayout.encode({ mint: MINT, owner, amount: 2n, state, ...none, ...zeros }, data);
+  return { owner: TOKEN_PROGRAM_ID, data };
+}
 
 describe('waiting refunds', () => {
   let opened: Journals;
@@ -53,6 +73,93 @@ describe('waiting refunds', () => {
     await mine.openSigned(refused, SIGNED, 60n);
     await mine.void(refused, 'service_unavailable', 'refused', { slot: 1, burnt: SIGNED.fee });
     expect(await burdens()).to.deep.equal([[20_000n, 0n], ...Array(2).fill([5_000n, 0n])]);
+  });
+
+  it('are simulated only if their account looks usable', async () => {
+    const [caller, deposit, listing] = [Keypair.generate(), Keypair.generate(), Keypair.generate()].map(
+      ({ publicKey }) => publicKey,
+    ) as [PublicKey, PublicKey, PublicKey];
+    const depositAccount = { owner: MINT, data: Buffer.alloc(1_024) };
+    depositAccount.data.set(accountDiscriminator('Deposit'));
+    let account = null as Account | null;
+    let simulated = 0;
+    const chain = {
+      authority: MINT,
+      quote: () => ({ open: 0n, settle: 0n }),
+      sign: async () => SIGNED,
+      read: async () => ({ accounts: [account], now: 1n, slot: 1 }),
+      readAgreed: async (keys: PublicKey[]) => {
+        // A snapshot, or a deposit with its accounts.
+        const accounts =
+          keys.length === 2 ? [null, null] : [null, depositAccount, tokenAccount(deposit), account, null];
+        return { accounts, now: 1n, slot: 1 };
+      },
+      simulate: async () => {
+        simulated += 1;
+        return { error: 'RefundDestinationUnusable', message: '' };
+      },
+    };
+    const deps = { chain, journal: mine, usdcMint: MINT, budgets: free().budgets } as unknown as EngineDeps;
+    const ending = { isDead: () => false } as unknown as Ending;
+    const { retryRefund } = createRefunding(deps, ending);
+    const { sendBack } = createReturning(deps, ending, new AbortController().signal);
+
+    const refund = { ...(await wait('00000000-0000-8000-8000-000000000001')), listing: listing.toBase58() };
+    const record = { caller, executionId: new Uint8Array(16), listing, rentSponsor: MINT, keyId: new Uint8Array(16) };
+    const snapshot = { record: { ...record, refundAt: FAR, gasLamports: 0n }, now: 1n } as unknown as Snapshot;
+    const id = '00000000-0000-8000-8000-000000000002';
+    const terms = { deposit: deposit.toBase58(), wallet: caller.toBase58(), listing: listing.toBase58() };
+    const back = await mine.claimDeposit(depositOf(id, terms), Date.now(), free());
+    await mine.depositSigned(back, SIGNED);
+    await mine.depositConfirmed(back);
+    await mine.returning(back, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+    await mine.refundWaits(id, 'blocked');
+
+    const looks: [string, Account | null, number][] = [
+      ['claimable', null, 0],
+      ['blocked', tokenAccount(caller, AccountState.Frozen), 0],
+      ['blocked', tokenAccount(deposit), 0],
+      ['blocked', tokenAccount(caller), 2],
+    ];
+    for (const [state, now, expected] of looks) {
+      [account, simulated] = [now, 0];
+      expect(await retryRefund(refund, snapshot)).to.equal('rest');
+      expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('rest');
+      expect((await mine.get(id))!.refund_state).to.equal(state);
+      expect(simulated).to.equal(expected);
+    }
+  });
+
+  it('count the loan of a deposit whose return waits apart from the other loans, until it ends', async () => {
+    const ways = [{ ...ON_HOUSE, recordRent: 100n, escrowRent: 7n }];
+    const sums = async () => {
+      const { lent_wallet, lent_listing, lent_total, lent_waiting, waits } = await mine.sumsOf('wallet', 'listing', 1);
+      return { normal: [lent_wallet, lent_listing, lent_total], lent_waiting, waits };
+    };
+    const LENT = { normal: Array(3).fill(107n), lent_waiting: 0n, waits: 0n };
+    const WAITS = { normal: Array(3).fill(0n), lent_waiting: 107n, waits: 1n };
+    const NONE = { ...WAITS, lent_waiting: 0n, waits: 0n };
+    for (const end of ['returned', 'void', 'opened'] as const) {
+      const row = await mine.claimDeposit(depositOf(end), Date.now(), { ...free(), ways });
+      await mine.depositSigned(row, SIGNED);
+      await mine.depositConfirmed(row);
+      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      expect(await sums(), end).to.deep.equal(LENT);
+      await mine.refundWaits(end, 'claimable');
+      Object.assign(row, await mine.get(end));
+      expect(await sums(), end).to.deep.equal(WAITS);
+      // While it is signed again, it still waits.
+      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      expect(await sums(), end).to.deep.equal(WAITS);
+      await mine.refundWaits(end, 'blocked');
+      if (end === 'returned') await mine.returned(row, 2n);
+      if (end === 'void') await mine.void(row, 'payment_required', '');
+      if (end === 'opened') await mine.openConfirmed(row, TIMES, 1);
+      expect(await sums(), end).to.deep.equal(end === 'opened' ? LENT : NONE);
+      expect((await mine.sumsOf('wallet', 'listing', Date.now())).risk_wallet, end).to.equal(0n);
+      await opened.clear();
+      expect(await sums(), end).to.deep.equal(NONE);
+    }
   });
 
   it("signs waiting refunds anew within half of the day's budget, however many relays do it at once", async () => {
