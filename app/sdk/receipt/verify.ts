@@ -50,7 +50,7 @@ export interface VerifyOptions {
   /** Returns the proof of an archived execution. Called if the receipt has no proof, or one of an outdated root. */
   findArchive?: FindArchive;
   /** The execution that the receipt must be of, for a receipt that was asked for by its id. */
-  executionId?: string;
+  executionId?: string | undefined;
 }
 
 const NO_NETWORK = 'No node was given, so the chain was not read.';
