@@ -106,7 +106,7 @@ export const SUITES: Suite[] = [
     name: 'mcp',
     about: 'AI agents as buyers: the MCP server, called by the official client',
     folder: 'mcp',
-    files: ['mcp'],
+    files: ['mcp', 'outcomes'],
   },
   {
     name: 'x402',

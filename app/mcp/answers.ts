@@ -84,8 +84,45 @@ export function reasonOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }
 
-/** True if the error guarantees that nothing is charged. */
-export function isUncharged(error: unknown): boolean {
-  if (!(error instanceof MarketplaceError)) return false;
-  return ERRORS[error.code as ErrorCode]?.remedy.includes('Nothing was charged.') ?? false;
-}
+/**
+ * Refusals that a paid call can get before the marketplace looks up earlier requests with the same key or payment. They
+ * say nothing about those.
+ */
+const EARLY = [
+  'unauthorized',
+  'wrong_environment',
+  'insufficient_scope',
+  'address_not_allowed',
+  'agent_not_allowed',
+  'foreign_origin',
+  'not_found',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+] as const satisfies ErrorCode[];
+
+/** Refusals that follow this look-up: no earlier request of the same call was paid. */
+const LATE = [
+  'invalid_request',
+  'insufficient_balance',
+  'agent_not_found',
+  'metadata_missing',
+  'price_changed',
+  'agent_paused',
+  'idempotency_key_reused',
+  'payment_id_reused',
+] as const satisfies ErrorCode[];
+
+const isOf = (error: unknown, codes: readonly string[]): error is MarketplaceError =>
+  error instanceof MarketplaceError && codes.includes(error.code);
+
+/** True if the error guarantees that this request cost nothing. An earlier one of the same call may have. */
+export const isUncharged = (error: unknown): boolean => isOf(error, [...EARLY, ...LATE]);
+
+/** True if the error guarantees that no request of this call cost anything. */
+export const isNeverCharged = (error: unknown): boolean => isOf(error, LATE);
+
+/** True if the error is the end of an execution. */
+export const isEnd = (error: unknown): boolean =>
+  isOf(error, ['execution_failed', 'execution_timeout', 'result_unavailable']);

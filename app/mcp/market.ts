@@ -3,11 +3,14 @@
  * one file.
  */
 
-import { toError } from '../sdk/client/http.ts';
+import * as z from 'zod';
+import { read } from '../sdk/client/answer.ts';
+import { toError, unknownAnswer } from '../sdk/client/http.ts';
 import { type MarketplaceClient, MarketplaceError, createClient as newClient } from '../sdk/client/index.ts';
 import { createManagementClient } from '../sdk/client/management.ts';
 import { isProven } from '../sdk/client/receipts.ts';
 import { type Check, verifyReceipt } from '../sdk/receipt/verify.ts';
+import { ExecuteAccepted, ExecuteCompleted } from '../sdk/wire/wire.ts';
 
 export { MarketplaceError };
 export type Execution = Awaited<ReturnType<MarketplaceClient['getExecution']>>;
@@ -17,7 +20,7 @@ export interface Market {
   client: MarketplaceClient;
   /**
    * Checks the receipt of an execution of the key's wallet. `node` is null if no node was known. `isProven` is true
-   * only if the chain itself shows the payment.
+   * only if the chain itself shows the payment of this execution.
    */
   verify(executionId: string): Promise<{ node: string | null; isProven: boolean; checks: Check[] }>;
   /** Opens a dispute with the configured wallet, with a text as evidence; null without a wallet. */
@@ -53,10 +56,13 @@ export interface DoorAnswer {
   receipt: Json | null;
   /** True if the call is in progress. The same payment polls for its answer. */
   isRunning: boolean;
-  /** The JSON of a good answer, or the error of a failed one. */
-  body: Json | MarketplaceError;
+  /** A good answer, or the error of a failed one. */
+  body: Bought | MarketplaceError;
 }
+export type Bought = ExecuteCompleted | ExecuteAccepted;
 type Json = Record<string, unknown>;
+
+const Bought = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteAccepted]);
 
 export interface MarketOptions {
   baseUrl: string;
@@ -81,7 +87,7 @@ export function createMarket({ baseUrl, apiKey, rpcUrl, dispute = null, fetch }:
       const receipt = await client.getReceipt(executionId);
       const named = rpcUrl ?? (await createManagementClient(through).call('config.get')).rpc_url;
       const findArchive = (id: string) => client.getExecutionArchive(id);
-      const checks = await verifyReceipt(receipt, { rpcUrl: named, findArchive });
+      const checks = await verifyReceipt(receipt, { rpcUrl: named, findArchive, executionId });
       return { node: named, isProven: isProven(checks), checks };
     },
   };
@@ -107,11 +113,19 @@ async function enterDoor(fetcher: typeof fetch, baseUrl: string, call: DoorCall)
     body: JSON.stringify(call.body),
     signal,
   });
-  const body = (await response.json().catch(() => null)) as Json | null;
+  const body: unknown = await response.json().catch(() => null);
   return {
     required: response.status === 402 ? response.headers.get('payment-required') : null,
     receipt: decodeHeader(response.headers.get('payment-response')),
     isRunning: response.status === 202,
-    body: response.ok && body !== null ? body : toError(response, body),
+    body: response.ok ? readBought(response, body) : toError(response, body),
   };
+}
+
+function readBought(response: Response, body: unknown): DoorAnswer['body'] {
+  try {
+    return read<Bought>(Bought, body);
+  } catch {
+    return unknownAnswer(response, 'no answer of a call');
+  }
 }

@@ -1,8 +1,9 @@
 /** MCP hosts for tests: the official client over stdio and HTTP, in both revisions of the protocol. */
 import { join } from 'node:path';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'chai';
+import { createMcpServer, type ServerOptions } from '../../app/mcp/server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -62,6 +63,15 @@ export function newHost({ era = 'modern', answers }: HostOptions): Host {
     },
     close: () => client.close(),
   };
+}
+
+/** A host in the process of the server. */
+export async function hostHere(server: ServerOptions, options: Omit<HostOptions, 'era'> = {}): Promise<Host> {
+  const host = newHost({ ...options, era: 'legacy' });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  await createMcpServer(server).connect(far);
+  await host.client.connect(near);
+  return host;
 }
 
 /** A host that starts the server as a process. Without an API key, `args` name a wallet. */

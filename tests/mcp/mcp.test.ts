@@ -7,17 +7,9 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import {
-  createMarket,
-  createMcpServer,
-  createSession,
-  type Market,
-  type ServerOptions,
-  type Session,
-} from '../../app/mcp/server.ts';
+import { createMarket, createSession, type Market, type ServerOptions, type Session } from '../../app/mcp/server.ts';
 import { createDispute, createPayment } from '../../app/mcp/wallet.ts';
 import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
@@ -31,7 +23,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../harness/node/marketplace.ts';
-import { type Host, type HostOptions, httpHost, newHost, stdioHost } from './hosts.ts';
+import { type Host, type HostOptions, hostHere, httpHost, stdioHost } from './hosts.ts';
 
 const PRICE_USDC = toUsdc(PRICE);
 /** A model reads all descriptions before each of its answers. */
@@ -63,10 +55,7 @@ describe('the MCP server', function () {
   }
   /** A host in this process that cannot ask a person. */
   async function here(of: Market, session: Session, payment: ServerOptions['payment'] = 'key'): Promise<Host> {
-    const host = newHost({ era: 'legacy' });
-    const [near, far] = InMemoryTransport.createLinkedPair();
-    await createMcpServer({ market: of, session, raiseApproval: '', agents: [], payment }).connect(far);
-    await host.client.connect(near);
+    const host = await hostHere({ market: of, session, raiseApproval: '', agents: [], payment });
     open.push(host);
     return host;
   }
@@ -157,6 +146,19 @@ describe('the MCP server', function () {
     const { execution_id } = await host.call('run_agent', job());
     const { valid, ...verified } = await host.call('verify_execution', { execution_id });
     expect([valid, [...new Set(statesOf(verified))]]).to.deep.equal([false, ['passed', 'not_checked']]);
+  });
+
+  it('reports an execution as not valid if the marketplace sends the receipt of another one', async () => {
+    const run = async () => (await (await http()).call('run_agent', job())).execution_id;
+    const [asked, other] = [await run(), await run()];
+    const lying: typeof fetch = (input, init) => fetch(String(input).replace(asked, other), init);
+    const market2 = createMarket({ ...buyer(), rpcUrl: market.node.rpcUrl, fetch: lying });
+    const host = await here(market2, createSession({ budget: null, approveAbove: PRICE }));
+    const { valid, checks } = await host.call('verify_execution', { execution_id: asked });
+    expect(valid).to.equal(false);
+    expect(checks.filter(({ state }: { state: string }) => state === 'failed')).to.deep.equal([
+      { name: 'shape', state: 'failed', reason: `execution_id is ${other}, expected ${asked}.` },
+    ]);
   });
 
   it('pays once for a repeated idempotency key, and refuses the key for another call', async () => {

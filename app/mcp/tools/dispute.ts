@@ -1,9 +1,13 @@
 /** `open_dispute`, if a wallet is configured: it locks a bond, which is lost if the dispute is rejected. */
 import * as z from 'zod';
+import { Refusal } from '../../sdk/wallet/refusal.ts';
 import { explain, failure, value } from '../answers.ts';
 import { approvalOf } from '../approval.ts';
 import { ExecutionId } from '../shapes.ts';
 import { PAYS, type Tools } from './tool.ts';
+
+const UNKNOWN =
+  'If the execution is disputed, the dispute is open. If it is still completed after two minutes, call open_dispute again.';
 
 export function addDisputeTool({ server, market, payment }: Tools): void {
   const { dispute } = market;
@@ -39,9 +43,9 @@ export function addDisputeTool({ server, market, payment }: Tools): void {
       try {
         return value({ execution_id, ...(await dispute(execution_id, evidence)) });
       } catch (error) {
-        if ((error as Error).name !== 'Refusal') return explain(error);
-        const next = payment === 'key' ? 'Call get_execution, and tell the user.' : 'Tell the user.';
-        return failure((error as Error).message, next);
+        if (!(error instanceof Refusal)) return explain(error);
+        const read = payment === 'key' ? 'Call get_execution, and tell the user.' : 'Tell the user.';
+        return failure(error.message, error.code === 'outcome_unknown' ? `${read} ${UNKNOWN}` : read);
       }
     },
   );

@@ -7,11 +7,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import type { Payment } from '../../sdk/client/service.ts';
-import { formatUsdc } from '../../sdk/wire/usdc.ts';
-import type { ExecuteAccepted, ExecuteCompleted } from '../../sdk/wire/wire.ts';
-import { explain, failure, reasonOf, type ToolAnswer, unknownOutcome, value, withKey } from '../answers.ts';
-import { type DoorAnswer, decodeHeader, encodeHeader, MarketplaceError } from '../market.ts';
+import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
+import {
+  explain,
+  failure,
+  isEnd,
+  isNeverCharged,
+  reasonOf,
+  type ToolAnswer,
+  unknownOutcome,
+  value,
+  withKey,
+} from '../answers.ts';
+import { type Bought, type DoorAnswer, decodeHeader, encodeHeader, MarketplaceError } from '../market.ts';
+import type { SignedPayment } from '../session.ts';
 import { cutResult, type Outcome } from '../shapes.ts';
+import { tooDear } from './agents.ts';
 import { overBudget, requireApproval } from './spending.ts';
 import { MOST_WAIT_SECONDS, type Tools } from './tool.ts';
 import { within } from './wait.ts';
@@ -51,7 +62,7 @@ export async function runForPayingHost(
   if (required) {
     return { isError: true, structuredContent: required, content: [{ type: 'text', text: JSON.stringify(required) }] };
   }
-  const shown = show(agentId, answer, SAME_PAYMENT);
+  const shown = show(agentId, answer, { isPaid: payment !== null, again: SAME_PAYMENT });
   return receipt === null ? shown : { ...shown, _meta: { [RECEIPT]: receipt } };
 }
 
@@ -69,29 +80,31 @@ export async function runWithWallet(
   return within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (signal) => {
     const enter = (payment: string | null) =>
       market.enterDoor({ agentId, body, idempotencyKey: key, payer: wallet.payer, payment, signal });
-    let signed = session.paymentOf(key);
+    let signed: SignedPayment | null = null;
     try {
+      signed = await session.paymentOf(key);
       if (signed === null) {
-        const { required, ...answer } = await enter(null);
-        if (required === null) return show(agentId, { required, ...answer }, again);
+        const answer = await enter(null);
+        const { required } = answer;
+        if (required === null) return show(agentId, answer, { isPaid: false, again });
         const { amount, serviceFee } = amountsOf(required);
+        if (amount > parseUsdc(input.max_cost_usdc)) return tooDear(toUsdc(amount), input.max_cost_usdc);
         const refusal = requireApproval(tools, { agentId, name }, amount, ctx);
         if (refusal) return refusal;
         if (session.take(key, amount, amount) === null) return overBudget(tools, amount);
-        const { task, parameters, timeout_seconds: timeoutSeconds } = input;
-        const call = { agentId, task, parameters, maxCostUsdc: formatUsdc(amount), timeoutSeconds };
-        const payment = await wallet.pay(required, call).catch((error) => {
+        const { task, parameters, max_cost_usdc: maxCostUsdc, timeout_seconds: timeoutSeconds } = input;
+        const call = { agentId, task, parameters, maxCostUsdc, timeoutSeconds };
+        const pay = async () => ({ payment: await wallet.pay(required, call), serviceFee });
+        signed = await session.sign(key, pay).catch((error) => {
           session.giveBack(key);
           throw error;
         });
-        signed = { payment, serviceFee };
-        session.signed(key, signed);
       }
       for (;;) {
         const answer = await enter(signed.payment);
         // The price was refunded, but not the service fee. A refused payment stays in the budget: it could still be sent.
         if (answer.receipt?.success === false) session.cost(key, signed.serviceFee);
-        if (!answer.isRunning || signal.aborted) return show(agentId, answer, again);
+        if (!answer.isRunning || signal.aborted) return show(agentId, answer, { isPaid: true, again });
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
       }
     } catch (error) {
@@ -111,17 +124,23 @@ function unpaid(error: unknown): ToolAnswer {
   return failure(`${reasonOf(error)}. Nothing was charged.`, 'Repeat the call, or choose another agent.');
 }
 
-function show(agentId: string, { body, required }: DoorAnswer, again: string): ToolAnswer {
+/** `isPaid`: a payment was sent with the request. `again` says how to repeat it. */
+function show(
+  agentId: string,
+  { body, required, receipt }: DoorAnswer,
+  { isPaid, again }: { isPaid: boolean; again: string },
+): ToolAnswer {
   if (required !== null)
     return failure(
       'The payment was not accepted, and nothing was charged so far. Its amount stays in the budget of this session, because the signed payment could still be sent.',
       'Call again with a new key.',
     );
-  return body instanceof MarketplaceError ? explain(body) : value(outcomeOf(agentId, body, again));
+  if (!(body instanceof MarketplaceError)) return value(outcomeOf(agentId, body, again));
+  const isKnown = isNeverCharged(body) || (body.executionId !== null && (receipt !== null || isEnd(body)));
+  return isPaid && !isKnown ? unknownOutcome(body, again) : explain(body);
 }
 
-function outcomeOf(agentId: string, body: Record<string, unknown>, again: string): z.infer<typeof Outcome> {
-  const answer = body as ExecuteAccepted | ExecuteCompleted;
+function outcomeOf(agentId: string, answer: Bought, again: string): z.infer<typeof Outcome> {
   const { execution_id, status } = answer;
   const ended = answer.status === 'completed' ? answer : null;
   return {

@@ -1,5 +1,6 @@
 /** `get_execution`, `wait_for_execution`, `list_executions` and `verify_execution`. */
 import * as z from 'zod';
+import type { Check } from '../../sdk/receipt/checks.ts';
 import { EXECUTION_STATUSES } from '../../sdk/wire/choices.ts';
 import { value } from '../answers.ts';
 import { AgentId, ExecutionId, Outcome, outcomeOf } from '../shapes.ts';
@@ -38,11 +39,13 @@ export function addExecutionTools(tools: Tools): void {
       }),
       outputSchema: Outcome,
     },
-    safely(async ({ execution_id, seconds = MOST_WAIT_SECONDS }, ctx) => {
-      // Fails for a mistyped id, or an execution of another wallet.
-      await client.getExecution(execution_id);
-      return within(ctx.mcpReq.signal, seconds * 1_000, (signal) => answerOf(tools, execution_id, signal));
-    }),
+    safely(({ execution_id, seconds = MOST_WAIT_SECONDS }, ctx) =>
+      within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (most) => {
+        // Fails for a mistyped id, or an execution of another wallet.
+        const known = await client.getExecution(execution_id, { signal: most });
+        return within(most, seconds * 1_000, (signal) => answerOf(tools, execution_id, signal, { known }));
+      }),
+    ),
   );
 
   server.registerTool(
@@ -101,9 +104,16 @@ export function addExecutionTools(tools: Tools): void {
       return value({
         execution_id,
         valid: isProven,
-        checks: checks.map(({ name, state, reason }) => ({ name, state, reason })),
+        checks: checks.map((check) => ({ name: check.name, state: check.state, reason: reasonFor(check) })),
         node,
       });
     }),
   );
+}
+
+/** Why a check failed or was not made, or what it does not prove. */
+function reasonFor({ reason, compared }: Check): string | null {
+  const wrong = compared.filter(({ got, expected }) => got !== expected);
+  const differences = wrong.map(({ what, got, expected }) => `${what} is ${got}, expected ${expected}.`);
+  return [...differences, ...(reason === null ? [] : [reason])].join(' ') || null;
 }

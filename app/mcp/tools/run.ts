@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { InputRequiredResult, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
-import { explain, failure, isUncharged, type ToolAnswer, unknownOutcome, withKey } from '../answers.ts';
-import type { Agent, Execution } from '../market.ts';
+import { explain, failure, isNeverCharged, isUncharged, type ToolAnswer, unknownOutcome, withKey } from '../answers.ts';
+import { type Agent, type Execution, MarketplaceError } from '../market.ts';
 import { AgentId, IdempotencyKey, isOpen, MaxCost, Outcome } from '../shapes.ts';
 import { tooDear } from './agents.ts';
 import { runForPayingHost, runWithWallet } from './door.ts';
@@ -100,23 +100,30 @@ async function run(
   const body = { task: input.task, parameters: input.parameters ?? {}, async: true, max_cost_usdc: toUsdc(most) };
   const { timeout_seconds } = input;
   return within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (signal) => {
-    let begun: { execution_id: string };
+    let executionId: string;
     try {
-      begun = await market.client.execute(
-        agentId,
-        { ...body, ...(timeout_seconds && { timeout_seconds }) },
-        { idempotencyKey: key, signal },
-      );
+      const sent = { ...body, ...(timeout_seconds && { timeout_seconds }) };
+      executionId = (await market.client.execute(agentId, sent, { idempotencyKey: key, signal })).execution_id;
     } catch (error) {
-      if (!isUncharged(error)) return unknownOutcome(error, withKey(key));
-      // An earlier call with this key may have been paid.
-      if (!isRepeat) session.giveBack(key);
-      return explain(error);
+      if (isUncharged(error)) {
+        session.giveBack(key);
+        // An earlier request with this key may have been paid.
+        return session.isKnown(key) && !isNeverCharged(error) ? unknownOutcome(error, withKey(key)) : explain(error);
+      }
+      const ended = endedIn(error);
+      if (ended === null) return unknownOutcome(error, withKey(key));
+      executionId = ended;
     }
-    session.began(key, begun.execution_id);
-    if (!hasTasks(ctx)) return answerOf(tools, begun.execution_id, signal);
-    return within(signal, TASK_AFTER_MS, (own) => answerOf(tools, begun.execution_id, own, true));
+    session.began(key, executionId);
+    if (!hasTasks(ctx)) return answerOf(tools, executionId, signal);
+    return within(signal, TASK_AFTER_MS, (own) => answerOf(tools, executionId, own, { isTask: true }));
   });
+}
+
+/** The execution that ended with this error; null if the error is of no execution, or of one in progress. */
+function endedIn(error: unknown): string | null {
+  const isEnd = error instanceof MarketplaceError && error.code !== 'request_in_progress';
+  return isEnd ? error.executionId : null;
 }
 
 /** Waits for the end, until `signal` aborts. `isTask`: a call that has not ended by then goes on as a task. */
@@ -124,15 +131,15 @@ export async function answerOf(
   { market, session }: Tools,
   executionId: string,
   signal: AbortSignal,
-  isTask = false,
+  { isTask = false, known = null }: { isTask?: boolean; known?: Execution | null } = {},
 ): Promise<ToolAnswer> {
   let execution: Execution;
   try {
-    execution = await waitForEnd(market, executionId, signal);
+    execution = await waitForEnd(market, executionId, signal, known);
   } catch (error) {
     const asked = explain(error).content[0]!.text.split('\n')[0];
     return failure(
-      `The execution ${executionId} is in progress, but its record could not be read: ${asked}`,
+      `The execution ${executionId} was started, but its record could not be read: ${asked}`,
       `Call wait_for_execution with execution_id ${executionId}.`,
     );
   }

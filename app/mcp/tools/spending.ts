@@ -38,6 +38,6 @@ export function overBudget({ session }: Tools, price: bigint): ToolAnswer {
   const left = session.remaining() ?? 0n;
   return failure(
     `The agent costs ${formatUsdc(price)} USDC, and the budget of this session has ${formatUsdc(left > 0n ? left : 0n)} of ${formatUsdc(session.budget ?? 0n)} USDC left. Nothing was charged.`,
-    'Choose a cheaper agent, or ask the user to start the server with a higher --budget.',
+    'Wait for calls in progress, which reserve their maximum cost. Else choose a cheaper agent, or ask the user to start the server with a higher --budget.',
   );
 }

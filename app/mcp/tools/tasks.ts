@@ -70,6 +70,9 @@ async function read({ client }: Tools['market'], id: string): Promise<Execution>
     return await client.getExecution(id);
   } catch (error) {
     if (!(error instanceof MarketplaceError)) throw error;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.message} (${error.code})`);
+    // A host takes InvalidParams as an unknown task, and stops to poll it.
+    const isUnknown = error.code === 'execution_not_found';
+    const code = isUnknown ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+    throw new ProtocolError(code, `${error.message} (${error.code})`);
   }
 }

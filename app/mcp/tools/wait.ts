@@ -7,11 +7,24 @@ import { isOpen } from '../shapes.ts';
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 2_000;
 
-/** The execution once it has ended, or in its current state when `signal` aborts. */
-export async function waitForEnd(market: Market, executionId: string, signal: AbortSignal): Promise<Execution> {
+/**
+ * The execution once it has ended, or its last reading when `signal` aborts. Throws if there is none by then. `known` is
+ * an earlier reading.
+ */
+export async function waitForEnd(
+  { client }: Market,
+  executionId: string,
+  signal: AbortSignal,
+  known: Execution | null = null,
+): Promise<Execution> {
+  let last = known;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LAST_PAUSE_MS)) {
-    const execution = await market.client.getExecution(executionId);
-    if (!isOpen(execution) || signal.aborted) return execution;
+    try {
+      last = await client.getExecution(executionId, { signal });
+    } catch (error) {
+      if (!last || !signal.aborted) throw error;
+    }
+    if (!isOpen(last) || signal.aborted) return last;
     await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }
