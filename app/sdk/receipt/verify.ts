@@ -49,6 +49,8 @@ export interface VerifyOptions {
   onFacts?: (facts: ExecutionFacts) => void;
   /** Returns the proof of an archived execution. Called if the receipt has no proof, or one of an outdated root. */
   findArchive?: FindArchive;
+  /** The execution that the receipt must be of, for a receipt that was asked for by its id. */
+  executionId?: string | undefined;
 }
 
 const NO_NETWORK = 'No node was given, so the chain was not read.';
@@ -68,6 +70,7 @@ export async function verifyReceipt(receipt: unknown, options: VerifyOptions): P
     return checks;
   }
   shape.equal('version', `${claim.version}`, '1');
+  shape.equal('execution_id', claim.execution_id, options.executionId);
   add(shape.end());
   await verify(claim, { ...options, add });
   return checks;
