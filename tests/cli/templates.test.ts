@@ -125,7 +125,8 @@ describe('templates of a creator', function () {
       expect(direct.code, direct.stderr).to.equal(0);
       await stop();
 
-      start(folder, template, market.relay.url, port);
+      // Also with a slash at its end.
+      start(folder, template, `${market.relay.url}/`, port);
       await waitFor(port);
       const service = ['--base-url', market.relay.url];
       const judged = await terminal.done(creator!, ...words.slice(0, -1), '--through-marketplace', ...service);

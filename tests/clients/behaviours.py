@@ -68,6 +68,7 @@ def refused(error: MarketplaceError | ValueError) -> dict[str, Any]:
             "details": details.model_dump(mode="json", by_alias=True) if isinstance(details, BaseModel) else details,
             "execution_id": error.execution_id,
             "idempotency_key": error.idempotency_key,
+            "cause": type(error.__cause__).__name__ if error.__cause__ else None,
             "retry_after_seconds": getattr(error, "retry_after_seconds", None),
         }
     }

@@ -164,7 +164,7 @@ async function play(step: Step, mine: Seen, ask: () => Promise<Response>, respon
     await pipeline(Readable.fromWeb(answer.body as ReadableStream), response).catch(() => {});
     return;
   }
-  let text = answer ? await answer.text() : (step.text ?? '');
+  let text = answer ? await answer.text() : '';
   mine.executionId = /"execution_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1] ?? mine.executionId;
   if (then === 'close') return void response.destroy();
   if (step.events !== undefined)
@@ -173,6 +173,7 @@ async function play(step: Step, mine: Seen, ask: () => Promise<Response>, respon
       .slice(0, step.events)
       .join('');
   if (step.merge) text = JSON.stringify({ ...JSON.parse(text), ...step.merge });
+  if (step.text !== undefined) text = step.text;
   if (step.body) text = JSON.stringify(step.body).replace('$execution_id', mine.executionId);
   const wait = answer?.headers.get('retry-after');
   response.writeHead(step.status ?? answer?.status ?? 200, {
@@ -234,7 +235,7 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
       return settled;
     }
 
-    BEHAVIOURS.forEach(({ name, expect: wanted }, index) => {
+    BEHAVIOURS.forEach(({ name, call: { method }, expect: wanted }, index) => {
       it(name, () => {
         const { ms, ...outcome } = outcomes[index]!;
         const said = JSON.stringify(outcome);
@@ -264,6 +265,9 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
           expect([...keys][0])
             .to.be.a('string')
             .with.length.greaterThan(15);
+        }
+        if (wanted.error && ['agents.run', 'executions.create'].includes(method as string)) {
+          expect([outcome.error!.idempotency_key], said).to.deep.equal([...keys]);
         }
         if (wanted.min_ms) expect(ms).to.be.at.least(wanted.min_ms);
         expect(charges.get(taskOf(index)) ?? 0, 'how often it was paid').to.equal(wanted.charged);

@@ -1,4 +1,8 @@
-"""Checks receipts with the Python package. Reads a list of {receipt | execution_id, rpc_url}, prints their checks."""
+"""Checks receipts with the Python package. Prints the checks of each question of a list.
+
+A question is {receipt, rpc_url}, {execution_id, rpc_url}, or {receipt, asked}: a marketplace that sends this receipt
+for the execution `asked`.
+"""
 
 import asyncio
 import json
@@ -6,11 +10,19 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
+import httpx
+
+from agent_marketplace import Client
 from agent_marketplace.receipts import averify_receipt, verify_execution, verify_receipt
 
 
 def checks_of(question: dict[str, Any]) -> list[dict[str, Any]]:
-    if "execution_id" in question:
+    if "asked" in question:
+        sending = httpx.MockTransport(lambda _: httpx.Response(200, json=question["receipt"]))
+        with Client("http://m.example", transport=sending) as client:
+            found = client.executions.verify(question["asked"], rpc_url=None)
+            assert not found.ok
+    elif "execution_id" in question:
         found = verify_execution(question["execution_id"], rpc_url=question["rpc_url"])
     else:
         text = json.dumps(question["receipt"])

@@ -28,6 +28,8 @@ async def execute(request: ExecutionRequest) -> ExecutionOutput:
         raise ExecutionFailure("no luck")
     if request.task == "crashes":
         raise RuntimeError("a secret of the creator")
+    if request.task == "times out":
+        await asyncio.wait_for(asyncio.sleep(3_600), 0.01)
     if request.task == "hangs":
         await asyncio.sleep(3_600)
     if request.task == "is slow":

@@ -66,6 +66,24 @@ export function takesOptions(market: () => TestMarketplace): void {
       expect(forged.filter(({ state }) => state === 'failed').map(({ name }) => name)).to.deep.equal(['result_hash']);
     });
 
+    it('proves nothing by the valid receipt of another execution than the one asked for', async () => {
+      const { agents } = client();
+      const asked = await agents.run(market().agentId, { task: 'asked for' });
+      const other = await agents.run(market().agentId, { task: 'another' });
+      const lying = ((url: string, init: RequestInit) =>
+        fetch(url.replace(asked.execution_id, other.execution_id), init)) as typeof fetch;
+      const { rpcUrl } = market().node;
+      const { ok, checks } = await client({ fetch: lying }).executions.verify(asked.execution_id, { rpcUrl });
+      expect(ok).to.equal(false);
+      const failed = checks.filter(({ state }) => state === 'failed');
+      expect(failed.map(({ name }) => name)).to.deep.equal(['shape']);
+      expect(failed[0]!.compared.at(-1)).to.deep.equal({
+        what: 'execution_id',
+        got: other.execution_id,
+        expected: asked.execution_id,
+      });
+    });
+
     it('proves nothing without a node, and names the checks that were not made', async () => {
       const paid = await client().agents.run(market().agentId, { task: 'offline' });
       const { ok, checks } = await client().executions.verify(paid.execution_id, { rpcUrl: null });

@@ -25,13 +25,16 @@ interface Purchase {
   /** Falsifies the quote. */
   lie?: (accepted: Accepted) => void;
   /** Replaces the answers to the first payments. Later payments get the relay's answer. */
-  answers?: ('lost' | 'running' | 'running long')[];
+  answers?: ('lost' | 'running' | 'running long' | 'refused')[];
   /** Expected fields of the error. Without it, the call is expected to succeed. */
   error?: Record<string, unknown>;
   spent: bigint;
   /** Expected number of payments sent. */
   payments: number;
 }
+
+/** The execution's id in an answer 202. */
+const RUNNING_ID = '511e23f8-8651-858f-b821-1091b7eebbd9';
 
 const UNPAID = { spent: 0n, payments: 0 };
 const refused = (field: string) => ({ ...UNPAID, error: { class: 'QuoteRefusedError', field } });
@@ -48,6 +51,13 @@ const PURCHASES: Purchase[] = [
   },
   { name: 'pays once if the answer to its payment is lost', answers: ['lost'], spent: TOTAL, payments: 2 },
   { name: 'asks again with its payment after 202', answers: ['running'], spent: TOTAL, payments: 2 },
+  {
+    name: 'says that the call runs, not that it was refused, if asking again is refused',
+    answers: ['running', 'refused'],
+    error: { class: 'ConflictError', code: 'request_in_progress', execution_id: RUNNING_ID },
+    spent: TOTAL,
+    payments: 2,
+  },
   {
     name: 'gives up at its timeout, and says that the outcome is not known',
     call: { timeout: 5 },
@@ -114,9 +124,13 @@ async function startBetween(relayUrl: string) {
     const text = await answered.text();
     const instead = header === undefined ? undefined : answers[payments.length - 1];
     if (instead === 'lost') return void response.destroy();
+    if (instead === 'refused') {
+      response.writeHead(403, { 'content-type': 'application/json' });
+      return void response.end('{"error": {"code": "address_not_allowed", "message": "scripted"}}');
+    }
     if (instead !== undefined) {
       response.writeHead(202, { 'retry-after': instead === 'running' ? '1' : '60' });
-      return void response.end('{"execution_id": "", "status": "running"}');
+      return void response.end(JSON.stringify({ execution_id: RUNNING_ID, status: 'running' }));
     }
     const required = decodeHeader(answered, 'payment-required');
     if (required && lie) lie(required.accepts[0]);

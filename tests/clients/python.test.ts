@@ -369,6 +369,26 @@ describe('clients/python', function () {
       );
     });
 
+    it('fail for the valid receipt of another execution than the one asked for, as in TypeScript', async () => {
+      const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
+      const { execution_id } = await client.execute(market.agentId, { task: 'of another execution' });
+      const receipt = await client.getReceipt(execution_id);
+      const asked = vectors.execution.execution_id;
+      const said = await answersOf(
+        'checks.py',
+        [],
+        [
+          { receipt, asked },
+          { receipt, asked: execution_id },
+        ],
+      );
+      for (const [index, executionId] of [asked, execution_id].entries()) {
+        expect(said[index]).to.deep.equal(await verifyReceipt(receipt, { rpcUrl: null, executionId }));
+      }
+      expect(said[0][0]).to.include({ name: 'shape', state: 'failed' });
+      expect(said[1][0]).to.include({ name: 'shape', state: 'passed' });
+    });
+
     it('name the malformed field of a receipt, and check nothing more', async () => {
       const [checks] = await answersOf('checks.py', [], [{ receipt: { version: 2 }, rpc_url: null }]);
       expect(checks[0]).to.include({ name: 'shape', state: 'failed' });
@@ -463,6 +483,7 @@ describe('clients/python', function () {
         async execute({ task, executionId, purpose }, { delta }) {
           runs.set(executionId, (runs.get(executionId) ?? 0) + 1);
           if (task === 'fails') throw new ExecutionFailure('no luck');
+          if (task === 'times out') throw new Error('a timeout of its own');
           if (task === 'crashes') throw new Error('a secret of the creator');
           if (task === 'hangs') await new Promise(() => {});
           if (task === 'is slow') await new Promise((resolve) => setTimeout(resolve, 500));
@@ -584,6 +605,7 @@ describe('clients/python', function () {
       const task = (task: string, timeout_seconds = 5) => ({ body: bodyOf({ task, timeout_seconds }) });
       await expectSame(task('fails'), 200, failed('no luck'));
       await expectSame(task('crashes'), 200, failed('the agent failed with an internal error'));
+      await expectSame(task('times out'), 200, failed('the agent failed with an internal error'));
       await expectSame(task('hangs', 1), 200, failed('not finished within the timeout of 1 s'));
       const { public_key } = vectors.keys.creator;
       await expectSame(

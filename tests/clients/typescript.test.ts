@@ -83,7 +83,7 @@ function withTextAmounts(value: object): Record<string, unknown> {
 
 function readError(error: unknown): Omit<Outcome, 'ms'> {
   if (!(error instanceof MarketplaceError)) throw error;
-  const { name, code, status, details, executionId, retryAfterSeconds } = error;
+  const { name, code, status, details, executionId, idempotencyKey, retryAfterSeconds } = error;
   return {
     error: {
       class: name,
@@ -91,6 +91,8 @@ function readError(error: unknown): Omit<Outcome, 'ms'> {
       status,
       details: details && withTextAmounts(details),
       execution_id: executionId,
+      idempotency_key: idempotencyKey,
+      cause: error.cause instanceof Error ? error.cause.name : null,
       retry_after_seconds: retryAfterSeconds,
     },
   };

@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules, createRequire } from 'node:module';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -258,6 +259,10 @@ console.log(result);
         (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: text })).status;
       expect(await post(body)).to.equal(204);
       expect(await post(`${body} `)).to.equal(400);
+      expect(await post('x'.repeat(10_000_000))).to.equal(400);
+      const broken = connect(Number(port), '127.0.0.1').end('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\na');
+      await once(broken.resume(), 'close');
+      expect(await post(body)).to.equal(204);
       expect(lines.join('')).to.include('evt_7 webhook.test');
     } finally {
       child.kill('SIGKILL');

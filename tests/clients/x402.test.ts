@@ -4,9 +4,11 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import {
   AgentMarketplace,
+  ConflictError,
   ExecutionFailedError,
   type Options,
   type Payment,
+  PermissionDeniedError,
   PriceChangedError,
   WaitTimeoutError,
 } from '../../app/sdk/client/caller.ts';
@@ -74,6 +76,12 @@ describe('clients/x402', function () {
     };
     return { fetch: send as typeof fetch, paid };
   }
+  const ID = '511e23f8-8651-858f-b821-1091b7eebbd9';
+  const REFUSAL = {
+    error: { code: 'address_not_allowed', message: 'not from here', execution_id: null, details: null },
+  };
+  const running = (wait: string) =>
+    Response.json({ execution_id: ID, status: 'running' }, { status: 202, headers: { 'retry-after': wait } });
   const BOUGHT = { wallet: -(PRICE + SERVICE_FEE), creator: PRICE - FEE };
 
   it('buys a call without a key or SOL, after it has checked the quote', async () => {
@@ -105,20 +113,34 @@ describe('clients/x402', function () {
     const { fetch: slowly, paid } = changing((response, isPaid) => {
       if (!isPaid || looks > 0) return response;
       looks += 1;
-      return new Response('{"execution_id": "", "status": "running"}', {
-        status: 202,
-        headers: { 'retry-after': '1' },
-      });
+      return running('1');
     });
     const change = await moved(() => run('slowly', { fetch: slowly }));
     expect(change).to.deep.equal(BOUGHT);
     expect(paid).to.have.length(2);
   });
 
+  it('says that the call runs, not that it was refused, if asking again is refused', async () => {
+    const refusing = changing(async (response, isPaid) => {
+      if (!isPaid) return response;
+      if (refusing.paid.length > 1) return Response.json(REFUSAL, { status: 403 });
+      await response.text();
+      return running('1');
+    });
+    const change = await moved(async () => {
+      const error = (await refusal(run('refused later', { fetch: refusing.fetch }))) as ConflictError;
+      expect(error).to.be.instanceOf(ConflictError).and.include({ code: 'request_in_progress', executionId: ID });
+      expect(error.cause).to.be.instanceOf(PermissionDeniedError);
+      const { idempotencyKey } = error;
+      expect(await run('refused later', {}, { ...LIMIT, idempotencyKey })).to.include({
+        result: 'done: refused later',
+      });
+    });
+    expect(change).to.deep.equal(BOUGHT);
+  });
+
   it('reports the key of a call at its timeout; a repeat with it finds the call and pays nothing more', async () => {
-    const { fetch: endless } = changing((response, isPaid) =>
-      isPaid ? new Response('{}', { status: 202, headers: { 'retry-after': '60' } }) : response,
-    );
+    const { fetch: endless } = changing((response, isPaid) => (isPaid ? running('60') : response));
     const change = await moved(async () => {
       const error = await refusal(run('too long', { fetch: endless }, { ...LIMIT, timeout: 3_000 }));
       expect(error).to.be.instanceOf(WaitTimeoutError);

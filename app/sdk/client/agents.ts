@@ -3,7 +3,7 @@
 import { buyCall } from './bought.ts';
 import { toQuery } from './http.ts';
 import { Listing } from './listing.ts';
-import { executeRequest, type RunInput, type RunOptions, runCall } from './paid.ts';
+import { executeRequest, type RunInput, type RunOptions, runCall, withKey } from './paid.ts';
 import type { RequestOptions, Service } from './service.ts';
 import type { Agent, AgentStatistics, AgentSummary, CompletedExecution } from './types.ts';
 
@@ -68,7 +68,9 @@ export class Agents {
   run(agentId: string, input: RunInput, options: RunOptions = {}): Promise<CompletedExecution> {
     const service = this.#service;
     const request = executeRequest(agentId, input, options, false);
-    if (!service.payment) return runCall(service, request, options);
-    return buyCall(service, { agentId, input, request }, service.payment, options);
+    const { payment } = service;
+    return withKey(request, () =>
+      payment ? buyCall(service, { agentId, input, request }, payment, options) : runCall(service, request, options),
+    );
   }
 }

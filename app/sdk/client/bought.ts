@@ -1,10 +1,9 @@
 /** A call that a wallet pays by x402: gets a quote, pays it, and sends the payment again until the result is there. */
-import { MarketplaceError } from './error.ts';
 import { jsonOf, retryAfterOf, toError } from './http.ts';
-import { type RunInput, type RunOptions, startDeadline, tooLate, WAIT_MS } from './paid.ts';
+import { type RunInput, type RunOptions, runningIfRefused, startDeadline, tooLate, WAIT_MS } from './paid.ts';
 import { sleep } from './repeat.ts';
 import { type ApiRequest, type Payment, readAs, type Service } from './service.ts';
-import type { CompletedExecution } from './types.ts';
+import type { CompletedExecution, StartedExecution } from './types.ts';
 
 /** Seconds between two polls of a running call, if the marketplace asks for no pause. */
 const PAUSE_SECONDS = 1;
@@ -21,6 +20,7 @@ export async function buyCall(
   const deadline = startDeadline(timeout, signal);
   const path = `/v1/x402/agents/${encodeURIComponent(agentId)}/execute?payer=${encodeURIComponent(payment.payer)}`;
   const asked = { ...request, path, signal: deadline.signal };
+  let executionId: string | null = null;
   try {
     const quoted = await service.ask({ ...asked, accepts: [402] });
     const required = quoted.response.headers.get('payment-required');
@@ -30,13 +30,11 @@ export async function buyCall(
       // The same payment never pays twice, so sending it again polls for the result.
       const answer = await service.ask({ ...asked, headers: { 'payment-signature': signature } });
       if (answer.response.status !== 202) return readAs('ExecuteCompleted', answer);
+      executionId = readAs<StartedExecution>('ExecuteAccepted', answer).execution_id;
       await sleep((retryAfterOf(answer.response) ?? PAUSE_SECONDS) * 1_000, deadline.signal);
     }
   } catch (error) {
-    const known = deadline.isOver() ? tooLate(null) : error;
-    // A second payment with this key is not taken and gets the first answer.
-    if (known instanceof MarketplaceError) known.idempotencyKey = request.idempotencyKey ?? null;
-    throw known;
+    throw deadline.isOver() ? tooLate(executionId) : runningIfRefused(executionId, error);
   } finally {
     deadline.clear();
   }

@@ -75,6 +75,7 @@ export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const fetcher = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
+  const paid = { ...patience, isPaid: true };
   const { apiKey, repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
 
   /** Sends a request with the key, or with this token. */
@@ -115,12 +116,12 @@ export function createClient(options: ClientOptions) {
      * at most once, however often it is retried.
      */
     execute(agentId: string, body: ExecuteInput, options: ExecuteOptions = {}): Promise<ExecuteAnswer> {
-      const { signal, idempotencyKey = crypto.randomUUID(), onDelta, onBegun } = options;
-      const headers = { 'idempotency-key': idempotencyKey };
+      const { signal, idempotencyKey, onDelta, onBegun } = options;
+      const headers = { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() };
       const sent = post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal, headers);
       const init = { ...sent, onDelta, onBegun };
       const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
-      return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
+      return repeat(() => call(ExecuteAnswer, path, init), paid, signal);
     },
     /** Runs an execution that a wallet opened itself. Its id alone makes retries safe. */
     startExecution(
@@ -131,7 +132,7 @@ export function createClient(options: ClientOptions) {
     ): Promise<ExecuteAnswer> {
       const init = { ...post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal), onDelta };
       const path = `/v1/executions/${encodeURIComponent(executionId)}/start`;
-      return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
+      return repeat(() => call(ExecuteAnswer, path, init), paid, signal);
     },
     ...createRecordMethods({ get }),
     ...createEventStreams<MarketplaceEvent>({

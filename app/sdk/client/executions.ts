@@ -3,6 +3,7 @@ import type { Check } from '../receipt/checks.ts';
 import { NotFoundError } from './error.ts';
 import { createEventStreams, type StreamOptions } from './events.ts';
 import { toQuery } from './http.ts';
+import { anyOf } from './limit.ts';
 import { Listing } from './listing.ts';
 import { type CallOptions, executeRequest, type RunInput, startCall, type WaitOptions, waitForEnd } from './paid.ts';
 import { isProven, verifyReceipt } from './receipts.ts';
@@ -72,7 +73,7 @@ export class Executions {
   ): Promise<CompletedExecution | StartedExecution> {
     const body = { task, parameters, async: true, wallet_signature: walletSignature };
     const path = `${pathOf(executionId)}/start`;
-    return startCall(this.#service, { method: 'POST', path, body, isRepeatable: true, signal });
+    return startCall(this.#service, { method: 'POST', path, body, isPaid: true, signal });
   }
 
   /** One record in full. */
@@ -134,6 +135,7 @@ export class Executions {
     };
     const checks = await verifyReceipt(receipt, {
       rpcUrl,
+      executionId,
       fetch: endingWith(signal, this.#service.fetch),
       findArchive,
     });
@@ -187,7 +189,7 @@ export class Statements {
 /** Returns a fetch whose requests `signal` aborts too. */
 function endingWith(signal: AbortSignal | undefined, fetcher: typeof fetch): typeof fetch {
   if (!signal) return fetcher;
-  return (input, init) => fetcher(input, { ...init, signal: AbortSignal.any([signal, init?.signal ?? signal]) });
+  return (input, init) => fetcher(input, { ...init, signal: anyOf(signal, init?.signal) });
 }
 
 const pathOf = (executionId: string): string => `/v1/executions/${encodeURIComponent(executionId)}`;

@@ -1,6 +1,7 @@
 /** The HTTP core of both REST clients: one request, its time limit, and what its answer means. */
 import { isEventStream } from '../wire/eventStream.ts';
 import { type MarketplaceError, statusError, UnexpectedAnswerError } from './error.ts';
+import { anyOf, startTimer } from './limit.ts';
 import { connected } from './repeat.ts';
 import { readStreamed, type StreamHandlers } from './streamed.ts';
 
@@ -61,11 +62,10 @@ function startLimit(ms: number | null, signal: AbortSignal | undefined) {
   const clear = (): void => clearTimeout(timer);
   function restart(): void {
     clear();
-    if (ms === null) return;
-    timer = setTimeout(() => own.abort(new DOMException(`no answer within ${ms} ms`, 'TimeoutError')), ms);
+    timer = startTimer(ms, () => own.abort(new DOMException(`no answer within ${ms} ms`, 'TimeoutError')));
   }
   restart();
-  return { signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal, restart, clear };
+  return { signal: anyOf(signal, own.signal), restart, clear };
 }
 
 /** The JSON of a good answer. Throws UnexpectedAnswerError if it is none. */

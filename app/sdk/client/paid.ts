@@ -2,7 +2,8 @@
 import { parseUsdc } from '../wire/usdc.ts';
 import { MarketplaceError, statusError, WaitTimeoutError } from './error.ts';
 import { type HttpAnswer, jsonOf, retryAfterOf } from './http.ts';
-import { sleep } from './repeat.ts';
+import { anyOf, startTimer } from './limit.ts';
+import { isEarlyRefusal, sleep } from './repeat.ts';
 import { type ApiRequest, type RequestOptions, readAs, type Service } from './service.ts';
 import type { OnDelta } from './streamed.ts';
 import type { CompletedExecution, Execution, StartedExecution } from './types.ts';
@@ -24,7 +25,7 @@ export interface CallOptions extends RequestOptions {
   /** How long the agent may take, whole seconds; then the price is refunded. Default: the listing's timeout. */
   timeoutSeconds?: number | undefined;
   /** 1 to 255 visible ASCII characters. Default: random. Choose the key yourself to retry a call after a crash. */
-  idempotencyKey?: string | undefined;
+  idempotencyKey?: string | null | undefined;
 }
 
 export interface RunOptions extends CallOptions, WaitOptions {
@@ -53,7 +54,7 @@ export function executeRequest(
   options: CallOptions & Pick<RunOptions, 'onDelta'>,
   isAsync: boolean,
 ): ApiRequest {
-  const { maxCostUsdc, timeoutSeconds, idempotencyKey = crypto.randomUUID(), signal, onDelta } = options;
+  const { maxCostUsdc, timeoutSeconds, signal, onDelta } = options;
   const body = {
     task: input.task,
     parameters: input.parameters,
@@ -63,12 +64,23 @@ export function executeRequest(
     max_cost_usdc: maxCostUsdc === undefined ? undefined : toJsonUsdc(maxCostUsdc),
   };
   const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
-  return { method: 'POST', path, body, idempotencyKey, signal, onDelta };
+  const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID();
+  return { method: 'POST', path, body, idempotencyKey, isPaid: true, signal, onDelta };
+}
+
+/** Adds the call's idempotency key to every error of `call`, so that a retry never pays twice. */
+export async function withKey<T>({ idempotencyKey }: ApiRequest, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof MarketplaceError) error.idempotencyKey = idempotencyKey ?? null;
+    throw error;
+  }
 }
 
 /** Returns once the execution has started. A repeat of a call that has ended returns its result. */
-export async function startCall(service: Service, request: ApiRequest): Promise<CompletedExecution | StartedExecution> {
-  return outcomeOf(await service.ask(request));
+export function startCall(service: Service, request: ApiRequest): Promise<CompletedExecution | StartedExecution> {
+  return withKey(request, async () => outcomeOf(await service.ask(request)));
 }
 
 /** Returns the result. Throws the error of a failed execution, or WaitTimeoutError. */
@@ -87,11 +99,8 @@ export async function runCall(
     const firstPause = (retryAfterOf(answer.response) ?? 0) * 1_000;
     return completed(await untilEnded(service, executionId, deadline.signal, firstPause));
   } catch (error) {
-    const known = deadline.isOver() ? tooLate(executionId) : error;
-    if (known instanceof MarketplaceError) {
-      known.idempotencyKey = request.idempotencyKey ?? null;
-      known.executionId ??= executionId;
-    }
+    const known = deadline.isOver() ? tooLate(executionId) : runningIfRefused(executionId, error);
+    if (known instanceof MarketplaceError) known.executionId ??= executionId;
     throw known;
   } finally {
     deadline.clear();
@@ -127,10 +136,9 @@ async function untilEnded(service: Service, id: string, signal: AbortSignal, fir
 /** Aborts with the caller's signal, or after `timeout` ms. */
 export function startDeadline(timeout: number, signal: AbortSignal | undefined) {
   const own = new AbortController();
-  // setTimeout fires at once for times over 2^31 - 1 ms.
-  const timer = timeout < 2 ** 31 ? setTimeout(() => own.abort(), timeout) : undefined;
+  const timer = startTimer(timeout, () => own.abort());
   return {
-    signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal,
+    signal: anyOf(signal, own.signal),
     isOver: () => own.signal.aborted && !signal?.aborted,
     clear: () => clearTimeout(timer),
   };
@@ -142,6 +150,15 @@ export function tooLate(executionId: string | null): WaitTimeoutError {
       ? 'The timeout passed before the outcome of the call was known. Retry the call with its idempotency key.'
       : `The execution ${executionId} is still running after the timeout. Wait again.`;
   return new WaitTimeoutError(null, 'wait_timeout', message, executionId);
+}
+
+/** For the refusal of a poll, the error that the execution continues; else the error itself. */
+export function runningIfRefused(executionId: string | null, error: unknown): unknown {
+  if (executionId === null || !isEarlyRefusal(error)) return error;
+  const { message, requestId, retryAfterSeconds } = error;
+  const text = `The execution ${executionId} is in progress, and the request for its outcome was refused: ${message}`;
+  const cause = { cause: error };
+  return statusError(null, 'request_in_progress', text, executionId, requestId, null, retryAfterSeconds, cause);
 }
 
 /** An ended execution as `run` returns it. Throws its error if it failed. */

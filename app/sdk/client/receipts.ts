@@ -12,6 +12,8 @@ export interface VerifyOptions {
   onCheck?: (check: Check) => void;
   /** Returns the proof of an archived execution. Called if the receipt has no proof, or one of an outdated root. */
   findArchive?: (executionId: string) => Promise<ExecutionArchive | null>;
+  /** The execution that the receipt must be of, if you asked for it by its id. */
+  executionId?: string | undefined;
 }
 
 /** Checks a receipt, which may be any value. Returns every check; never throws for a bad receipt. */

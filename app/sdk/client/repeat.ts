@@ -1,5 +1,5 @@
 /** Retries a request while that may help, and never after its execution has ended. */
-import { MarketplaceError, UnexpectedAnswerError } from './error.ts';
+import { APIConnectionError, MarketplaceError, UnexpectedAnswerError } from './error.ts';
 
 /** Limits for retries of a request that got no answer, or a temporary error. */
 export interface Patience {
@@ -9,8 +9,8 @@ export interface Patience {
   pauseMs: number;
   /** No retry starts later than this after the first request, ms. */
   totalMs: number;
-  /** Also retries a request that got no answer in time. */
-  repeatTimeouts: boolean;
+  /** The request may pay, so an attempt with an unknown outcome is not hidden by a later refusal. */
+  isPaid: boolean;
   /** Called for each retry, before the pause. */
   onRepeat: (error: unknown, pauseMs: number) => void;
 }
@@ -19,7 +19,7 @@ export const PATIENCE: Patience = {
   repeats: 4,
   pauseMs: 10_000,
   totalMs: Number.POSITIVE_INFINITY,
-  repeatTimeouts: false,
+  isPaid: false,
   onRepeat: () => {},
 };
 /** Pauses double, unless the service asks for longer ones. */
@@ -27,18 +27,22 @@ const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 8_000;
 /** A load balancer's status says nothing about the request behind it. */
 const BALANCER_STATUSES = [502, 503, 504];
+/** The marketplace refuses with these before it looks for an earlier request with the same key. */
+const EARLY_REFUSALS = [401, 403, 429];
 
 /**
  * Makes a request that is safe to retry, and retries it until it gets a final answer. It waits without limit while one
- * request runs; `signal` ends the wait.
+ * request runs; `signal` ends the wait. If a paid request is refused after an attempt with an unknown outcome, it throws
+ * the error of that attempt, with the refusal as its `cause`.
  */
 export async function repeat<T>(
   request: () => Promise<T>,
   patience: Partial<Patience> = {},
   signal?: AbortSignal,
 ): Promise<T> {
-  const { repeats, pauseMs, totalMs, repeatTimeouts, onRepeat } = { ...PATIENCE, ...patience };
+  const { repeats, pauseMs, totalMs, isPaid, onRepeat } = { ...PATIENCE, ...patience };
   const end = performance.now() + totalMs;
+  let unknown: unknown;
   for (let count = 0; ; ) {
     try {
       return await request();
@@ -48,7 +52,8 @@ export async function repeat<T>(
       const asked = error instanceof MarketplaceError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
       const pause = Math.max(asked, isRunning ? FIRST_PAUSE_MS : backoff(FIRST_PAUSE_MS * 2 ** (count - 1)));
       const isInTime = count <= repeats && pause <= pauseMs && performance.now() + pause <= end;
-      if (signal?.aborted || !(isRunning || (isTransient(error, repeatTimeouts) && isInTime))) throw error;
+      if (isPaid && !isEarlyRefusal(error)) unknown = error;
+      if (signal?.aborted || !(isRunning || (isTransient(error) && isInTime))) throw withCause(unknown ?? error, error);
       if (!isRunning) onRepeat(error, pause);
       await sleep(pause, signal);
     }
@@ -60,11 +65,22 @@ const backoff = (ms: number): number => Math.min(ms, LAST_PAUSE_MS) * (0.75 + Ma
 
 const TRANSIENT: readonly string[] = ['service_unavailable', 'metadata_missing', 'rate_limited', 'internal_error'];
 
+/** True for a refusal that says nothing about earlier requests. */
+export function isEarlyRefusal(error: unknown): error is MarketplaceError {
+  return error instanceof MarketplaceError && error.executionId === null && EARLY_REFUSALS.includes(error.status ?? 0);
+}
+
+function withCause(error: unknown, cause: unknown): unknown {
+  if (error !== cause && error instanceof Error) error.cause = cause;
+  return error;
+}
+
 /** True if a retry may get another answer. False once an execution has ended. */
-function isTransient(error: unknown, repeatTimeouts: boolean): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof UnexpectedAnswerError) return BALANCER_STATUSES.includes(error.status ?? 0);
+  if (error instanceof APIConnectionError) return true;
   if (error instanceof MarketplaceError) return TRANSIENT.includes(error.code) && error.executionId === null;
-  return error instanceof TypeError || (repeatTimeouts && (error as Error | null)?.name === 'TimeoutError');
+  return error instanceof TypeError;
 }
 
 /** Throws TypeError if the connection fails, as the standard says. workerd, the runtime of Cloudflare, throws plain errors. */

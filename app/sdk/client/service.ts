@@ -65,8 +65,8 @@ export interface ApiRequest extends RequestOptions {
   body?: unknown;
   /** Makes a POST safe to retry. */
   idempotencyKey?: string | undefined;
-  /** For a DELETE, and for a POST whose path makes it safe to retry. */
-  isRepeatable?: boolean;
+  /** A paid call: its key or its path makes it safe to retry. */
+  isPaid?: boolean;
   /** More headers. */
   headers?: Record<string, string> | undefined;
   /** More statuses that are good answers. */
@@ -98,7 +98,7 @@ export function createService(options: Options) {
   const log = (line: string): void => (options.logger ?? (options.debug ? console : null))?.debug(line);
 
   async function ask(request: ApiRequest): Promise<HttpAnswer> {
-    const { method, path, body, idempotencyKey, signal, accepts, keepsOpen, onDelta } = request;
+    const { method, path, body, idempotencyKey, isPaid = false, signal, accepts, keepsOpen, onDelta } = request;
     const accept = onDelta ? `${EVENT_STREAM}, ${JSON_TYPE}` : JSON_TYPE;
     const headers: Record<string, string> = { accept, ...AGENT, ...request.headers };
     if (apiKey) headers.authorization = `Bearer ${apiKey}`;
@@ -126,21 +126,13 @@ export function createService(options: Options) {
         return answer;
       } catch (error) {
         log(`${name}: ${describe(error)} in ${took()}`);
-        throw error;
+        throw signal?.aborted ? error : toKnown(error, baseUrl, timeout);
       }
     }
 
     const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: retry in ${Math.round(pauseMs)} ms`);
-    const patience = { repeats: maxRetries, pauseMs: LONGEST_PAUSE_MS, repeatTimeouts: true, onRepeat };
-    const isRepeatable = request.isRepeatable ?? (method === 'GET' || idempotencyKey !== undefined);
-    try {
-      return await (isRepeatable ? repeat(once, patience, signal) : once());
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      const known = toKnown(error, baseUrl, timeout);
-      if (known instanceof MarketplaceError) known.idempotencyKey = idempotencyKey ?? null;
-      throw known;
-    }
+    const patience = { repeats: maxRetries, pauseMs: LONGEST_PAUSE_MS, isPaid, onRepeat };
+    return method === 'GET' || isPaid ? repeat(once, patience, signal) : once();
   }
 
   return {

@@ -1,5 +1,6 @@
 /** Reads the answer of a call, which may be streamed if that was asked for. */
 import { readDelta, readEvents } from '../wire/eventStream.ts';
+import { startTimer } from './limit.ts';
 import { connected } from './repeat.ts';
 
 /** Receives the agent's output as it is written. */
@@ -53,7 +54,7 @@ export async function* chunksOf(
   try {
     for (;;) {
       // A read that waits is done once its reader is cancelled.
-      const limit = silenceMs === null ? undefined : setTimeout(cancel, silenceMs);
+      const limit = startTimer(silenceMs, cancel);
       const { done, value } = await connected(reader.read()).finally(() => clearTimeout(limit));
       if (done) return;
       onChunk();

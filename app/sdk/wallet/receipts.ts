@@ -9,13 +9,17 @@ import { Refusal } from './refusal.ts';
 import { ask, openRestClient, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
-/** The receipt of a settled execution of this wallet. Throws Refusal if there is none. */
+/** The receipt of a settled execution of this wallet. Throws Refusal if there is none, or the service sends another. */
 export async function fetchReceipt(
   service: Service,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
 ): Promise<Receipt> {
   const client = await openRestClient(service, wallet);
-  return ask(service, () => client.getReceipt(formatUuid(executionId)));
+  const id = formatUuid(executionId);
+  const receipt = await ask(service, () => client.getReceipt(id));
+  if (receipt.execution_id !== id)
+    throw new Refusal(`The marketplace sent the receipt of another execution, ${receipt.execution_id}.`);
+  return receipt;
 }
 
 /** Deletes task, parameters and result of an ended execution of this wallet from the service. */

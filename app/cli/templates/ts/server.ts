@@ -3,9 +3,10 @@ import { createCreatorServer, KEY_DIRECTORY_PATH, loadSigningKey } from '@agent-
 import { execute } from './agent.ts';
 
 const { MARKETPLACE_URL = 'http://127.0.0.1:8787', SIGNING_KEY_FILE = 'signing-key.json', PORT = '8080' } = process.env;
+const marketplace = MARKETPLACE_URL.replace(/\/+$/, '');
 
 createCreatorServer({
   signingKey: loadSigningKey(SIGNING_KEY_FILE),
-  verify: { directoryUrl: MARKETPLACE_URL + KEY_DIRECTORY_PATH },
+  verify: { directoryUrl: marketplace + KEY_DIRECTORY_PATH },
   execute,
-}).listen(Number(PORT), () => console.log(`listening on port ${PORT} for calls of ${MARKETPLACE_URL}`));
+}).listen(Number(PORT), () => console.log(`listening on port ${PORT} for calls of ${marketplace}`));

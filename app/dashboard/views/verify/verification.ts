@@ -5,9 +5,9 @@ import type { Receipt } from '../../../sdk/wire/receipt.ts';
 import { explain, queryClient, rest } from '../../service.ts';
 import { sessionQuery } from '../../wallet/session.ts';
 
-/** The subject: a document that should be a receipt, or an execution known only by its id. */
+/** The subject: a document that should be a receipt, of this execution if one was asked for, or only an execution. */
 export type Subject =
-  | { kind: 'receipt'; receipt: unknown; from: string }
+  | { kind: 'receipt'; receipt: unknown; executionId?: string | undefined; from: string }
   | { kind: 'execution'; executionId: string; from: string };
 
 export interface Verification {
@@ -35,7 +35,12 @@ async function ownReceipt(executionId: string): Promise<Receipt | null> {
 export async function findSubject(executionId: string): Promise<Subject> {
   const receipt = await ownReceipt(executionId);
   return receipt
-    ? { kind: 'receipt', receipt, from: 'The receipt was read from the marketplace, because you are the caller.' }
+    ? {
+        kind: 'receipt',
+        receipt,
+        executionId,
+        from: 'The receipt was read from the marketplace, because you are the caller.',
+      }
     : { kind: 'execution', executionId, from: 'There is no receipt, so only the data on the chain are checked.' };
 }
 
@@ -59,7 +64,7 @@ export function useVerification() {
       const { verifyExecution, verifyReceipt } = await import('../../../sdk/receipt/verify.ts');
       const onCheck = (check: Check) => change(({ checks }) => ({ checks: [...checks, check] }));
       const onFacts = (facts: ExecutionFacts) => change(() => ({ facts }));
-      const options = { rpcUrl, onCheck, onFacts, findArchive };
+      const options = { rpcUrl, onCheck, onFacts, findArchive, executionId: subject.executionId };
       if (subject.kind === 'receipt') await verifyReceipt(subject.receipt, options);
       else await verifyExecution(subject.executionId, options);
       change(() => ({ endedAt: new Date().toISOString() }));

@@ -2,10 +2,22 @@
 
 from dataclasses import replace
 
-from ._calls import Call, Payment, Service, ask, error_of, late_error, path_of, read, retry_after
+from ._calls import (
+    Call,
+    Payment,
+    Service,
+    ask,
+    error_of,
+    is_early_refusal,
+    late_error,
+    path_of,
+    read,
+    retry_after,
+    running_error,
+)
 from ._flow import Deadline, Flow, block, sleep
 from .errors import MarketplaceError
-from .models import CompletedExecution
+from .models import CompletedExecution, StartedExecution
 
 PAUSE = 1.0
 """Seconds between two polls of a running call, if the marketplace asks for no pause."""
@@ -18,23 +30,25 @@ def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> F
         raise ValueError("max_cost_usdc is required: without an API key, nothing else limits what the wallet pays")
     path = path_of("v1", "x402", "agents", purchase.agent_id, "execute", query={"payer": payment.payer})
     call = replace(call, path=path)
-    try:
-        quoted = yield from ask(service, replace(call, accepts=402), deadline)
-        required = quoted.headers.get("payment-required")
-        if required is None:
-            raise error_of(quoted, service.base_url)
-        signature = yield from block(payment.check(required, purchase))
-        paid = replace(call, headers={"payment-signature": signature})
-        while True:
-            # The same payment never pays twice, so sending it again polls for the result.
+    execution_id: str | None = None
+    quoted = yield from ask(service, replace(call, accepts=402), deadline)
+    required = quoted.headers.get("payment-required")
+    if required is None:
+        raise error_of(quoted, service.base_url)
+    signature = yield from block(payment.check(required, purchase))
+    paid = replace(call, headers={"payment-signature": signature})
+    while True:
+        # The same payment never pays twice, so sending it again polls for the result.
+        try:
             answer = yield from ask(service, paid, deadline)
-            if answer.status != 202:
-                return read(CompletedExecution, answer, service.base_url)
-            pause = retry_after(answer) or PAUSE
-            if pause >= deadline.left():
-                raise late_error(call)
-            yield from sleep(pause)
-    except MarketplaceError as error:
-        # A second payment with this key is not taken and gets the first answer.
-        error.idempotency_key = call.idempotency_key
-        raise
+        except MarketplaceError as error:
+            if execution_id is None or not is_early_refusal(error):
+                raise
+            raise running_error(execution_id, error) from error
+        if answer.status != 202:
+            return read(CompletedExecution, answer, service.base_url)
+        execution_id = read(StartedExecution, answer, service.base_url).execution_id
+        pause = retry_after(answer) or PAUSE
+        if pause >= deadline.left():
+            raise late_error(execution_id)
+        yield from sleep(pause)

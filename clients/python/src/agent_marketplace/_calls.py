@@ -22,7 +22,7 @@ from .errors import (
     WaitTimeoutError,
     status_error,
 )
-from .models import ErrorAnswer
+from .models import ErrorAnswer, ErrorBody
 
 log = logging.getLogger("agent_marketplace")
 M = TypeVar("M", bound=BaseModel)
@@ -82,6 +82,8 @@ class Call:
     idempotency_key: str | None = None
     repeatable: bool = True
     """False if a retry could do something twice."""
+    is_paid: bool = False
+    """It may pay, so an attempt with an unknown outcome is not hidden by a later refusal."""
     on_delta: OnDelta | None = None
     """Receives the output of a streamed answer."""
     purchase: Purchase | None = None
@@ -135,19 +137,21 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
     """Sends the call until it has a final answer, and returns a good one. Raises MarketplaceError.
 
     A retry never pays twice, because it has the same idempotency key. While the first request still runs, the call is
-    retried until the deadline. An error that ended the execution is final.
+    retried until the deadline. An error that ended the execution is final. If a paid call is refused after an attempt
+    with an unknown outcome, the error is that of the attempt, with the refusal as its cause.
     """
     deadline = deadline or Deadline(None)
     count = looks = 0
+    unknown: MarketplaceError | None = None
     while True:
         failure: MarketplaceError
         if deadline.left() <= 0:
-            raise late_error(call)
+            raise late_error()
         try:
             answer = yield from send(request_of(service, call, deadline))
         except NoAnswerInTimeError as error:
             if deadline.left() <= 0:
-                raise late_error(call) from error
+                raise late_error() from error
             failure = APITimeoutError(f"no answer from {service.base_url} within {service.timeout} s")
         except NoAnswerError as error:
             failure = APIConnectionError(f"no answer from {service.base_url}: {error}")
@@ -155,15 +159,19 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
             if answer.status == call.accepts or (200 <= answer.status < 300 and not answer.is_error):
                 return answer
             failure = error_of(answer, service.base_url)
-        failure.idempotency_key = call.idempotency_key
         is_running = failure.code == "request_in_progress"
         asked = failure.retry_after_seconds if isinstance(failure, APIStatusError) else None
         pause = max(asked or 0.0, look_pause(looks) if is_running else pause_before(count))
         may = call.repeatable and (is_running or (count < service.max_retries and _is_transient(failure)))
-        if not may or pause > LONGEST_RETRY_AFTER:
-            raise failure
-        if pause >= deadline.left():
-            raise late_error(call, failure.execution_id) if is_running else failure
+        if call.is_paid and (failure.execution_id is not None or not is_early_refusal(failure)):
+            unknown = failure
+        is_late = pause >= deadline.left()
+        if is_late and is_running:
+            raise late_error(failure.execution_id)
+        if is_late or not may or pause > LONGEST_RETRY_AFTER:
+            if unknown is None or unknown is failure:
+                raise failure
+            raise unknown from failure
         if is_running:
             looks += 1
         else:
@@ -182,12 +190,21 @@ def pause_before(count: int) -> float:
     return float(min(FIRST_PAUSE * 2**count, LONGEST_PAUSE)) * random.uniform(0.75, 1.25)
 
 
-def late_error(call: Call, execution_id: str | None = None) -> WaitTimeoutError:
-    return WaitTimeoutError(
-        "the timeout passed before the outcome was known; wait again, or retry the call with its idempotency key",
-        execution_id=execution_id,
-        idempotency_key=call.idempotency_key,
-    )
+def late_error(execution_id: str | None = None) -> WaitTimeoutError:
+    message = "the timeout passed before the outcome was known; wait again, or retry the call with its idempotency key"
+    return WaitTimeoutError(message, execution_id=execution_id)
+
+
+def is_early_refusal(error: MarketplaceError) -> bool:
+    """True for a refusal that the marketplace makes before it looks for an earlier request with the same key."""
+    return isinstance(error, APIStatusError) and error.status in (401, 403, 429)
+
+
+def running_error(execution_id: str, refusal: MarketplaceError) -> MarketplaceError:
+    """The execution continues, although the request for its outcome was refused."""
+    message = f"the execution {execution_id} is in progress, and the request for its outcome was refused: {refusal}"
+    body = ErrorBody(code="request_in_progress", message=message, execution_id=execution_id)
+    return status_error(body, status=None)
 
 
 def _is_transient(error: MarketplaceError) -> bool:

@@ -1,12 +1,26 @@
 """A paid call as a flow, from its request to its end."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 from . import _bought
-from ._calls import Call, Purchase, Service, ask, get, look_pause, path_of, read, read_json, retry_after
+from ._calls import (
+    Call,
+    Purchase,
+    Service,
+    ask,
+    get,
+    is_early_refusal,
+    look_pause,
+    path_of,
+    read,
+    read_json,
+    retry_after,
+    running_error,
+)
 from ._flow import Answer, Deadline, Flow, OnDelta, sleep
 from .errors import MarketplaceError, WaitTimeoutError, status_error
 from .models import CompletedExecution, ErrorBody, Execution, StartedExecution
@@ -39,7 +53,8 @@ def execute_call(
         body["max_cost_usdc"] = json_usdc(max_cost_usdc)
         purchase = Purchase(agent_id, task, parameters, max_cost_usdc, timeout_seconds)
     path = path_of("v1", "agents", agent_id, "execute")
-    return Call("POST", path, body, idempotency_key or str(uuid.uuid4()), on_delta=on_delta, purchase=purchase)
+    key = idempotency_key or str(uuid.uuid4())
+    return Call("POST", path, body, key, is_paid=True, on_delta=on_delta, purchase=purchase)
 
 
 def start_call(
@@ -49,30 +64,43 @@ def start_call(
     body: dict[str, Any] = {"task": task, "parameters": parameters or {}, "async": is_async}
     if wallet_signature is not None:
         body["wallet_signature"] = wallet_signature
-    return Call("POST", path_of("v1", "executions", execution_id, "start"), body)
+    return Call("POST", path_of("v1", "executions", execution_id, "start"), body, is_paid=True)
 
 
 def create(service: Service, call: Call) -> Flow[StartedExecution | CompletedExecution]:
     """Returns once the execution has started. A repeat of a call that has ended returns its result."""
-    answer = yield from ask(service, call)
-    return _outcome(service, answer)
+    with _key_of(call):
+        answer = yield from ask(service, call)
+        return _outcome(service, answer)
 
 
 def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedExecution]:
     """Returns the result. Raises the error of a failed execution, or WaitTimeoutError."""
     deadline = Deadline(timeout)
-    if service.payment is not None:
-        return (yield from _bought.buy(service, call, service.payment, deadline))
-    answer = yield from ask(service, call, deadline)
-    outcome = _outcome(service, answer)
-    if isinstance(outcome, CompletedExecution):
-        return outcome
+    with _key_of(call):
+        if service.payment is not None:
+            return (yield from _bought.buy(service, call, service.payment, deadline))
+        answer = yield from ask(service, call, deadline)
+        outcome = _outcome(service, answer)
+        if isinstance(outcome, CompletedExecution):
+            return outcome
+        try:
+            ended = yield from wait(service, outcome.execution_id, deadline, retry_after(answer))
+        except MarketplaceError as error:
+            if not is_early_refusal(error):
+                raise
+            raise running_error(outcome.execution_id, error) from error
+        return completed(ended)
+
+
+@contextmanager
+def _key_of(call: Call) -> Generator[None, None, None]:
+    """Adds the call's idempotency key to every error, so that a retry never pays twice."""
     try:
-        ended = yield from wait(service, outcome.execution_id, deadline, retry_after(answer))
+        yield
     except MarketplaceError as error:
         error.idempotency_key = call.idempotency_key
         raise
-    return completed(ended)
 
 
 def wait(service: Service, execution_id: str, deadline: Deadline, first_pause: float | None = None) -> Flow[Execution]:

@@ -160,21 +160,25 @@ class CreatorApp:
     async def _run(self, request: ExecutionRequest, key: bytes, fingerprint: str) -> bytes:
         """Runs the creator's function and returns the answer's bytes. Any error becomes the failure answer."""
         allowed = request.timeout_seconds
+        work = asyncio.ensure_future(self._call(request))
         try:
             # A failure sent in time gives a refund with a reason. Reserve a tenth of the time for it, at most a second.
-            output = await asyncio.wait_for(self._call(request), allowed - min(1.0, allowed / 10))
-            answer = self._completed(request, output, key, fingerprint)
+            # Not `wait_for`: a TimeoutError of the function itself would look like the deadline.
+            done, _ = await asyncio.wait({work}, timeout=allowed - min(1.0, allowed / 10))
+            if not done:
+                return _failed(request, f"not finished within the timeout of {allowed} s")
+            answer = self._completed(request, work.result(), key, fingerprint)
             if len(answer) <= self.limits.max_answer_bytes:
                 return answer
             reason = f"the answer is {len(answer)} bytes, more than the {self.limits.max_answer_bytes} allowed"
-        except asyncio.TimeoutError:
-            reason = f"not finished within the timeout of {allowed} s"
         except ExecutionFailure as error:
             reason = str(error)
         except Exception:
             # Log no task, parameters and wallet, because they are the caller's.
             log.exception("execution %s failed", request.execution_id)
             reason = "the agent failed with an internal error"
+        finally:
+            work.cancel()
         return _failed(request, reason)
 
     async def _call(self, request: ExecutionRequest) -> Output:

@@ -50,13 +50,16 @@ def verify_execution(service: Service, execution_id: str, rpc_url: str | None) -
         except MarketplaceError:
             return None  # Then the proof is as unknown as without a service.
 
-    return (yield from verify(receipt, rpc_url, find_archive))
+    return (yield from verify(receipt, rpc_url, find_archive, execution_id))
 
 
 def verify(
-    receipt: Receipt | Mapping[str, Any] | str | bytes, rpc_url: str | None, find_archive: FindArchive | None = None
+    receipt: Receipt | Mapping[str, Any] | str | bytes,
+    rpc_url: str | None,
+    find_archive: FindArchive | None = None,
+    execution_id: str | None = None,
 ) -> Flow[Verification]:
-    """Never raises for a bad receipt."""
+    """Never raises for a bad receipt. With `execution_id`, it must be the receipt of this execution."""
     shape = OpenCheck("shape", "receipt")
     try:
         given: Any = receipt if not isinstance(receipt, (str, bytes)) else _parsed(receipt)
@@ -68,6 +71,7 @@ def verify(
         reason = "It does not have the format of a receipt."
         return Verification([shape.end(), *(not_checked(name, "receipt", reason) for name in CHECKS[1:])])
     shape.equal("version", str(claimed.version), "1")
+    shape.equal("execution_id", claimed.execution_id, execution_id)
     claim = Claim(claimed.program_id, claimed.execution_id, claimed.record, claimed)
     rest = yield from _verify(claim, rpc_url, find_archive)
     return Verification([shape.end(), *rest])

@@ -1,0 +1,119 @@
+/** The client's time limits, and its idempotency key, with a function in place of `fetch`. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { AgentMarketplace, APIConnectionError, PermissionDeniedError } from '../../app/sdk/client/caller.ts';
+import { createClient } from '../../app/sdk/client/client.ts';
+import { anyOf } from '../../app/sdk/client/limit.ts';
+
+const BASE = { baseUrl: 'http://marketplace.example', apiKey: 'crtx_test_1' };
+const REFUSAL = { error: { code: 'address_not_allowed', message: 'not from here', execution_id: null, details: null } };
+
+const refusal = <Thrown>(call: Promise<unknown>): Promise<Thrown> =>
+  call.then(
+    () => expect.fail('expected a refusal'),
+    (error: Thrown) => error,
+  );
+
+/** A fetch that gives these answers one after another, then the last one. Records the idempotency keys. */
+function answering(...answers: (() => Response | Promise<Response>)[]) {
+  const keys: (string | null)[] = [];
+  const send = async (_: unknown, init: RequestInit = {}) => {
+    keys.push(new Headers(init.headers).get('idempotency-key'));
+    return answers[Math.min(keys.length, answers.length) - 1]!();
+  };
+  return { keys, fetch: send as typeof fetch };
+}
+
+const lose = (): never => {
+  throw new TypeError('the connection broke');
+};
+
+describe('client', function () {
+  this.timeout(20_000);
+  it('sends a paid call again with the key of its error, also after an answer that is no one of the API', async () => {
+    for (const method of ['run', 'create'] as const) {
+      const { keys, fetch } = answering(() => new Response('<h1>Welcome</h1>'));
+      const { agents, executions } = new AgentMarketplace({ ...BASE, fetch });
+      const call = (options: { idempotencyKey?: string | null }) =>
+        method === 'run' ? agents.run('a', { task: 'x' }, options) : executions.create('a', { task: 'x' }, options);
+      const { idempotencyKey } = await refusal<{ idempotencyKey: string | null }>(call({}));
+      await refusal(call({ idempotencyKey }));
+      expect(keys[0], method).to.have.length.greaterThan(15);
+      expect(keys, method).to.deep.equal([keys[0], keys[0]]);
+    }
+  });
+
+  it('takes null for a key as none', async () => {
+    const { keys, fetch } = answering(() => new Response('?'));
+    await refusal(new AgentMarketplace({ ...BASE, fetch }).agents.run('a', { task: 'x' }, { idempotencyKey: null }));
+    expect(keys[0]).to.have.length.greaterThan(15);
+  });
+
+  it('throws the lost connection of a paid call in both clients, with the refusal of the retry as its cause', async () => {
+    const refuse = () => Response.json(REFUSAL, { status: 403 });
+    const light = answering(lose, refuse);
+    const call = new AgentMarketplace({ ...BASE, fetch: light.fetch }).agents.run('a', { task: 'x' });
+    const error = await refusal<APIConnectionError>(call);
+    expect(error).to.be.instanceOf(APIConnectionError).and.include({ idempotencyKey: light.keys[0] });
+    expect(error.cause).to.be.instanceOf(PermissionDeniedError);
+    const full = createClient({ ...BASE, fetch: answering(lose, refuse).fetch });
+    const thrown = await refusal<Error>(full.execute('a', { task: 'x' }));
+    expect(thrown).to.be.instanceOf(TypeError);
+    expect(thrown.cause).to.be.instanceOf(PermissionDeniedError);
+    // A read pays nothing, so its last answer counts.
+    const read = createClient({ ...BASE, fetch: answering(lose, refuse).fetch }).getAgent('a');
+    expect(await refusal(read)).to.be.instanceOf(PermissionDeniedError);
+  });
+
+  it('waits without limit for an answer and for events if its timeout is infinite', async () => {
+    const later = async () => {
+      await delay(100);
+      return Response.json({ execution_id: 'e', status: 'running' });
+    };
+    const timeout = Number.POSITIVE_INFINITY;
+    const { keys, fetch } = answering(later);
+    const started = await new AgentMarketplace({ ...BASE, fetch, timeout }).executions.create('a', { task: 'x' });
+    expect(started.status).to.equal('running');
+    expect(keys).to.have.length(1);
+
+    const event = { id: 'evt_1', type: 'execution.completed', data: {} };
+    const events = answering(() => {
+      const body = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          await delay(100);
+          controller.enqueue(new TextEncoder().encode(`id: evt_1\nevent: x\ndata: ${JSON.stringify(event)}\n\n`));
+        },
+      });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    });
+    const followed = new AgentMarketplace({ ...BASE, fetch: events.fetch, timeout }).executions.events('e');
+    expect((await followed.next()).value).to.deep.equal(event);
+    await followed.return();
+    expect(events.keys).to.have.length(1);
+  });
+
+  it('keeps the time limit of a request that a signal may end too, when memory is collected', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const server = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const leaving = new AbortController();
+    const sent = fetch(url, { signal: anyOf(leaving.signal, AbortSignal.timeout(500)) });
+    const collecting = setInterval(collect, 20);
+    const forced = setTimeout(() => leaving.abort(new Error('the limit was lost')), 5_000);
+    try {
+      expect((await refusal<Error>(sent)).name).to.equal('TimeoutError');
+    } finally {
+      clearInterval(collecting);
+      clearTimeout(forced);
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
