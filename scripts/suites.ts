@@ -98,7 +98,7 @@ export const SUITES: Suite[] = [
     name: 'clients',
     about: 'the TypeScript client: one table of behaviours and webhooks, on a real marketplace',
     folder: 'clients',
-    files: ['typescript', 'webhooks'],
+    files: ['quotes', 'typescript', 'webhooks', 'x402'],
   },
   { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
