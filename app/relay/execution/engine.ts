@@ -82,6 +82,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const live = newLive({ isFresh: true, opened: signalOpened });
       const begun = await beginning.buy(agent, call, live);
       const executionId = begun.execution_id;
+      call.prepared(opened.then(async () => (await journal.get(executionId))?.state === 'void'));
       const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
       return runningIfAway(executionId, async () => {
         if (call.async) {
