@@ -991,6 +991,10 @@ CREATE TABLE event_feed (
 CREATE TABLE webhook_endpoints (
   endpoint_id TEXT PRIMARY KEY,
   wallet TEXT NOT NULL,
+  -- Of the address that created it.
+  network TEXT NOT NULL,
+  -- 1 if strangers cannot displace it: the wallet has paid, has a listing, or is the admin's. A 0 may be old.
+  is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),
   url TEXT NOT NULL,
   -- Separated by spaces; empty for all types.
   event_types TEXT NOT NULL,
@@ -1006,6 +1010,7 @@ CREATE TABLE webhook_endpoints (
   disabled_by TEXT CHECK (disabled_by IN ('wallet', 'failures'))
 ) STRICT;
 CREATE INDEX webhook_endpoints_by_wallet ON webhook_endpoints (wallet, created_ms);
+CREATE INDEX webhook_endpoints_of_strangers ON webhook_endpoints (network, created_ms) WHERE is_known = 0;
 
 CREATE TABLE webhook_deliveries (
   id INTEGER PRIMARY KEY,

@@ -25,7 +25,7 @@ import { networkOf, secretOf } from './calls/x402/quote.ts';
 import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
-import { createEdgeBudget } from './chain/edgeBudget.ts';
+import { createEdgeBudget, type TakeReading } from './chain/edgeBudget.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
@@ -117,7 +117,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   setMaxListeners(0, stopping.signal);
   const keyUse = createKeyUse(files.ledger.db, log);
 
-  const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
+  const takeReading = createEdgeBudget(config.edgeRpcPerSecond);
+  const accounts = createChainAccounts(chain, takeReading, stopping.signal);
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
   const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
@@ -127,7 +128,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     baseUrl: () => baseUrl,
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
-    door: assembleDoor(config, parts, marketplace.genesis, limits),
+    door: assembleDoor(config, parts, marketplace.genesis, { limits, takeReading }),
     keyUse,
     limits,
     accounts,
@@ -555,7 +556,7 @@ function assembleDoor(
   { x402, runway }: RelayConfig,
   { chain, config, x402Runway }: EngineParts,
   genesisHash: string,
-  limits: RelayDeps['limits'],
+  { limits, takeReading }: { limits: RelayDeps['limits']; takeReading: TakeReading },
 ): RelayDeps['door'] {
   if (!x402 || !chain.feePayer) return null;
   return {
@@ -567,6 +568,7 @@ function assembleDoor(
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     recentBlockhash: chain.recentBlockhash,
     isBlockhashValid: async (blockhash) => (await chain.connection.isBlockhashValid(blockhash)).value,
+    takeReading,
     unpaid: createUnpaidLimit(limits),
     requireFees() {
       if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;

@@ -82,8 +82,9 @@ function createDoor(): World['deps']['door'] {
     ...{ secret: Buffer.alloc(32, 1), ownKeys: [] },
     recentBlockhash: async () => ({ value: usdcMint.toBase58(), lastValidHeight: 1_000n }),
     isBlockhashValid: async () => true,
+    takeReading: () => undefined,
     requireFees: () => undefined,
-    unpaid: { limit: async (_network, run) => run() },
+    unpaid: { limit: async (_network, _hasPaid, pay) => pay(() => undefined) },
   };
 }
 
@@ -199,7 +200,15 @@ async function addWebhooks(world: World, wallet: string): Promise<string[]> {
   const { params = {} } = routeOf('deleteWebhook');
   const ids = ['we_000000000000000000000001', 'we_000000000000000000000002', params.endpoint_id!.example];
   const created_ms = BigInt(world.state.nowMs);
-  const endpoint = { wallet, url: 'https://example.com/hook', event_types: '', secret: 'c2VjcmV0', created_ms };
+  const endpoint = {
+    wallet,
+    network: '127.0.0.1',
+    is_known: 0n,
+    url: 'https://example.com/hook',
+    event_types: '',
+    secret: 'c2VjcmV0',
+    created_ms,
+  };
   for (const endpoint_id of ids)
     await world.ledger
       .insertInto('webhook_endpoints')

@@ -18,7 +18,9 @@ import { eventIdOf } from './rendering.ts';
 /** Maximum endpoints of a wallet that has paid or has a listing. */
 export const MAX_ENDPOINTS = 10;
 /** Maximum endpoints of any other wallet, because creating one is free. */
-const MAX_OF_STRANGERS = 1;
+const MAX_OF_STRANGER = 1;
+/** Maximum endpoints of all those wallets together. Then the network with the most of them loses its oldest. */
+export const MAX_OF_STRANGERS = 5_000;
 const SECRET_BYTES = 24;
 /** How long the old secret still signs after a rotation. */
 const OVERLAP_MS = 24 * 60 * 60_000;
@@ -52,6 +54,14 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
     if (fault) throw invalidField('url', fault, url);
   }
 
+  /** Deletes endpoints of unknown wallets beyond their limit. A wallet that is known by now keeps its endpoints. */
+  async function makeRoom(): Promise<void> {
+    for (const { endpoint_id, wallet } of await table.readSurplusOfStrangers(ledger, MAX_OF_STRANGERS)) {
+      if (await payers.isKnown(wallet)) await table.noteKnown(ledger, wallet);
+      else await table.deleteEndpoint(ledger, endpoint_id);
+    }
+  }
+
   async function change(wallet: string, endpointId: string, changes: Parameters<typeof table.updateEndpoint>[2]) {
     await table.updateEndpoint(ledger, endpointId, changes);
     return render(await requireEndpoint(ledger, wallet, endpointId), now());
@@ -64,13 +74,17 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
     async retrieve(wallet: string, endpointId: string) {
       return render(await requireEndpoint(ledger, wallet, endpointId), now());
     },
-    async create(wallet: string, { url, event_types }: CreateWebhookBody) {
+    /** `network` is that of the request's address. */
+    async create(wallet: string, { url, event_types }: CreateWebhookBody, network: string) {
       requireUrl(url);
-      const most = (await payers.isKnown(wallet)) ? MAX_ENDPOINTS : MAX_OF_STRANGERS;
+      const isKnown = await payers.isKnown(wallet);
+      const most = isKnown ? MAX_ENDPOINTS : MAX_OF_STRANGER;
       const secret = newSecret();
       const row: table.EndpointRow = {
-        endpoint_id: `we_${randomBytes(12).toString('hex')}`,
+        endpoint_id: table.newEndpointId(),
         wallet,
+        network,
+        is_known: isKnown ? 1n : 0n,
         url,
         event_types: event_types.join(' '),
         secret,
@@ -81,7 +95,10 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
         disabled_ms: null,
         disabled_by: null,
       };
-      if (await table.insertEndpoint(ledger, row, most)) return { endpoint: render(row, now()), secret: shown(secret) };
+      if (await table.insertEndpoint(ledger, row, most)) {
+        if (!isKnown) await makeRoom();
+        return { endpoint: render(row, now()), secret: shown(secret) };
+      }
       const more =
         most === MAX_ENDPOINTS ? '' : ` A wallet that has paid for a call or has a listing may have ${MAX_ENDPOINTS}.`;
       throw new ApiError(
@@ -156,7 +173,8 @@ function createDeliveryOperations({ ledger, payers, limits, now }: EndpointsDeps
     async redeliver(wallet: string, deliveryId: string) {
       const row = await requireDelivery(ledger, wallet, toRowId(deliveryId));
       await consume(wallet);
-      return renderDelivery(await requireDelivery(ledger, wallet, await table.repeatDelivery(ledger, row, now())));
+      const again = await table.repeatDelivery(ledger, row, now());
+      return renderDelivery(await requireDelivery(ledger, wallet, again));
     },
   };
 }

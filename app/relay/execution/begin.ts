@@ -11,7 +11,7 @@ import { opensAllowed } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { createBuying } from './buying.ts';
-import { createClaiming, identify, RETRY_SECONDS } from './claiming.ts';
+import { createClaiming, identify, interrupted, RETRY_SECONDS } from './claiming.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { createOpenLine } from './openLine.ts';
 import { obstacleOf } from './protection.ts';
@@ -66,7 +66,7 @@ export function createBeginning(deps: EngineDeps) {
       // A stored open will be sent, so this call has begun: only its end can answer it.
       if (isUndecided(error)) return row;
       live.opened();
-      throw error;
+      throw error instanceof JournalConflict ? interrupted() : error;
     } finally {
       starting.delete(row.execution_id);
     }

@@ -15,7 +15,7 @@ import { type ClaimedDeposit, NotFunded, TooOld } from '../ledger/claims.ts';
 import type { Held, Purse, Sums, Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
-import { hasOpenDay, MAX_AGE_MS, RETRY_SECONDS } from './claiming.ts';
+import { hasOpenDay, interrupted, MAX_AGE_MS, RETRY_SECONDS } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
 import { heldFor, obstacleOf, rentShortage } from './protection.ts';
@@ -67,7 +67,7 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
       return row;
     } catch (error) {
       live.opened();
-      throw error;
+      throw error instanceof JournalConflict ? interrupted() : error;
     } finally {
       starting.delete(executionId);
     }

@@ -146,6 +146,8 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     const funds = fundsOf(attempt, accounts);
     const { ways, purse } = funds;
     const { executionId, nonce, rivals } = attempt.identity;
+    // The same call is already starting. This one must not remove the first one's id.
+    if (starting.has(executionId)) throw inProgress(executionId);
     starting.add(executionId);
     try {
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
@@ -258,6 +260,12 @@ function requirePatience(attempt: Attempt): void {
   if (attempt.tooOld < MAX_READINGS) return;
   const message = `The service is overloaded. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
   throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** The 503 for a call whose row was taken before its first transaction was stored, by recovery or another relay. */
+export function interrupted(): ApiError {
+  const message = `The call was interrupted before it began. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 function nodeBehind(): ApiError {

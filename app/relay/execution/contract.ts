@@ -71,6 +71,11 @@ export interface DepositCall
   /** The payment, signed by its payer alone, and the last block height at which it can land. */
   payment: Buffer;
   lastValidHeight: bigint;
+  /**
+   * Called once the deposit's transaction is stored. The promise resolves when the payment has arrived, to false, or
+   * certainly will not, to true. That may be long after the answer.
+   */
+  prepared(isUnpaid: Promise<boolean>): void;
 }
 
 /** `completed` is settled, `pending` is an async call with a confirmed open, and `running` is undecided. */

@@ -84,6 +84,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     },
     async buy(agent: Agent, call: DepositCall): Promise<ExecuteOutcome> {
       const { executionId, live, opened, ended } = await launch((live) => beginning.buy(agent, call, live));
+      call.prepared(opened.then(async () => (await journal.get(executionId))?.state === 'void'));
       return runningIfAway(executionId, async () => {
         if (call.async) {
           await within(Promise.race([opened, ended]), ASYNC_WAIT_MS);

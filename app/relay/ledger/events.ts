@@ -19,8 +19,8 @@ export type OtherEvent = Pick<EventsTable, 'wallet' | 'type'> & {
 
 /** Most events that get positions in one transaction. */
 const NUMBERED_AT_ONCE = 500;
-/** The lock for assigning positions and for moving the slot. */
-const LOCK = 'events';
+/** The lock for assigning positions, for moving the slot, and for deliveries whose endpoint may be deleted meanwhile. */
+export const EVENTS_LOCK = 'events';
 const COLUMNS = [
   'position',
   'wallet',
@@ -75,7 +75,7 @@ export async function numberEvents(
   ];
   // A position that somebody saw must never be assigned again, not even after a power cut.
   await writes.alone(
-    [LOCK],
+    [EVENTS_LOCK],
     queries.map((query) => query.compile(ledger)),
     undefined,
     true,
@@ -97,7 +97,7 @@ export async function writeFollowed(
     .set({ slot: to })
     .where('slot', from === null ? 'is' : '=', from);
   await writes.alone(
-    [LOCK],
+    [EVENTS_LOCK],
     [...events.map((event) => eventOf(ledger, event, nowMs, from)), move.compile()],
     undefined,
     true,

@@ -500,6 +500,10 @@ export interface EventFeedTable {
 export interface WebhookEndpointsTable {
   endpoint_id: string;
   wallet: string;
+  /** The network of the address that created it. */
+  network: string;
+  /** 1 if unknown wallets cannot displace it. A 0 may be old. */
+  is_known: bigint;
   url: string;
   /** Space-separated; empty for all. */
   event_types: string;

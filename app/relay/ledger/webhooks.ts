@@ -1,11 +1,20 @@
 /** The tables of webhooks: endpoints, and one row for each event that an endpoint gets. */
-import { type CompiledQuery, type Kysely, type Selectable, sql } from 'kysely';
+import { randomBytes } from 'node:crypto';
+import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { aloneOn, countRows } from '../../database/portable.ts';
+import { EVENTS_LOCK } from './events.ts';
 import type { LedgerDatabase, LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 export type EndpointRow = WebhookEndpointsTable;
 export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
+
+/** Bytes of an endpoint's id. */
+const ID_BYTES = 12;
+/** Endpoints with waiting deliveries that one search looks at, so that it takes a few milliseconds at most. */
+const MOST_WALKED = 1_000;
+
+export const newEndpointId = (): string => `we_${randomBytes(ID_BYTES).toString('hex')}`;
 
 export const readEndpoints = (ledger: Ledger, wallet: string): Promise<EndpointRow[]> =>
   ledger
@@ -32,7 +41,7 @@ export function insertEndpoint(ledger: Ledger, row: EndpointRow, most: number): 
     const columns = Object.keys(row) as (keyof EndpointRow)[];
     const { rows } = await sql`
       INSERT INTO webhook_endpoints (${sql.join(columns.map((column) => sql.ref(column)))})
-      SELECT ${sql.join(columns.map((column) => sql`CAST(${row[column]} AS ${sql.raw(/_ms$/.test(column) ? 'BIGINT' : 'TEXT')})`))}
+      SELECT ${sql.join(columns.map((column) => sql`CAST(${row[column]} AS ${sql.raw(/_ms$|^is_/.test(column) ? 'BIGINT' : 'TEXT')})`))}
       WHERE ${own} < ${most} RETURNING endpoint_id`.execute(alone);
     return rows.length === 1;
   });
@@ -46,9 +55,30 @@ export async function updateEndpoint(
   await ledger.updateTable('webhook_endpoints').set(changes).where('endpoint_id', '=', endpointId).execute();
 }
 
-export async function deleteEndpoint(ledger: Ledger, endpointId: string): Promise<void> {
-  await ledger.deleteFrom('webhook_endpoints').where('endpoint_id', '=', endpointId).execute();
-  await ledger.deleteFrom('webhook_deliveries').where('endpoint_id', '=', endpointId).execute();
+/** Deletes an endpoint with its deliveries. It must be gone before them, so that none is added in between. */
+export function deleteEndpoint(ledger: Ledger, endpointId: string): Promise<void> {
+  return aloneOn(ledger, EVENTS_LOCK, async (alone) => {
+    await alone.deleteFrom('webhook_endpoints').where('endpoint_id', '=', endpointId).execute();
+    await alone.deleteFrom('webhook_deliveries').where('endpoint_id', '=', endpointId).execute();
+  });
+}
+
+/** The oldest endpoints of unknown wallets beyond `most`, of the network with the most of them. */
+export async function readSurplusOfStrangers(
+  ledger: Ledger,
+  most: number,
+): Promise<Pick<EndpointRow, 'endpoint_id' | 'wallet'>[]> {
+  const { rows } = await sql<EndpointRow>`SELECT endpoint_id, wallet FROM webhook_endpoints
+    WHERE is_known = 0 AND network = (SELECT network FROM webhook_endpoints WHERE is_known = 0
+      GROUP BY network ORDER BY count(*) DESC, network LIMIT 1)
+    ORDER BY created_ms LIMIT (SELECT CASE WHEN count(*) > ${most} THEN count(*) - ${most} ELSE 0 END
+      FROM webhook_endpoints WHERE is_known = 0)`.execute(ledger);
+  return rows;
+}
+
+/** Unknown wallets cannot displace the wallet's endpoints any more. */
+export async function noteKnown(ledger: Ledger, wallet: string): Promise<void> {
+  await ledger.updateTable('webhook_endpoints').set({ is_known: 1n }).where('wallet', '=', wallet).execute();
 }
 
 /** A delivery with the type of its event. */
@@ -85,24 +115,17 @@ export const readDelivery = (ledger: Ledger, wallet: string, id: bigint): Promis
     .where('webhook_endpoints.wallet', '=', wallet)
     .executeTakeFirst();
 
-/** Schedules the event of a delivery once more. Returns the new delivery's id. */
-export async function repeatDelivery(ledger: Ledger, of: DeliveryRow, nowMs: number): Promise<bigint> {
-  const now = BigInt(nowMs);
+/** Schedules the event of a delivery once more. Returns the new delivery's id; null if its endpoint was deleted. */
+export function repeatDelivery(ledger: Ledger, of: DeliveryRow, nowMs: number): Promise<bigint | null> {
   const { endpoint_id, position, execution_id } = of;
-  const { id } = await ledger
-    .insertInto('webhook_deliveries')
-    .values({
-      endpoint_id,
-      position,
-      execution_id,
-      state: 'pending',
-      is_asked: 1n,
-      due_ms: now,
-      created_ms: now,
-    } as never)
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
+  const now = sql`CAST(${BigInt(nowMs)} AS BIGINT)`;
+  return aloneOn(ledger, EVENTS_LOCK, async (alone) => {
+    const { rows } = await sql<Pick<DeliveryRow, 'id'>>`
+      INSERT INTO webhook_deliveries (endpoint_id, position, execution_id, state, is_asked, due_ms, created_ms)
+      SELECT endpoint_id, CAST(${position} AS BIGINT), CAST(${execution_id} AS TEXT), 'pending', 1, ${now}, ${now}
+      FROM webhook_endpoints WHERE endpoint_id = ${endpoint_id} RETURNING id`.execute(alone);
+    return rows[0]?.id ?? null;
+  });
 }
 
 /** Deliveries that are due and not under way, and how long the oldest of them has been due. */
@@ -117,16 +140,35 @@ export async function readDueDeliveries(
   return { count: Number(count), oldestMs: oldest === null ? 0 : nowMs - Number(oldest) };
 }
 
-/** Endpoints with a delivery that is due, in any order. */
+/** Endpoints with a delivery that is due. They are searched from a random one on, so that none waits for the others. */
 export async function readDueEndpoints(ledger: Ledger, nowMs: number, limit: number): Promise<EndpointRow[]> {
   const now = BigInt(nowMs);
   const { rows: due } = await sql`SELECT 1 AS due FROM webhook_deliveries
     WHERE state = 'pending' AND due_ms <= ${now} LIMIT ${sql.lit(1)}`.execute(ledger);
   if (due.length === 0) return [];
-  const { rows } = await sql<EndpointRow>`SELECT * FROM webhook_endpoints AS w
+  const start = newEndpointId();
+  const found = await walkDue(ledger, now, sql`>= ${start}`, limit);
+  if (found.length === limit) return found;
+  return [...found, ...(await walkDue(ledger, now, sql`< ${start}`, limit - found.length))];
+}
+
+/**
+ * Steps from one endpoint with waiting deliveries to the next, each time by the index. So the time depends neither on the
+ * number of endpoints nor on that of the deliveries.
+ */
+async function walkDue(ledger: Ledger, now: bigint, part: RawBuilder<unknown>, limit: number): Promise<EndpointRow[]> {
+  const next = (after: RawBuilder<unknown>) => sql`(SELECT n.endpoint_id FROM webhook_deliveries AS n
+    WHERE n.state = 'pending' AND n.endpoint_id ${part} ${after} ORDER BY n.endpoint_id, n.due_ms, n.id LIMIT ${sql.lit(1)})`;
+  const { rows } = await sql<EndpointRow>`
+    WITH RECURSIVE walk (endpoint_id, steps) AS (
+      SELECT ${next(sql``)}, 1
+      UNION ALL
+      SELECT ${next(sql`AND n.endpoint_id > walk.endpoint_id`)}, steps + 1
+      FROM walk WHERE endpoint_id IS NOT NULL AND steps < ${sql.lit(MOST_WALKED)})
+    SELECT w.* FROM walk JOIN webhook_endpoints AS w ON w.endpoint_id = walk.endpoint_id
     WHERE EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.endpoint_id = w.endpoint_id AND d.state = 'pending'
       AND d.due_ms <= ${now} AND (w.disabled_ms IS NULL OR d.is_asked = 1))
-    ORDER BY random() LIMIT ${limit}`.execute(ledger);
+    LIMIT ${limit}`.execute(ledger);
   return rows;
 }
 

@@ -6,7 +6,16 @@ import { text } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { chunks } from '../../../app/process/chunks.ts';
 import { createDeliveries, USUAL_DELIVERIES } from '../../../app/relay/events/deliveries.ts';
+import { MAX_OF_STRANGERS } from '../../../app/relay/events/endpoints.ts';
+import {
+  type EndpointRow,
+  newEndpointId,
+  readDelivery,
+  readDueEndpoints,
+  repeatDelivery,
+} from '../../../app/relay/ledger/webhooks.ts';
 import { createWebhookCalls } from '../../../app/relay/outbound/webhook.ts';
 import { AgentMarketplace, NotFoundError } from '../../../app/sdk/client/caller.ts';
 import { createClient, type MarketplaceClient } from '../../../app/sdk/client/client.ts';
@@ -121,6 +130,26 @@ describe('webhooks', () => {
     for (const state of states)
       await world.ledger.updateTable('executions').set({ state }).where('execution_id', '=', id).execute();
     return id;
+  }
+  /** Adds endpoints of wallets that have not paid. */
+  async function addEndpoints(count: number, changes: (n: number) => Partial<EndpointRow> = () => ({})) {
+    const rows = Array.from({ length: count }, (_, n) => ({
+      endpoint_id: newEndpointId(),
+      wallet: `a stranger ${n}`,
+      network: 'a network',
+      is_known: 0n,
+      url: receiver.url,
+      event_types: '',
+      secret: 'c2VjcmV0',
+      created_ms: 1n,
+      ...changes(n),
+    }));
+    for (const part of chunks(rows, 1_000))
+      await world.ledger
+        .insertInto('webhook_endpoints')
+        .values(part as never)
+        .execute();
+    return rows.map(({ endpoint_id }) => endpoint_id);
   }
   const verified = ({ headers, body }: Received, secret: string) => new Webhook(secret).verify(body, headers);
 
@@ -401,6 +430,65 @@ describe('webhooks', () => {
     for (let count = 0; count < 20; count += 1) for (const test of strangers) await test();
     expect((await refusal(strangers[0]!())).code).to.equal('rate_limited');
     await (await testOf(await mine()))();
+  });
+
+  it('repeats no delivery of an endpoint that is deleted meanwhile', async () => {
+    const { endpoint } = await create();
+    await (await mine()).testWebhook(endpoint.endpoint_id);
+    await send();
+    const [delivery] = await log(endpoint.endpoint_id);
+    const id = BigInt(delivery!.delivery_id.slice('dlv_'.length));
+    const row = (await readDelivery(world.ledger, wallet, id))!;
+    await (await mine()).deleteWebhook(endpoint.endpoint_id);
+    expect(await repeatDelivery(world.ledger, row, world.state.nowMs)).to.equal(null);
+    expect(await world.ledger.selectFrom('webhook_deliveries').selectAll().execute()).to.deep.equal([]);
+  });
+
+  it('finds every endpoint with a due delivery, also if there are more than it takes at once', async () => {
+    const ids = await addEndpoints(40, () => ({ is_known: 1n, wallet: newAddress() }));
+    const off = await addEndpoints(1, () => ({ is_known: 1n, disabled_ms: 1n, disabled_by: 'wallet' as const }));
+    const { nowMs } = world.state;
+    const deliveries = [...ids, ...ids, ...off].map((endpoint_id) => ({ endpoint_id, due_ms: BigInt(nowMs) }));
+    const later = (await addEndpoints(1)).map((endpoint_id) => ({ endpoint_id, due_ms: BigInt(nowMs + 1) }));
+    await world.ledger
+      .insertInto('webhook_deliveries')
+      .values(
+        [...deliveries, ...later].map((one) => ({ ...one, position: 1n, state: 'pending', created_ms: 1n }) as never),
+      )
+      .execute();
+    const found = async (most: number) =>
+      (await readDueEndpoints(world.ledger, nowMs, most)).map(({ endpoint_id }) => endpoint_id);
+    expect((await found(64)).sort()).to.deep.equal([...ids].sort());
+    const seen = new Set<string>();
+    for (let turn = 0; turn < 500 && seen.size < ids.length; turn += 1) for (const id of await found(4)) seen.add(id);
+    expect(seen.size).to.equal(ids.length);
+  });
+
+  it('drops the oldest endpoint of the network with the most, if wallets that never paid have too many', async () => {
+    const [first, paidSince, second] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
+    const addresses = [first, paidSince, second].map(({ publicKey }) => publicKey.toBase58());
+    const ids = await addEndpoints(MAX_OF_STRANGERS - 10, (n) => ({
+      created_ms: BigInt(n),
+      ...(n < 3 && { wallet: addresses[n]! }),
+    }));
+    const small = await addEndpoints(10, () => ({ network: 'a small network', created_ms: 0n }));
+    await world.addRecord({ caller: paidSince.publicKey.toBase58(), listing: await world.addListing() });
+    const mineToo = (await create()).endpoint.endpoint_id;
+    const left = async () =>
+      new Set(
+        (await world.ledger.selectFrom('webhook_endpoints').select('endpoint_id').execute()).map(
+          (row) => row.endpoint_id,
+        ),
+      );
+    expect((await left()).size).to.equal(MAX_OF_STRANGERS + 1);
+    const added: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const stranger = await clientOf(Keypair.generate());
+      added.push((await stranger.createWebhook({ url: receiver.url })).endpoint.endpoint_id);
+    }
+    const now = await left();
+    expect(ids.filter((id) => !now.has(id))).to.deep.equal([ids[0], ids[2]]);
+    expect([...small, ...added, mineToo].filter((id) => !now.has(id))).to.deep.equal([]);
   });
 
   describe('of an API key', () => {

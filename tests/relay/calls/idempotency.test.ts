@@ -2,7 +2,7 @@
  * Idempotency-Key on the real node: one key is one execution and one charge, whatever is repeated, killed or lost. Two
  * relay processes share the ledger, and requests go to both.
  */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransferInstruction } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -260,6 +260,41 @@ describe('Idempotency-Key', function () {
       expect((await market.record(answer.body.execution_id))?.status, point).to.equal('completed');
     }
     expect(await spent()).to.equal(PRICE * BigInt(points.length));
+  });
+
+  it('answers 409 to a repeat while the first is being claimed, and 503 if its row is taken before it is signed', async () => {
+    const relay = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
+    const stood = (task: string) =>
+      repeatUntil(
+        () => relay.standing.has(task),
+        () => request(relay.url, '/health'),
+      );
+    try {
+      const claimed = { task: stopAt('claim:before') };
+      const first = execute('claimed', claimed, { url: relay.url });
+      await stood(claimed.task);
+      const second = await Promise.race([execute('claimed', claimed, { url: relay.url }), sleep(20_000)]);
+      expect(second && [second.status, second.body.error.code]).to.deep.equal([409, 'request_in_progress']);
+      relay.process.send({ release: claimed.task });
+      expect((await first).status).to.equal(200);
+
+      const taken = { task: stopAt('openSigned:before') };
+      const call = execute('taken', taken, { url: relay.url });
+      await stood(taken.task);
+      // Any relay takes a row without a living owner. Another one than its first ends it.
+      const ofTask = `WHERE task = '${taken.task}'`;
+      await until('another relay has ended the row', async () => {
+        await market.query('ledger', `UPDATE executions SET lease_owner = 'nobody' ${ofTask} AND state = 'accepted'`);
+        const [row] = await market.query('ledger', `SELECT state FROM executions ${ofTask}`);
+        return row?.state === 'void';
+      });
+      relay.process.send({ release: taken.task });
+      const { status, body, headers } = await call;
+      expect([status, body.error.code, headers.get('retry-after')]).to.deep.equal([503, 'service_unavailable', '5']);
+      expect(await spent()).to.equal(PRICE);
+    } finally {
+      await relay.kill();
+    }
   });
 
   it('frees the key when a signed open provably did not pay', async () => {

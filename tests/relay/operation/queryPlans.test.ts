@@ -22,6 +22,7 @@ import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { readUnknownDeposits } from '../../../app/relay/ledger/rentReturns.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
+import { newEndpointId, readDueEndpoints, readSurplusOfStrangers } from '../../../app/relay/ledger/webhooks.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
 import { addressOf, WALLET } from '../../../bench/lists/fill.ts';
 import { costsOnPostgres } from '../../harness/edge/costs.ts';
@@ -118,7 +119,7 @@ describe('query plans', function () {
       return;
     }
     const grows =
-      /^(executions|results|metadata|pending_metadata|listings|events|admin_actions|api_keys|grants|webhook_deliveries)$/;
+      /^(executions|results|metadata|pending_metadata|listings|events|admin_actions|api_keys|grants|webhook_deliveries|webhook_endpoints)$/;
     const large = /^(executions|listings|metadata)$/;
     const asLarge = await costsOnPostgres(client, ran, { avoidsTables: true });
     const present = await costsOnPostgres(client, ran, { avoidsTables: false });
@@ -237,6 +238,32 @@ describe('query plans', function () {
     });
     expect(ran.length).to.be.at.least(7);
     await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
+  });
+
+  it('use an index for due webhooks, and never read all endpoints', async () => {
+    const ledger = tables.ledger.db;
+    const endpoint = { endpoint_id: newEndpointId(), wallet: WALLET, network: 'a network', url: 'https://a.example' };
+    const more = { event_types: '', secret: '', is_known: 0n, created_ms: 1n };
+    await ledger
+      .insertInto('webhook_endpoints')
+      .values({ ...endpoint, ...more } as never)
+      .execute();
+    const { endpoint_id } = endpoint;
+    const delivery = { endpoint_id, position: 1n, state: 'pending', due_ms: 1n, created_ms: 1n };
+    await ledger
+      .insertInto('webhook_deliveries')
+      .values(delivery as never)
+      .execute();
+    const ran = await ranBy(async () => {
+      expect((await readDueEndpoints(ledger, 1, 99)).map((row) => row.endpoint_id)).to.deep.equal([endpoint_id]);
+      await readSurplusOfStrangers(ledger, 1);
+    });
+    await ledger.deleteFrom('webhook_endpoints').execute();
+    await ledger.deleteFrom('webhook_deliveries').execute();
+    expect(ran.length).to.equal(4);
+    // The walk is a table of the statement itself, and begins with one row.
+    const isStored = (name: string) => name !== 'walk' && name !== 'CONSTANT';
+    await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).some(isStored));
   });
 
   it('use an index for the statements of a wallet', async () => {

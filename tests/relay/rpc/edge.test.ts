@@ -1,8 +1,10 @@
 /** Chain reads for strangers have a separate budget. Paid calls continue when it is used up. */
 import { randomUUID } from 'node:crypto';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createEdgeBudget } from '../../../app/relay/chain/edgeBudget.ts';
 import type { ApiError } from '../../../app/relay/errors.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   FEE,
   PRICE,
@@ -11,6 +13,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
 describe("the edge's budget of readings", function () {
   this.timeout(600_000);
@@ -43,7 +46,7 @@ describe("the edge's budget of readings", function () {
     let market: TestMarketplace;
     let relay: RelayHandle;
     before(async () => {
-      market = await startMarketplace();
+      market = await startMarketplace({ feePayer: Keypair.generate() });
       await market.relay.kill();
       relay = await market.startRelayProcess({ EDGE_RPC_PER_SECOND: '1' });
     });
@@ -71,6 +74,37 @@ describe("the edge's budget of readings", function () {
       expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
       expect(after.creator).to.equal(before.creator + PRICE - FEE);
       expect(after.treasury).to.equal(before.treasury + FEE);
+    });
+
+    it('answers 503 to x402 payments of new wallets whose blockhash it would have to look up, and to no others', async () => {
+      const path = `/v1/x402/agents/${market.agentId}/execute`;
+      const task = 'sold';
+      const pay = async (payer: Keypair, blockhash?: string) => {
+        const [accepted] = decodeHeader(await request(relay.url, path, { body: { task } }), 'payment-required').accepts;
+        const payment = makePayment(accepted, payer, blockhash === undefined ? {} : { blockhash });
+        const headers = { 'payment-signature': paymentHeader(accepted, payment) };
+        return request(relay.url, path, { body: { task }, headers });
+      };
+      const never = () => Keypair.generate().publicKey.toBase58();
+      const empty = Keypair.generate();
+      const exhaust = async () => {
+        let refused = await pay(empty, never());
+        for (let asked = 1; refused.status === 402; asked += 1) {
+          expect(asked).to.be.lessThan(1_000);
+          refused = await pay(empty, never());
+        }
+        return [refused.status, refused.body.error.code, Number(refused.headers.get('retry-after')) > 0];
+      };
+      expect(await exhaust()).to.deep.equal([503, 'service_unavailable', true]);
+      const payer = Keypair.generate();
+      await market.mintTo(payer.publicKey, 10_000_000n);
+      const sold = await pay(payer);
+      expect(sold.status, sold.text).to.equal(200);
+      expect(await exhaust()).to.deep.equal([503, 'service_unavailable', true]);
+      await until('the index knows that the wallet has paid', async () => {
+        const { blockhash } = await market.node.connection.getLatestBlockhash();
+        return (await pay(payer, blockhash)).status === 200;
+      });
     });
   });
 });

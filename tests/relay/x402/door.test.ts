@@ -271,6 +271,48 @@ describe('the x402 API', function () {
     expect(((await other.json()) as Answer['body']).error.code).to.equal('idempotency_key_reused');
   });
 
+  it('answers a new payment with the same Idempotency-Key like the first after the terms have changed, over midnight', async () => {
+    // The day in ids changes an hour after midnight by the chain's clock.
+    const now = await market.node.now();
+    await market.node.timeTravel(now - ((now - 3_600) % 86_400) + 86_400 - 20);
+    const headers = { 'idempotency-key': 'a-key-over-midnight' };
+    const other = await startRelayHere(market, { ...doorKey(), X402_SERVICE_FEE_USDC: '0.006' });
+    try {
+      const send = (body: object) => async (url: string) => {
+        const quoted = await request(url, path(), { body, headers });
+        const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
+        const payment = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+        return { accepted, answer: await request(url, path(), { body, headers: { ...headers, ...payment } }) };
+      };
+      const before = await balances();
+      const first = await send({ task: 'midnight' })(market.relay.url);
+      expect(first.answer.status, first.answer.text).to.equal(200);
+      const dayOf = ({ extra }: Accepted): string => extra.nonce.slice(0, 8);
+      const again = async () => {
+        const { accepted, answer } = await send({ task: 'midnight' })(other.url);
+        expect(accepted.amount).to.equal(String(TOTAL + 1_000n));
+        expect([answer.status, answer.text]).to.deep.equal([200, first.answer.text]);
+        const another = (await send({ task: 'another' })(other.url)).answer;
+        expect([another.status, another.body.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
+        return dayOf(accepted);
+      };
+      expect(await again()).to.equal(dayOf(first.accepted));
+      await market.node.timeTravel((await market.node.now()) + 40);
+      await until('the relay has read the clock of the new day', async () => {
+        await request(other.url, '/trpc/config.get');
+        const [accepted] = decodeHeader(
+          await request(other.url, path(), { body: { task: 'a clock' } }),
+          'payment-required',
+        ).accepts;
+        return dayOf(accepted) !== dayOf(first.accepted);
+      });
+      expect(await again()).to.not.equal(dayOf(first.accepted));
+      expect(moved(before, await balances())).to.deep.equal(SOLD);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('answers a payment-identifier that came before, and refuses it for another request', async () => {
     const before = await balances();
     const extensions = { 'payment-identifier': { info: { required: false, id: 'pay_0123456789abcdef' } } };

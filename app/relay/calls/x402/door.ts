@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { parseAddress } from '../../../sdk/program/program.ts';
-import { deriveExecutionId, formatUuid } from '../../../sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId, formatUuid, nonceDay } from '../../../sdk/receipt/receipt.ts';
 import type { PaymentReason } from '../../../sdk/wire/errorCodes.ts';
 import { formatUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecuteBody } from '../../../sdk/wire/wire.ts';
@@ -13,7 +13,13 @@ import { ApiError, chainUnreadable } from '../../errors.ts';
 import { refusePayment } from '../../execution/buying.ts';
 import type { DepositCall, Engine } from '../../execution/contract.ts';
 import { reused } from '../../execution/standing.ts';
-import { type DepositCall as DepositRow, readByDeposit, readByPayment } from '../../ledger/executions.ts';
+import {
+  type DepositCall as DepositRow,
+  readByDeposit,
+  readByPayment,
+  readDepositCall,
+} from '../../ledger/executions.ts';
+import type { Payers } from '../../ledger/payers.ts';
 import { invalid, isAddress, parse, readQuery, requireValue } from '../../parse.ts';
 import type { Ask } from '../../workers.ts';
 import { answerFirst, answerKnown, type CallAnswer } from '../answers.ts';
@@ -24,7 +30,7 @@ import { refuseByRecord } from '../repeats.ts';
 import { answerQuote, type DoorChain } from './offer.ts';
 import { type Payment, readPayment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
-import { type Door, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
+import { type Door, nonceTail, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
 import type { UnpaidLimit } from './unpaid.ts';
 
 /** A payment must be able to land for this many more blocks: it is sent some slots later. */
@@ -38,6 +44,7 @@ export interface DoorDeps extends ExecuteDeps {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
   /** Null if this service does not sell to x402 clients. */
   door: (Door & DoorChain & { unpaid: UnpaidLimit }) | null;
+  payers: Pick<Payers, 'hasPaid'>;
 }
 
 export interface DoorRequest {
@@ -88,7 +95,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
   let paid: Paid | null = null;
   try {
     paid = request.payment === undefined ? null : readPaid(door, asked, String(request.payment));
-    const known = paid && (await answerRepeat(deps, asked, paid));
+    const known = paid && (await answerRepeat(deps, door, asked, paid));
     if (known) return known;
   } catch (error) {
     refusal = orRefusal(error);
@@ -102,11 +109,12 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
     if (refusal) throw refusal;
     if (!paid) throw refusePayment('no_payment', `This call costs ${formatUsdc(total)} USDC`);
     requireCurrent(door, asked, agent, call.timeoutSeconds, paid.quote);
-    const lastValidHeight = await requireFresh(door, paid);
-    door.requireFees();
     const payment = paid;
-    return await door.unpaid.limit(request.network, () =>
-      buy(deps, door, agent, asked, payment, { ...call, lastValidHeight }),
+    const hasPaid = await deps.payers.hasPaid(payment.payment.payer);
+    const lastValidHeight = await requireFresh(door, payment, hasPaid);
+    door.requireFees();
+    return await door.unpaid.limit(request.network, hasPaid, (prepared) =>
+      buy(deps, door, agent, asked, payment, { ...call, lastValidHeight, prepared }),
     );
   } catch (error) {
     const refused = orRefusal(error);
@@ -157,29 +165,48 @@ function readPaid(door: Door, { agentId, payer }: Asked, header: string): Paid {
 }
 
 /**
- * The answer to a repeated payment, found by its deposit or by the client's payment id. Its ticket and its payer's
- * signature prove its owner. Null for a first payment, and for one that never paid. Throws ApiError.
+ * The answer to a repeated payment, found by its deposit, its Idempotency-Key or the client's payment id. Its ticket and
+ * its payer's signature prove its owner. Null for a first payment, and for one that never paid. Throws ApiError.
  */
-async function answerRepeat(deps: DoorDeps, { identity, body }: Asked, paid: Paid): Promise<CallAnswer | null> {
+async function answerRepeat(deps: DoorDeps, door: Door, asked: Asked, paid: Paid): Promise<CallAnswer | null> {
+  const { identity, body } = asked;
   const { quote, payment, paymentId } = paid;
   const byDeposit = await readByDeposit(deps.ledger, quote.deposit);
   if (byDeposit && byDeposit.wallet !== payment.payer) {
     throw refusePayment('quote_used', 'Another wallet has paid this quote. Pay the new quote.');
   }
+  const first = byDeposit ?? (await readByKey(deps, door, asked, payment));
   const byId = paymentId === null ? undefined : await readByPayment(deps.ledger, payment.payer, paymentId);
-  const row = byDeposit ?? byId;
+  const row = first ?? byId;
   if (!row) {
-    const executionId = executionIdOf(payment, quote);
+    const executionId = executionIdOf(payment, quote.nonce);
     const request = { executionId, wallet: payment.payer, listing: quote.listing, ...identity, async: false };
     if (quote.requestHash === identity.requestHash) await refuseByRecord(deps, request, quote.deposit);
     return null;
   }
   const isSame = row.listing === quote.listing && row.request_hash === identity.requestHash;
-  if (!byDeposit && !isSame) throw otherRequest();
+  if (!first && !isSame) throw otherRequest();
   return withReceipt(deps, row.execution_id, () => answerKnown(deps, repeatableOf(row, identity, body.async)));
 }
 
-const executionIdOf = ({ payer }: Payment, { nonce }: Quote): string =>
+/** The payer's call with this Idempotency-Key. If the listing has changed since, its deposit is another one. */
+async function readByKey(
+  { ledger, accounts }: DoorDeps,
+  door: Door,
+  { payer, key }: Asked,
+  payment: Payment,
+): Promise<DepositRow | undefined> {
+  if (key === null) return undefined;
+  const tail = nonceTail(door, payer, key);
+  const today = nonceDay(accounts.clock());
+  for (const day of [today, today - 1]) {
+    const row = await readDepositCall(ledger, executionIdOf(payment, createNonce(day, tail)));
+    if (row && row.state !== 'void') return row;
+  }
+  return undefined;
+}
+
+const executionIdOf = ({ payer }: Payment, nonce: Uint8Array): string =>
   formatUuid(deriveExecutionId(parseAddress(payer).toBytes(), nonce));
 
 const repeatableOf = (row: DepositRow, identity: BodyIdentity, async: boolean): Repeatable => ({
@@ -205,8 +232,8 @@ function requireCurrent(door: Door, { identity }: Asked, agent: Agent, timeoutSe
   throw refusePayment('quote_changed', message);
 }
 
-/** The last block height at which the payment can land; at least `MIN_BLOCKS` away. Throws ApiError 402. */
-async function requireFresh(door: DoorChain, { payment, blockhash }: Paid): Promise<bigint> {
+/** The last block height at which the payment can land; at least `MIN_BLOCKS` away. Throws ApiError 402 or 503. */
+async function requireFresh(door: DoorChain, { payment, blockhash }: Paid, hasPaid: boolean): Promise<bigint> {
   const latest = await door.recentBlockhash().catch(chainUnreadable);
   const height = latest.lastValidHeight - BLOCKHASH_BLOCKS;
   const expired = () => refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
@@ -215,11 +242,13 @@ async function requireFresh(door: DoorChain, { payment, blockhash }: Paid): Prom
     return blockhash.lastValidHeight;
   }
   // The client took its blockhash from another node. Its age is unknown, so the latest possible height counts.
+  // This asks the node, and a payment from an empty wallet costs nothing.
+  if (!hasPaid) door.takeReading();
   if (!(await door.isBlockhashValid(payment.blockhash).catch(chainUnreadable))) throw expired();
   return latest.lastValidHeight;
 }
 
-type Call = Omit<Awaited<ReturnType<typeof readCall>>, 'maxCost'> & Pick<DepositCall, 'lastValidHeight'>;
+type Call = Omit<Awaited<ReturnType<typeof readCall>>, 'maxCost'> & Pick<DepositCall, 'lastValidHeight' | 'prepared'>;
 
 async function buy(
   deps: DoorDeps,
@@ -229,7 +258,7 @@ async function buy(
   { quote, payment, paymentId }: Paid,
   call: Call,
 ): Promise<CallAnswer> {
-  const executionId = executionIdOf(payment, quote);
+  const executionId = executionIdOf(payment, quote.nonce);
   const { requestHash, listing } = quote;
   const repeatable = { executionId, wallet: payment.payer, listing, ...identity };
   const bought: DepositCall = {
@@ -247,6 +276,7 @@ async function buy(
     paymentId,
     payment: payment.bytes,
     lastValidHeight: call.lastValidHeight,
+    prepared: call.prepared,
   };
   return withReceipt(deps, executionId, () => answerFirst(deps, repeatable, () => deps.engine.buy(agent, bought)));
 }

@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { createNonce, nonceDay } from '../../../sdk/receipt/receipt.ts';
 import { ERRORS, errorBodyOf } from '../../../sdk/wire/wire.ts';
 import type { Agent } from '../../agents/catalog.ts';
+import type { TakeReading } from '../../chain/edgeBudget.ts';
 import type { RecentBlockhash } from '../../chain/signer.ts';
 import { ApiError, chainUnreadable, errorBody } from '../../errors.ts';
 import { renderJson } from '../../json.ts';
@@ -70,6 +71,8 @@ export interface DoorChain {
   /** From a cache that all quotes share, so a quote costs no call to the node. */
   recentBlockhash(): Promise<RecentBlockhash>;
   isBlockhashValid(blockhash: string): Promise<boolean>;
+  /** Takes a reading out of the budget of unpaid requests. */
+  takeReading: TakeReading;
   /** Throws ApiError 503 while the fee payer has too little SOL. */
   requireFees(): void;
 }
@@ -122,7 +125,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
   };
 }
 
-/** With an Idempotency-Key the quote is always the same, so that a repeat finds its call, also on the next day. */
+/** With an Idempotency-Key the quote is always the same for the same terms, also on the next day. */
 async function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Promise<Quote> {
   const { agent, payer, key, requestHash, timeoutSeconds } = offer;
   const today = nonceDay(deps.accounts.clock());

@@ -2,39 +2,68 @@
  * Limits the payments of one network that cost the operator fees and then do not arrive. A limit per wallet is useless,
  * because wallets are free.
  */
-import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../../errors.ts';
 import type { Limits } from '../../ledger/limits.ts';
 
 /** An unpaid deposit costs the operator three fees, some 20,000 lamports. */
 const MOST_UNPAID = 10;
 const WITHIN_SECONDS = 600;
+/** Retry delay while payments are on their way: about the time in which one arrives. */
+const RETRY_SECONDS = 5;
+
+/** Runs one payment. `follow` gets the promise that tells if it stays unpaid, once it may cost the operator a fee. */
+type Pay<Value> = (follow: (isUnpaid: Promise<boolean>) => void) => Promise<Value>;
 
 export interface UnpaidLimit {
-  /** Runs one payment of a network. Throws ApiError 503 if too many did not arrive. */
-  limit<Value>(network: string, pay: () => Promise<Value>): Promise<Value>;
+  /**
+   * Runs one payment of a network. Throws ApiError 503 if too many did not arrive. For a wallet that has never paid for a
+   * call, those on their way count too. The operator's limits for each wallet cover the others.
+   */
+  limit<Value>(network: string, hasPaid: boolean, pay: Pay<Value>): Promise<Value>;
 }
 
 export function createUnpaidLimit(limits: Limits): UnpaidLimit {
   const counter = limits.counter('x402_unpaid', { points: MOST_UNPAID, duration: WITHIN_SECONDS });
+  /** Payments of new wallets on their way, by network. Each relay counts its own. */
+  const underWay = new Map<string, number>();
+
+  function add(network: string, payments: number): void {
+    const count = (underWay.get(network) ?? 0) + payments;
+    if (count === 0) underWay.delete(network);
+    else underWay.set(network, count);
+  }
+
   return {
-    async limit(network, pay) {
-      const left = await counter.get(network);
-      if (left !== null && left.remainingPoints <= 0) throw tooMany(left);
+    async limit(network, hasPaid, pay) {
+      const failed = await counter.get(network);
+      const left = failed?.remainingPoints ?? MOST_UNPAID;
+      if (failed && left <= 0) throw tooMany('did not arrive', failed.msBeforeNext / 1_000);
+      // From here to `add` nothing waits, so payments that come together cannot all pass.
+      if (!hasPaid && (underWay.get(network) ?? 0) >= left) {
+        throw tooMany('did not arrive or are on their way', RETRY_SECONDS);
+      }
+      const payments = hasPaid ? 0 : 1;
+      add(network, payments);
+      const end = async (isUnpaid: boolean) => {
+        if (isUnpaid) await counter.consume(network).catch(() => undefined);
+        add(network, -payments);
+      };
+      let isFollowed = false;
       try {
-        return await pay();
-      } catch (error) {
-        const wasPrepared =
-          error instanceof ApiError && error.code === 'payment_required' && error.executionId !== null;
-        if (wasPrepared) await counter.consume(network).catch(() => undefined);
-        throw error;
+        return await pay((isUnpaid) => {
+          isFollowed = true;
+          // If the ledger cannot tell, it counts as paid.
+          isUnpaid.catch(() => false).then(end);
+        });
+      } finally {
+        if (!isFollowed) await end(false);
       }
     },
   };
 }
 
-function tooMany({ msBeforeNext }: RateLimiterRes): ApiError {
-  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
-  const message = `${MOST_UNPAID} payments from this IP address did not arrive. Nothing was paid. Retry in ${seconds} s.`;
+function tooMany(what: string, afterSeconds: number): ApiError {
+  const seconds = Math.max(1, Math.ceil(afterSeconds));
+  const message = `${MOST_UNPAID} payments from this IP address ${what}. Nothing was paid. Retry in ${seconds} s.`;
   return new ApiError('service_unavailable', message, { retryAfterSeconds: seconds });
 }

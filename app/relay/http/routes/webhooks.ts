@@ -13,6 +13,7 @@ import {
   WebhookId,
   WebhookSecret,
 } from '../../../sdk/wire/wire.ts';
+import { clientNetwork } from '../../access/clientAddress.ts';
 import { parse, readObject, readQuery, requireNoQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
 import { EXECUTION_ID } from './samples.ts';
@@ -97,10 +98,11 @@ export const webhookRoutes = {
       },
     },
     errors: ['webhook_limit_reached', 'foreign_origin'],
-    async handle({ webhooks }, { caller, request, bytes }) {
+    async handle({ deps, webhooks }, { caller, request, bytes }) {
       requireNoQuery(request.url);
       const body = parse(CreateWebhookBody, readObject(bytes), 'body');
-      return { status: 200, value: await webhooks.create(caller.wallet, body) };
+      const network = clientNetwork(request, deps.config.trustProxy);
+      return { status: 200, value: await webhooks.create(caller.wallet, body, network) };
     },
   }),
 
