@@ -127,7 +127,6 @@ export const SUITES: Suite[] = [
       'reconcile',
       'restoring',
       'results',
-      'resultsInPieces',
       'revocations',
       'rowsTouched',
       'sharedAuthority',

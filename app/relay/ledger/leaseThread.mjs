@@ -6,7 +6,7 @@ import { fstatSync, openSync, readSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
-const { path, owner, renew, leaseMs, stalledMs, beat, longLogBytes, logState } = workerData;
+const { path, owner, renew, leaseMs, stalledMs, beat, longLogBytes } = workerData;
 /** How often the WAL is checked, and how much it must grow before the next checkpoint, which waits for the disk. */
 const LOOK_MS = 50;
 const COPIED_BYTES = 4 * 1024 * 1024;
@@ -59,8 +59,6 @@ setInterval(() => {
   if (bytes < copiedTo) copiedTo = 0;
   if (bytes <= longLogBytes || bytes < copiedTo + COPIED_BYTES) return;
   copiedTo = bytes;
-  // Long writes wait for a checkpoint. Short ones continue, so it may need more than one try.
-  Atomics.store(logState, 0, 1);
+  // Writes continue meanwhile, so it may need more than one try.
   for (let turn = 0; turn < COPYING_TURNS && !copy(); turn += 1);
-  Atomics.store(logState, 0, 0);
 }, LOOK_MS);

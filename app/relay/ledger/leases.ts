@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
 import type { Logger } from 'pino';
-import { createLogState } from '../../database/groupCommit.ts';
 import { LockHeld, takeLock } from '../../database/lock.ts';
 
 /** Time that a process counts as alive after a renewal; it renews five times as often. */
@@ -35,7 +34,7 @@ export function createLeases(
   ledger: Sqlite.Database,
   path: string,
   owner: string,
-  { leaseMs = LEASE_MS, log: logState = createLogState() } = {},
+  { leaseMs = LEASE_MS } = {},
 ): Leases {
   const folder = join(dirname(path), 'relays');
   const renew = ledger.prepare(RENEW);
@@ -64,7 +63,6 @@ export function createLeases(
           stalledMs: STALLED_MS,
           beat,
           longLogBytes: LONG_LOG_BYTES,
-          logState,
         };
         const worker = new Worker(new URL('./leaseThread.mjs', import.meta.url), { workerData, execArgv: [] });
         worker.unref();

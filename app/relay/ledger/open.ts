@@ -1,7 +1,7 @@
 /** Opens the ledger and the index: two SQLite files, or two schemas of one PostgreSQL. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createGroupCommit, createLogState, type GroupCommit } from '../../database/groupCommit.ts';
+import { createGroupCommit, type GroupCommit } from '../../database/groupCommit.ts';
 import { type Lock, LockHeld, shareLock } from '../../database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
 import { requireNotMoved } from '../../database/moved.ts';
@@ -64,12 +64,11 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
-    const log = createLogState();
     return {
-      writes: createGroupCommit(ledger.sqlite, log),
+      writes: createGroupCommit(ledger.sqlite),
       ledger,
       views,
-      leasesOf: (owner) => createLeases(ledger.sqlite, path, owner, { log }),
+      leasesOf: (owner) => createLeases(ledger.sqlite, path, owner),
       async close() {
         for (const database of [views, ledger]) database.close();
         lock.release();
