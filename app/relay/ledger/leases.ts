@@ -17,8 +17,6 @@ const STALLED_MS = 60_000;
 const BEAT_MS = 1_000;
 /** A lease may have been renewed just after our clock was read. */
 const SLACK_MS = 1_000;
-/** From this size on, the thread checkpoints the WAL as it grows. */
-const LONG_LOG_BYTES = 32 * 1024 * 1024;
 /** Delay before a failed thread is started again. */
 const RESTART_MS = 1_000;
 
@@ -62,7 +60,6 @@ export function createLeases(
           leaseMs,
           stalledMs: STALLED_MS,
           beat,
-          longLogBytes: LONG_LOG_BYTES,
         };
         const worker = new Worker(new URL('./leaseThread.mjs', import.meta.url), { workerData, execArgv: [] });
         worker.unref();

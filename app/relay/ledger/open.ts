@@ -42,8 +42,8 @@ export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
 export const ledgerLockPath = (dataDir: string) => `${ledgerPath(dataDir)}.lock`;
 
 /**
- * At 128 MiB of WAL the main thread must checkpoint, which blocks all requests. Little is left to do by then: the lease
- * thread checkpoints at SQLite's own 1,000 pages, and as soon as the WAL is long.
+ * At 128 MiB of WAL the main thread must checkpoint, which blocks all requests. Little is left to do by then, because the
+ * lease thread checkpoints twice a second.
  */
 const CHECKPOINT_PAGES = 32_768;
 
