@@ -17,5 +17,11 @@ setInterval(() => {
   if (silentMs < stalledMs) statement.run(owner, BigInt(Date.now() + leaseMs));
 }, leaseMs / 5);
 
-// Passive: it waits for nobody, and nobody waits for it.
-setInterval(() => ledger.pragma('wal_checkpoint(PASSIVE)'), COPY_EVERY_MS);
+setInterval(() => {
+  try {
+    // Passive: it waits for nobody, and nobody waits for it.
+    ledger.pragma('wal_checkpoint(PASSIVE)');
+  } catch {
+    // If the disk fails, the main thread reports it. The lease must be renewed meanwhile.
+  }
+}, COPY_EVERY_MS);
