@@ -128,7 +128,6 @@ export const SUITES: Suite[] = [
       'reconcile',
       'restoring',
       'results',
-      'resultsInPieces',
       'revocations',
       'rowsTouched',
       'sharedAuthority',

@@ -751,7 +751,6 @@ CREATE TABLE agent_examples (
 
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
-  result BLOB,
   -- Bytes of the result, in any place.
   size INTEGER NOT NULL,
   object_stored INTEGER NOT NULL DEFAULT 0,
@@ -762,20 +761,10 @@ CREATE TABLE results (
   steps TEXT,
   execution_time_ms INTEGER NOT NULL,
   token TEXT NOT NULL,
-  verified_ms INTEGER NOT NULL
+  verified_ms INTEGER NOT NULL,
+  -- At most 5 MiB. It is the last column because SQLite reads a row up to the last column that a query needs.
+  result BLOB
 ) STRICT;
-
-CREATE TRIGGER results_let_go AFTER UPDATE OF result ON results
-WHEN new.result IS NULL AND EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
-  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-  ON CONFLICT (token) DO NOTHING;
-END;
-
-CREATE TRIGGER results_dropped AFTER DELETE ON results
-WHEN EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
-  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-  ON CONFLICT (token) DO NOTHING;
-END;
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
 
@@ -785,15 +774,8 @@ CREATE TABLE late_answers (
   result_hash TEXT NOT NULL,
   signature TEXT NOT NULL,
   execution_signature TEXT,
-  received_ms INTEGER NOT NULL,
-  -- Null if the result is stored here as a whole.
-  token TEXT
+  received_ms INTEGER NOT NULL
 ) STRICT;
-
-CREATE TRIGGER late_answers_dropped AFTER DELETE ON late_answers WHEN old.token IS NOT NULL BEGIN
-  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-  ON CONFLICT (token) DO NOTHING;
-END;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
 CREATE TABLE failed_answers (
@@ -870,22 +852,6 @@ CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms
 CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
 CREATE INDEX pending_metadata_of_strangers ON pending_metadata (network, received_ms) WHERE wallet <> '' AND is_known = 0;
-
-CREATE TABLE result_pieces (
-  -- Token of the row that names the pieces; no other pieces have it.
-  token TEXT NOT NULL,
-  -- From 0.
-  place INTEGER NOT NULL,
-  bytes BLOB NOT NULL,
-  PRIMARY KEY (token, place)
-) STRICT;
-
-CREATE TABLE loose_pieces (
-  token TEXT PRIMARY KEY,
-  -- By this database's clock; 0 once their deletion has begun, after which no row may name them.
-  since_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX loose_pieces_by_age ON loose_pieces (since_ms);
 
 CREATE TABLE agents (
   id INTEGER PRIMARY KEY,

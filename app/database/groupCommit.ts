@@ -3,7 +3,6 @@
  * all writes requested by then are committed together. If one must be durable, the group waits once for the disk. The
  * next group collects meanwhile.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -33,8 +32,6 @@ export interface GroupCommit {
     begin?: () => void,
     isDurable?: boolean,
   ): Promise<Written[]>;
-  /** Resolves when no thread copies the log. Long work should wait, because the log grows while it is copied. */
-  room(): Promise<void>;
   /** Number of commits with intents so far; each is one fsync. */
   commits(): number;
 }
@@ -48,14 +45,6 @@ interface Waiting {
   resolve(written: Written[]): void;
   reject(error: unknown): void;
 }
-
-/**
- * Set by another thread: 1 while it copies a long log into the file. Then the log may restart from its beginning.
- */
-export const createLogState = () => new Int32Array(new SharedArrayBuffer(4));
-/** Interval and limit of waiting for that thread: a thread that has ended must not block others. */
-const ROOM_LOOK_MS = 5;
-const ROOM_WAIT_MS = 1_000;
 
 /** Prepared statements kept for each connection. */
 const MAX_STATEMENTS = 400;
@@ -87,7 +76,7 @@ export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Wr
 }
 
 /** For a connection with `synchronous=NORMAL` on which nobody else opens transactions. */
-export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState()): GroupCommit {
+export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   let waiting: Waiting[] = [];
   let commits = 0;
   const run = createRun(sqlite);
@@ -143,10 +132,6 @@ export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState(
     intend: async (query) => (await write({ queries: [query], isDurable: true, isIntent: true }))[0]!,
     note: async (query) => (await write({ queries: [query], isDurable: false, isIntent: false }))[0]!,
     alone: (_locks, queries, begin, isDurable = false) => write({ queries, begin, isDurable, isIntent: false }),
-    async room() {
-      const until = performance.now() + ROOM_WAIT_MS;
-      while (Atomics.load(log, 0) !== 0 && performance.now() < until) await sleep(ROOM_LOOK_MS);
-    },
     commits: () => commits,
   };
 }

@@ -181,8 +181,6 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       return written;
     },
     note: (query) => runOn(notes, query),
-    // PostgreSQL itself writes its log.
-    room: async () => undefined,
     async alone(locks, queries, begin, isDurable = false) {
       const client = await locking.connect();
       let broken = false;

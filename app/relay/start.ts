@@ -53,7 +53,6 @@ import { createLeadership } from './ledger/leadership.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
-import { createReadPieces } from './ledger/pieces.ts';
 import { noteRentReturn } from './ledger/rentReturns.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -169,7 +168,6 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     ledger: files.ledger.db,
     views: files.views.db,
     objects,
-    readText: parts.readText,
     settings: config.results,
     now: deps.now,
     log,
@@ -359,7 +357,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
     storage,
     runway,
     x402Runway: await startX402Runway(config, chain, marketplace.config, log),
-    readText: createReadText(createReadPieces(files.views.db), objects, log),
+    readText: createReadText(objects, log),
     files,
     chain,
     config: marketplace.config,

@@ -1,5 +1,4 @@
 /** Runs in each thread of workers.ts: loads TypeScript like the process, and calls the named function. */
-import { receiveMessageOnPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { importSource } from '../process/source.mjs';
 
@@ -11,16 +10,8 @@ const modules = new Map();
 export default async ({ moduleUrl, name, input, bytes }) => {
   if (!modules.has(moduleUrl)) modules.set(moduleUrl, importSource(moduleUrl));
   const functions = await modules.get(moduleUrl);
-  return handOver(bytes ? functions[name](gather(bytes), input) : functions[name](input));
+  return handOver(bytes ? functions[name](bytes, input) : functions[name](input));
 };
-
-/** The joined bytes of all pieces in a port. */
-function gather(port) {
-  const pieces = [];
-  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) pieces.push(next.message);
-  port.close();
-  return Buffer.concat(pieces);
-}
 
 function handOver(output) {
   const buffers = longBuffersIn(output);

@@ -9,7 +9,7 @@ import { Piscina } from 'piscina';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from './errors.ts';
 import { createLane, type Lane, LaneFull, type LaneLimits } from './lanes.ts';
-import { type Body, createQueue, inOwnTurn, piecesOf } from './longBytes.ts';
+import { type Body, createQueue } from './longBytes.ts';
 
 /** Calls of wallets that have paid before, everybody else's requests, and creators' answers of paid executions. */
 type LaneName = 'paid' | 'strangers' | 'answers';
@@ -174,9 +174,8 @@ const inPreparation = createQueue(PREPARED);
 const inUnpaidPreparation = createQueue(1);
 
 /**
- * Like `inThread`, for answers: their bytes, of any length, are the first argument and arrive joined. They are copied
- * for the thread piece by piece, each in its own turn of the event loop. The caller keeps its bytes. Without `ask` the
- * answer is that of a paid execution.
+ * Like `inThread`, for answers: their bytes, of any length, are the first argument and arrive joined. The caller keeps
+ * its bytes. Without `ask` the answer is that of a paid execution.
  */
 export function bytesInThread<Input, Output>(
   moduleUrl: string,
@@ -184,23 +183,11 @@ export function bytesInThread<Input, Output>(
 ): (body: Body, input: Input, ask?: Ask) => Promise<Output> {
   return (body, input, ask) =>
     (ask ? inUnpaidPreparation : inPreparation)(async () => {
-      const { port1, port2 } = new MessageChannel();
-      try {
-        for (const piece of piecesOf(body)) {
-          await inOwnTurn(() => {
-            // Posting a view would send its whole buffer.
-            const copy = concatBytes(...piece);
-            port1.postMessage(copy, [copy.buffer]);
-          });
-        }
-        const task = { moduleUrl, name: run.name, input, bytes: port2 };
-        const options = { transferList: [port2] };
-        return ask
-          ? await runFor<Output>(await ask(), task, options)
-          : await runIn<Output>('answers', '', task, options);
-      } finally {
-        port1.close();
-      }
+      // Always a copy with a buffer of its own, because the transfer takes the whole buffer from this thread.
+      const bytes = concatBytes(...body);
+      const task = { moduleUrl, name: run.name, input, bytes };
+      const options = { transferList: [bytes.buffer] };
+      return ask ? runFor<Output>(await ask(), task, options) : runIn<Output>('answers', '', task, options);
     });
 }
 

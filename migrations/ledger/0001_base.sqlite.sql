@@ -329,7 +329,6 @@ CREATE TABLE agent_examples (
 -- A result is here while `result` is not null, else in the storage while `object_stored` is 1, else it has been dropped.
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
-  result BLOB,
   -- Bytes of the result, in any place.
   size INTEGER NOT NULL,
   object_stored INTEGER NOT NULL DEFAULT 0,
@@ -340,7 +339,9 @@ CREATE TABLE results (
   steps TEXT,
   execution_time_ms INTEGER NOT NULL,
   token TEXT NOT NULL,
-  verified_ms INTEGER NOT NULL
+  verified_ms INTEGER NOT NULL,
+  -- At most 5 MiB. It is the last column because SQLite reads a row up to the last column that a query needs.
+  result BLOB
 ) STRICT;
 -- Results that expire, and results to move to the object storage.
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
@@ -352,9 +353,7 @@ CREATE TABLE late_answers (
   result_hash TEXT NOT NULL,
   signature TEXT NOT NULL,
   execution_signature TEXT,
-  received_ms INTEGER NOT NULL,
-  -- Null if the result is stored here as a whole.
-  token TEXT
+  received_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
@@ -499,41 +498,6 @@ CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms
 CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
 CREATE INDEX pending_metadata_of_strangers ON pending_metadata (network, received_ms) WHERE wallet <> '' AND is_known = 0;
-
--- Long results are stored in pieces, because a statement that writes 5 MiB blocks every request. Their row in `results` has an
--- empty `result` and a `size` that is not 0; one in `late_answers` has a `token`.
-CREATE TABLE result_pieces (
-  -- Token of the row that names the pieces; no other pieces have it.
-  token TEXT NOT NULL,
-  -- From 0.
-  place INTEGER NOT NULL,
-  bytes BLOB NOT NULL,
-  PRIMARY KEY (token, place)
-) STRICT;
-
--- Pieces that no row names: those being written, and those whose row no longer names them. They are deleted when nobody can
--- still write or read them.
-CREATE TABLE loose_pieces (
-  token TEXT PRIMARY KEY,
-  -- By this database's clock; 0 once their deletion has begun, after which no row may name them.
-  since_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX loose_pieces_by_age ON loose_pieces (since_ms);
-
-CREATE TRIGGER results_let_go AFTER UPDATE OF result ON results
-WHEN new.result IS NULL AND EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
-  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-  ON CONFLICT (token) DO NOTHING;
-END;
-CREATE TRIGGER results_dropped AFTER DELETE ON results
-WHEN EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
-  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-  ON CONFLICT (token) DO NOTHING;
-END;
-CREATE TRIGGER late_answers_dropped AFTER DELETE ON late_answers WHEN old.token IS NOT NULL BEGIN
-  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-  ON CONFLICT (token) DO NOTHING;
-END;
 
 -- Filters and orders of lists of agents, in one place. It follows from the index (listings, statistics, badges) and from the
 -- documents here: without it, a filter would have to join all of them. It can be rebuilt at any time.

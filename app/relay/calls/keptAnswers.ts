@@ -9,11 +9,13 @@ import { dropAnswers, insertAnswer, readAnswer } from '../ledger/answers.ts';
 import { readStanding } from '../ledger/executions.ts';
 import { readStored } from '../ledger/results.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
-import { type Body, lengthOf, PIECE_BYTES } from '../longBytes.ts';
+import { type Body, lengthOf } from '../longBytes.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 
 /** How long an answer is kept byte for byte. */
 export const KEPT_MS = 24 * 60 * 60 * 1_000;
+/** A longer result is not stored twice. */
+const LONG_BYTES = 256 * 1024;
 
 /** An answer in its bytes. */
 export interface KeptAnswer {
@@ -60,7 +62,7 @@ async function keepAnswer<Answer extends KeptAnswer>(
 }
 
 function withoutLong({ body, result }: KeptAnswer): { body: Buffer; resultAt: number | null } {
-  if (!result || result.length <= PIECE_BYTES) return { body: Buffer.concat(body), resultAt: null };
+  if (!result || result.length <= LONG_BYTES) return { body: Buffer.concat(body), resultAt: null };
   const place = body.indexOf(result);
   const resultAt = lengthOf(body.slice(0, place));
   return { body: Buffer.concat(body.toSpliced(place, 1)), resultAt };

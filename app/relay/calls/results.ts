@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { lostResult } from '../execution/standing.ts';
+import { readStored } from '../ledger/results.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import { isSettled } from './executionViews.ts';
@@ -34,14 +35,15 @@ export async function findResult(deps: ResultsDeps, executionId: string, token: 
     .selectFrom('results')
     .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
     .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
-    .select(['results.execution_id', 'results.token', 'results.size', 'results.result', 'results.object_stored'])
-    .select('results.result_hash')
+    .select(['results.token', 'results.result_hash'])
     .select(['j.state', 'j.content_deleted_ms', 'c.status as chain_status', 'c.result_hash as chain_hash'])
     .where('results.execution_id', '=', executionId)
     .executeTakeFirst();
   if (!row || !isSameToken(row.token, token)) return null;
   if (!isSettled(row) || !isCommitted(row.result_hash, row.chain_hash)) return null;
-  const text = row.content_deleted_ms === null ? await deps.readText(row) : null;
+  // Only now, so that guessing tokens never reads 5 MiB.
+  const stored = row.content_deleted_ms === null ? await readStored(deps.views, executionId) : undefined;
+  const text = stored && (await deps.readText(stored));
   if (text) return { text, hash: row.result_hash };
   throw lostResult(executionId);
 }

@@ -6,10 +6,9 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { dropFailedBodies } from '../ledger/failedAnswers.ts';
-import { sweepPieces } from '../ledger/pieces.ts';
 import { dropResult, markMoved, readExpired, readMovable, readStored } from '../ledger/results.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
-import type { ReadText, ResultObjects } from '../outbound/resultObjects.ts';
+import type { ResultObjects } from '../outbound/resultObjects.ts';
 import { runEvery } from '../waiting.ts';
 
 const EVERY_MS = 10_000;
@@ -29,7 +28,6 @@ export interface KeepingDeps {
   views: Kysely<LedgerDatabase>;
   /** Null: results stay in the ledger. */
   objects: ResultObjects | null;
-  readText: ReadText;
   settings: KeepingSettings;
   /** Unix milliseconds. */
   now(): number;
@@ -52,7 +50,6 @@ export function startKeeping(deps: KeepingDeps): () => Promise<void> {
  * objects but cannot delete must not make the ledger grow.
  */
 export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = () => false): Promise<void> {
-  await sweepPieces(deps.ledger, isEnded);
   try {
     await dropExpired(deps, isEnded);
   } finally {
@@ -73,7 +70,7 @@ async function dropExpired({ ledger, views, objects, settings, now }: KeepingDep
   }
 }
 
-async function moveLarge({ ledger, views, objects, readText, settings }: KeepingDeps, isEnded: () => boolean) {
+async function moveLarge({ ledger, views, objects, settings }: KeepingDeps, isEnded: () => boolean) {
   if (!objects) return;
   const readMore = () => readMovable(views, settings.objectBytes);
   for (let rows = await readMore(); rows.length > 0; rows = await readMore()) {
@@ -82,9 +79,7 @@ async function moveLarge({ ledger, views, objects, readText, settings }: Keeping
       const row = await readStored(ledger, execution_id);
       // Another relay has just moved or dropped it.
       if (!row?.result) continue;
-      const text = await readText(row);
-      if (!text) throw new Error(`the ledger lacks parts of the result of ${execution_id}`);
-      await objects.put(row, text);
+      await objects.put(row, row.result);
       await markMoved(ledger, execution_id);
     }
   }

@@ -8,7 +8,6 @@ import { EVENT_STREAM, renderEvent } from '../../sdk/wire/eventStream.ts';
 import type { CallOutput } from '../calls/execute.ts';
 import type { Body } from '../longBytes.ts';
 import { drained } from '../waiting.ts';
-import { sendLong } from './sendLong.ts';
 
 /** Proxies close connections that are silent for longer. */
 const HEARTBEAT_MS = 15_000;
@@ -72,7 +71,7 @@ export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutpu
       response.setTimeout(takeMs, () => response.destroy());
       // 202: the outcome is not known yet, so there is no result.
       const name = status === 202 ? 'execution' : status < 300 ? 'result' : 'error';
-      void sendLong(response, [Buffer.from(`event: ${name}\ndata: `), ...body, Buffer.from('\n\n')]);
+      response.end(Buffer.concat([Buffer.from(`event: ${name}\ndata: `), ...body, Buffer.from('\n\n')]));
       return true;
     },
   };

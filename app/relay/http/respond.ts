@@ -6,9 +6,8 @@ import { ERRORS } from '../../sdk/wire/wire.ts';
 import { type ApiError, errorBody } from '../errors.ts';
 import type { OpenStream } from '../events/streams.ts';
 import { type Parts, renderParts } from '../json.ts';
-import { type Body, lengthOf, PIECE_BYTES } from '../longBytes.ts';
+import { type Body, lengthOf } from '../longBytes.ts';
 import { finishOutput } from './outputStream.ts';
-import { sendLong, together } from './sendLong.ts';
 
 /** The header with the request's id, in every answer and in the log. */
 export const REQUEST_ID = 'X-Request-Id';
@@ -84,10 +83,8 @@ function end(response: Response, status: number, body: Body, contentType: string
       return;
     }
   }
-  const length = lengthOf(body);
-  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': length });
-  if (length > PIECE_BYTES) void sendLong(response, body);
-  else response.end(together(body));
+  response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': lengthOf(body) });
+  response.end(body.length === 1 ? body[0] : Buffer.concat(body));
 }
 
 function tagOf(body: Body): string {

@@ -17,7 +17,6 @@ import { createIntents } from './intents.ts';
 import { createLateAnswers } from './lateAnswers.ts';
 import { createMover } from './moves.ts';
 import { createNotes } from './notes.ts';
-import { createPieces } from './pieces.ts';
 import { createResults } from './results.ts';
 import type { JournalRow, LedgerTables } from './tables.ts';
 import { createUnfinished } from './unfinished.ts';
@@ -33,15 +32,14 @@ export type Journal = ReturnType<typeof createJournal>;
 export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, owner: string) {
   const writing: Writing = { writes, db, owner, compile: createPrepared().compile };
   const mover = createMover(writing);
-  const pieces = createPieces(writing);
   return {
     owner,
     get: (id: string): Promise<JournalRow | undefined> => readExecutionRow(writing, id),
     ...createClaims(writing),
     ...createIntents(mover, writing),
     ...createNotes(mover, writing),
-    ...createResults(writing, pieces),
-    ...createLateAnswers(writing, pieces),
+    ...createResults(writing),
+    ...createLateAnswers(writing),
     ...createFailedAnswers(writing),
     ...createUnfinished(writing),
     ...createFinality(writing),

@@ -8,7 +8,6 @@ import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type Sqlite from 'better-sqlite3';
 import type { Logger } from 'pino';
-import { createLogState } from '../../database/groupCommit.ts';
 import { LockHeld, takeLock } from '../../database/lock.ts';
 
 /** Time that a process counts as alive after a renewal; it renews five times as often. */
@@ -18,8 +17,6 @@ const STALLED_MS = 60_000;
 const BEAT_MS = 1_000;
 /** A lease may have been renewed just after our clock was read. */
 const SLACK_MS = 1_000;
-/** From this size on, the thread checkpoints the WAL as it grows. */
-const LONG_LOG_BYTES = 32 * 1024 * 1024;
 /** Delay before a failed thread is started again. */
 const RESTART_MS = 1_000;
 
@@ -35,7 +32,7 @@ export function createLeases(
   ledger: Sqlite.Database,
   path: string,
   owner: string,
-  { leaseMs = LEASE_MS, log: logState = createLogState() } = {},
+  { leaseMs = LEASE_MS } = {},
 ): Leases {
   const folder = join(dirname(path), 'relays');
   const renew = ledger.prepare(RENEW);
@@ -63,8 +60,6 @@ export function createLeases(
           leaseMs,
           stalledMs: STALLED_MS,
           beat,
-          longLogBytes: LONG_LOG_BYTES,
-          logState,
         };
         const worker = new Worker(new URL('./leaseThread.mjs', import.meta.url), { workerData, execArgv: [] });
         worker.unref();

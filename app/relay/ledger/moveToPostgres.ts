@@ -20,8 +20,10 @@ import { type DatabasePlace, indexPath, ledgerLockPath, ledgerPath } from './ope
 import { createSharedLeases } from './sharedLeases.ts';
 import type { LedgerTables } from './tables.ts';
 
-/** Rows per statement and batch; the largest results are some MiB each. */
+/** Rows per statement and batch. The largest results have 5 MiB each, and a batch is in memory several times. */
 const ROWS = 64;
+const LONG_ROWS = 4;
+const rowsOf = (table: string) => (/\.(results|late_answers)$/.test(table) ? LONG_ROWS : ROWS);
 /**
  * Leases, because no relay runs; sums, because triggers compute them; and the tables of agent lists, because the first
  * relay builds them again.
@@ -196,7 +198,7 @@ async function copyTable(
     addTo(hash, row, columns);
     batch.push(columns.map((column) => row[column]));
     rows += 1;
-    if (batch.length < ROWS) continue;
+    if (batch.length < rowsOf(table)) continue;
     await write();
     batch = [];
     report(table, rows);
@@ -241,7 +243,7 @@ async function hashOf(to: Target, table: string, columns: string[], key: string[
   const hash = createHash('sha256');
   const head = `SELECT ${columns.join(', ')} FROM ${table}`;
   const after = `WHERE (${key.join(', ')}) > (${key.map((_, at) => `$${at + 1}`).join(', ')})`;
-  const tail = `ORDER BY ${(key.length > 0 ? key : columns).join(', ')} LIMIT ${ROWS}`;
+  const tail = `ORDER BY ${(key.length > 0 ? key : columns).join(', ')} LIMIT ${rowsOf(table)}`;
   let last: Row | undefined;
   let read = 0;
   do {
@@ -250,7 +252,7 @@ async function hashOf(to: Target, table: string, columns: string[], key: string[
     const { rows } = await to.executeQuery<Row>(CompiledQuery.raw(text, values));
     for (const row of rows) addTo(hash, row, columns);
     read += rows.length;
-    last = rows.length < ROWS ? undefined : rows.at(-1);
+    last = rows.length < rowsOf(table) ? undefined : rows.at(-1);
   } while (last);
   return hash.digest('hex');
 }

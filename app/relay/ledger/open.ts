@@ -1,7 +1,7 @@
 /** Opens the ledger and the index: two SQLite files, or two schemas of one PostgreSQL. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createGroupCommit, createLogState, type GroupCommit } from '../../database/groupCommit.ts';
+import { createGroupCommit, type GroupCommit } from '../../database/groupCommit.ts';
 import { type Lock, LockHeld, shareLock } from '../../database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
 import { requireNotMoved } from '../../database/moved.ts';
@@ -42,8 +42,8 @@ export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
 export const ledgerLockPath = (dataDir: string) => `${ledgerPath(dataDir)}.lock`;
 
 /**
- * At 128 MiB of WAL the main thread must checkpoint, which blocks all requests. Little is left to do by then: the lease
- * thread checkpoints at SQLite's own 1,000 pages, and as soon as the WAL is long.
+ * At 128 MiB of WAL the main thread must checkpoint, which blocks all requests. Little is left to do by then, because the
+ * lease thread checkpoints twice a second.
  */
 const CHECKPOINT_PAGES = 32_768;
 
@@ -64,12 +64,11 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     const views = openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
-    const log = createLogState();
     return {
-      writes: createGroupCommit(ledger.sqlite, log),
+      writes: createGroupCommit(ledger.sqlite),
       ledger,
       views,
-      leasesOf: (owner) => createLeases(ledger.sqlite, path, owner, { log }),
+      leasesOf: (owner) => createLeases(ledger.sqlite, path, owner),
       async close() {
         for (const database of [views, ledger]) database.close();
         lock.release();

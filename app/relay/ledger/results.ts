@@ -1,7 +1,5 @@
 /** Results of executions: the creators' answers, kept from before the settle is signed until they expire. */
 import { type Insertable, type Kysely, sql } from 'kysely';
-import { PIECE_BYTES } from '../longBytes.ts';
-import { isLoose, NOTHING, type Pieces } from './pieces.ts';
 import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
@@ -23,16 +21,16 @@ const WITHOUT_TEXT = [
 ] as const satisfies (keyof ResultsTable)[];
 
 /** The results of one journal. */
-export function createResults({ writes, db, owner, compile }: Writing, { storePieces }: Pieces) {
+export function createResults({ writes, db, owner, compile }: Writing) {
   async function result(id: string): Promise<ResultRow | undefined> {
     const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
     return (await db.executeQuery(compile('result', [id], query))).rows[0];
   }
 
   /** The statement that stores an answer, or returns the stored one. */
-  function insert(row: NewResult, isInPieces: boolean) {
+  function insert(row: NewResult) {
     const columns = Object.keys(row) as (keyof NewResult)[];
-    const { execution_id: id, token } = row;
+    const { execution_id: id } = row;
     const query = () =>
       db
         .insertInto('results')
@@ -42,16 +40,14 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
             .selectNoFrom(columns.map((column) => sql`${row[column]}`.as(column)))
             .where(
               sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${id} AND lease_owner = ${owner})`,
-            )
-            .$if(isInPieces, (select) => select.where(isLoose(token))),
+            ),
         )
         // Changes nothing, but returns the existing row.
         .onConflict((conflict) =>
           conflict.column('execution_id').doUpdateSet((build) => ({ token: build.ref('results.token') })),
         )
         .returning(WITHOUT_TEXT);
-    const values = [...Object.values(row), id, owner, ...(isInPieces ? [token] : [])];
-    return compile(`storeResult ${isInPieces ? 'in pieces' : ''} ${columns.join()}`, values, query);
+    return compile(`storeResult ${columns.join()}`, [...Object.values(row), id, owner], query);
   }
 
   return {
@@ -61,13 +57,9 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
      * if the stored token is another one, because each copy blocks the event loop.
      */
     async storeResult(row: NewResult): Promise<ResultRow> {
-      const { execution_id: executionId, token, result: bytes } = row;
-      const { rows } =
-        bytes && bytes.length > PIECE_BYTES
-          ? await storePieces({ executionId, token, bytes, row: insert({ ...row, result: NOTHING }, true) })
-          : await writes.note(insert(row, false));
+      const { rows } = await writes.note(insert(row));
       const [stored] = rows as Omit<ResultRow, 'result'>[];
-      if (!stored) throw new JournalConflict(`execution ${executionId} belongs to another relay`);
+      if (!stored) throw new JournalConflict(`execution ${row.execution_id} belongs to another relay`);
       const text = stored.token === row.token ? row.result : (await result(row.execution_id))?.result;
       return { ...stored, result: text ?? null };
     },
@@ -81,20 +73,11 @@ export function forgetResult({ db, compile }: Writing, id: string) {
   return compile('forgetResult', [id], () => db.deleteFrom('results').where(sql<boolean>`execution_id = (${voided})`));
 }
 
-/** The columns that locate a result, with its hash and size. */
-const PLACE = [
-  'results.execution_id',
-  'results.size',
-  'results.token',
-  'results.object_stored',
-  'results.result_hash',
-] as const satisfies string[];
-
-/** The location of an execution's result, with the bytes that are in its row. */
+/** The location and hash of an execution's result, with the bytes if they are here. */
 export function readStored(ledger: Kysely<LedgerTables> | Kysely<LedgerDatabase>, executionId: string) {
   return (ledger as Kysely<LedgerTables>)
     .selectFrom('results')
-    .select([...PLACE, 'results.result'])
+    .select(['execution_id', 'object_stored', 'result_hash', 'result'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
 }

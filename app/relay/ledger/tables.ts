@@ -226,10 +226,7 @@ export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)
 
 export interface ResultsTable {
   execution_id: string;
-  /**
-   * UTF-8 as bytes, because not every database accepts U+0000 in text. Empty, with a size, if the bytes are in the
-   * pieces of `token`. Null if the result is elsewhere or gone.
-   */
+  /** UTF-8 as bytes, because not every database accepts U+0000 in text. Null if the result is elsewhere or gone. */
   result: Buffer | null;
   /** Bytes of the result, wherever it is stored. */
   size: bigint;
@@ -334,8 +331,6 @@ export interface LateAnswersTable {
   signature: string;
   execution_signature: string | null;
   received_ms: bigint;
-  /** Token of its pieces; null if the result is here. */
-  token: string | null;
 }
 
 /** Answers of creators in refunded calls; their migration documents the columns. */
@@ -346,18 +341,6 @@ export interface FailedAnswersTable {
   is_cut: bigint;
   duration_ms: bigint;
   answered_ms: bigint;
-}
-
-/** Long results, and pieces that no row names; their migration documents the columns. */
-export interface ResultPiecesTable {
-  token: string;
-  place: bigint;
-  bytes: Buffer;
-}
-
-export interface LoosePiecesTable {
-  token: string;
-  since_ms: bigint;
 }
 
 /** Key revocations that the relay paid for; `fee` is in lamports. */
@@ -562,8 +545,6 @@ export interface LedgerTables {
   admin_actions: AdminActionsTable;
   relays: RelaysTable;
   results: ResultsTable;
-  result_pieces: ResultPiecesTable;
-  loose_pieces: LoosePiecesTable;
   api_keys: ApiKeysTable;
   answers: AnswersTable;
   late_answers: LateAnswersTable;

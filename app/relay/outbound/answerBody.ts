@@ -1,6 +1,6 @@
 /** Reads the body of a creator's answer, within limits, so that no server fills our memory. */
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
-import { type Body, inOwnTurn, lengthOf, PIECE_BYTES } from '../longBytes.ts';
+import { type Body, lengthOf } from '../longBytes.ts';
 import type { Turns } from './turns.ts';
 
 /** Answers longer than this are read only a few at a time per server, so that no single server fills our memory. */
@@ -65,10 +65,10 @@ export async function readBeginning(
   return beginningOf(chunks, most);
 }
 
-/** Reads the whole body. A long one waits for a turn among the long answers of its server, and is read in pieces. */
+/** Reads the whole body. A long one waits for a turn among the long answers of its server. */
 export async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
-  let [size, unpaused] = [0, 0];
+  let size = 0;
   let release: (() => void) | null = null;
   try {
     for await (const chunk of body) {
@@ -76,11 +76,6 @@ export async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, sig
       chunks.push(chunk);
       if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge(chunks);
       if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
-      unpaused += chunk.length;
-      if (unpaused < PIECE_BYTES) continue;
-      unpaused = 0;
-      // Reading pauses meanwhile. Otherwise one turn of the event loop may take 2 MiB.
-      await inOwnTurn(() => undefined);
     }
     return chunks;
   } finally {

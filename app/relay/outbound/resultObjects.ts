@@ -26,10 +26,7 @@ export interface ObjectSettings {
 /** A result as a row of the ledger describes it. */
 export interface StoredResult {
   execution_id: string;
-  /** Empty if it is in pieces. */
   result: Buffer | null;
-  size: bigint;
-  token: string;
   object_stored: bigint;
   /** `sha256:` and hex. */
   result_hash: string;
@@ -107,16 +104,9 @@ async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
 /** The bytes of a result, wherever they are stored; null if they are no longer kept, or lost. Throws ApiError 503. */
 export type ReadText = (row: StoredResult) => Promise<Buffer | null>;
 
-/** `readPieces` reads the pieces of a token; null if one is missing. */
-export function createReadText(
-  readPieces: (token: string, size: number) => Promise<Buffer | null>,
-  objects: ResultObjects | null,
-  log: Logger,
-): ReadText {
+export function createReadText(objects: ResultObjects | null, log: Logger): ReadText {
   return async (row) => {
     const { execution_id } = row;
-    const isInPieces = row.result?.length === 0 && row.size > 0n;
-    if (isInPieces) return readPieces(row.token, Number(row.size));
     if (row.result || row.object_stored === 0n) return row.result;
     const bytes = await objects?.get(row).catch((error) => {
       log.error({ execution_id, error }, 'cannot read a result from the object storage');

@@ -24,7 +24,6 @@ import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 import { createPayers } from '../../../app/relay/ledger/payers.ts';
-import { createReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
@@ -123,7 +122,7 @@ export async function startWorld(
     views: views.db,
     documents: createDocuments(views.db),
     listed: createListedAgents({ views: views.db, ledger: ledger.db, writes, now: () => state.nowMs, log }),
-    readText: createReadText(createReadPieces(views.db), null, log),
+    readText: createReadText(null, log),
     findKey: createKeyReader(views),
     payers,
     keyUse,

@@ -57,7 +57,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     await world.addResult(id, SECRET, { signature, steps: JSON.stringify([SECRET]) });
     const answer = { executionId: id, status: 200, resultAt: null, answeredMs: AFTER };
     expect(await insertAnswer(world.ledger, { ...answer, body: Buffer.from(SECRET) })).to.equal(true);
-    const late = { result: Buffer.from(SECRET), result_hash, signature, execution_signature: null, token: null };
+    const late = { result: Buffer.from(SECRET), result_hash, signature, execution_signature: null };
     await world.ledger
       .insertInto('late_answers')
       .values({ execution_id: id, received_ms: BigInt(AFTER), ...late })
@@ -149,9 +149,9 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
       get: async () => expect.fail('nothing is read'),
       drop: async (executionId: string) => void dropped.push(executionId),
     };
-    const { ledger, views, readText, now } = world.deps;
+    const { ledger, views, now } = world.deps;
     const settings = { retentionDays: 30, objectBytes: 1_000_000 };
-    await keepResults({ ledger, views, objects, readText, settings, now, log: pino({ level: 'silent' }) });
+    await keepResults({ ledger, views, objects, settings, now, log: pino({ level: 'silent' }) });
     expect(dropped).to.deep.equal([id]);
   });
 

@@ -1,12 +1,9 @@
 /** Which relays are alive, on a real ledger, with leases of one second. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { CompiledQuery } from 'kysely';
-import { createGroupCommit, createLogState } from '../../../app/database/groupCommit.ts';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
@@ -18,7 +15,6 @@ import { until } from '../../harness/edge/until.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const LEASE_MS = 1_000;
 const log = createLog('silent');
-const MIB = 1_024 * 1_024;
 
 describe('leases', function () {
   this.timeout(600_000);
@@ -97,36 +93,5 @@ describe('leases', function () {
       .run(BigInt(Date.now() + 60_000));
     expect(await aliveNow()).to.deep.equal([]);
     await end();
-  });
-
-  it('make long results wait until the log can restart, so that no other process copies it', async () => {
-    mkdirSync(join(folder, 'long'));
-    const long = openDatabase<LedgerTables>(ledgerPath(join(folder, 'long')));
-    migrate(long.sqlite, MIGRATIONS.ledger);
-    // Automatic checkpoints are off, so only the thread copies the log.
-    long.sqlite.pragma('wal_autocheckpoint = 0');
-    const state = createLogState();
-    const writes = createGroupCommit(long.sqlite, state);
-    const longPath = ledgerPath(join(folder, 'long'));
-    const end = await createLeases(long.sqlite, longPath, 'long', { leaseMs: LEASE_MS, log: state }).keep(log);
-    const bytes = Buffer.alloc(MIB / 4, 1);
-    const places = Array.from({ length: 1_600 }, (_, place) => BigInt(place));
-    for (const place of places) {
-      await writes.room();
-      const values = ['a', place, bytes];
-      await writes.note(CompiledQuery.raw('INSERT INTO result_pieces (token, place, bytes) VALUES (?, ?, ?)', values));
-      await sleep(1);
-    }
-    expect(statSync(`${longPath}-wal`).size).to.be.below(200 * MIB);
-    const count = long.sqlite.prepare('SELECT count(*) FROM result_pieces WHERE length(bytes) = ?').pluck();
-    expect(count.get(bytes.length)).to.equal(BigInt(places.length));
-    await end();
-    long.close();
-  });
-
-  it('do not make writes wait long for a thread that has ended', async () => {
-    const state = createLogState();
-    Atomics.store(state, 0, 1);
-    await createGroupCommit(ledger.sqlite, state).room();
   });
 });

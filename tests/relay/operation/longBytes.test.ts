@@ -1,31 +1,8 @@
-/** Megabytes of data are cut into pieces without a copy. Each event-loop turn handles one piece in total. */
+/** The queue that limits how many long bytes are copied at once. */
 import { expect } from 'chai';
-import { createQueue, inOwnTurn, lengthOf, PIECE_BYTES, piecesOf } from '../../../app/relay/longBytes.ts';
+import { createQueue } from '../../../app/relay/longBytes.ts';
 
 describe('long bytes', () => {
-  it('arrive in pieces, and no piece or copy exceeds the maximum', () => {
-    const parts = [3, 0, PIECE_BYTES - 1, 2 * PIECE_BYTES, 1].map((length, index) => Buffer.alloc(length, index + 1));
-    const pieces = [...piecesOf(parts)];
-    expect(pieces.map(lengthOf)).to.deep.equal([PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 3]);
-    expect(Buffer.concat(pieces.flat()).equals(Buffer.concat(parts))).to.equal(true);
-    parts[3]![0] = 99;
-    expect(Buffer.concat(pieces.flat()).equals(Buffer.concat(parts))).to.equal(true);
-    expect([...piecesOf([])]).to.deep.equal([]);
-  });
-
-  it('are handled in separate event-loop turns, also when other work runs', async () => {
-    let turn = 0;
-    let isOver = false;
-    const count = () => {
-      turn += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    const turns = await Promise.all(Array.from({ length: 12 }, () => inOwnTurn(() => turn)));
-    isOver = true;
-    expect(new Set(turns).size).to.equal(12);
-  });
-
   it('run through a queue with a fixed number of places, in order, which continues after a failure', async () => {
     const queue = createQueue(2);
     const begun: number[] = [];

@@ -5,8 +5,6 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import pino from 'pino';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
-import { createReadPieces, type ReadPieces } from '../../../app/relay/ledger/pieces.ts';
-import { PIECE_BYTES } from '../../../app/relay/longBytes.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
 import { maxResultBytes } from '../../../app/relay/outbound/resultSize.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
@@ -15,8 +13,8 @@ import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 import { type Storage, startStorage } from '../../harness/storage.ts';
 
 const LARGE = `${'東\0"'.repeat(30_000)} end`;
-/** Longer than one row holds. */
-const LONG = LARGE.repeat(5);
+/** The longest result: 5 MiB. */
+const LONG = LARGE.repeat(34) + 'x'.repeat(5 * 1024 * 1024 - 34 * Buffer.byteLength(LARGE));
 const DAY_MS = 86_400_000;
 const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
 const log = pino({ level: 'silent' });
@@ -31,8 +29,7 @@ describe('results', function () {
   before(async () => {
     storage = await startStorage();
     objects = createResultObjects(storage.settings);
-    const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
-    world = await startWorld({ readText: createReadText(readPieces, objects, log) });
+    world = await startWorld({ readText: createReadText(objects, log) });
     key = await world.addKey({ expiresAt: 2 * EPOCH });
     listing = await world.addListing();
   });
@@ -46,9 +43,9 @@ describe('results', function () {
   });
 
   const keep = (into: ResultObjects | null = objects) => {
-    const { ledger, views, readText } = world.deps;
+    const { ledger, views } = world.deps;
     const now = () => world.state.nowMs;
-    return keepResults({ ledger, views, objects: into, readText, settings: SETTINGS, now, log });
+    return keepResults({ ledger, views, objects: into, settings: SETTINGS, now, log });
   };
   async function settled(text: string, state: 'settled' | 'verified' = 'settled') {
     const { wallet } = key;
@@ -56,21 +53,6 @@ describe('results', function () {
     const token = await world.addResult(id, text);
     return { id, token, read: () => world.get(`/results/${id}/${token}`) };
   }
-  /** Stores a result in pieces, as long ones are stored. */
-  async function inPieces(text: string) {
-    const stored = await settled(text);
-    const bytes = Buffer.from(text);
-    for (let place = 0; place * PIECE_BYTES < bytes.length; place += 1) {
-      const piece = bytes.subarray(place * PIECE_BYTES, (place + 1) * PIECE_BYTES);
-      const row = { token: stored.token, place: BigInt(place), bytes: piece };
-      await world.ledger.insertInto('result_pieces').values(row).execute();
-    }
-    const row = { result: Buffer.alloc(0) };
-    await world.ledger.updateTable('results').set(row).where('execution_id', '=', stored.id).execute();
-    return stored;
-  }
-  const piecesOf = async (token: string) =>
-    (await world.ledger.selectFrom('result_pieces').select('place').where('token', '=', token).execute()).length;
   const rowOf = (id: string) =>
     world.ledger
       .selectFrom('results')
@@ -111,47 +93,32 @@ describe('results', function () {
     expect((await large.read()).status).to.equal(200);
   });
 
-  it('are read from pieces byte for byte, also in their record, like a result an older relay kept whole', async () => {
-    for (const long of [await inPieces(LONG), await settled(LONG)]) {
-      const { status, text, headers } = await long.read();
-      expect([status, text === LONG]).to.deep.equal([200, true]);
-      const again = await fetch(`${world.url}/results/${long.id}/${long.token}`, {
-        headers: { 'if-none-match': headers.get('etag')! },
-      });
-      expect([headers.get('etag'), again.status]).to.deep.equal([`"${hashResult(LONG)}"`, 304]);
-      const record = await world.get(`/v1/executions/${long.id}`, key.apiKey);
-      expect(record.json.result === LONG).to.equal(true);
-    }
+  it('of 5 MiB are read byte for byte, also in their record, and only with the right token', async () => {
+    const long = await settled(LONG);
+    const { status, text, headers } = await long.read();
+    expect([status, text === LONG]).to.deep.equal([200, true]);
+    const again = await fetch(`${world.url}/results/${long.id}/${long.token}`, {
+      headers: { 'if-none-match': headers.get('etag')! },
+    });
+    expect([headers.get('etag'), again.status]).to.deep.equal([`"${hashResult(LONG)}"`, 304]);
+    const record = await world.get(`/v1/executions/${long.id}`, key.apiKey);
+    expect(record.json.result === LONG).to.equal(true);
+    expect((await world.get(`/results/${long.id}/${'x'.repeat(32)}`)).status).to.equal(404);
   });
 
-  it('answer 410 when one piece is lost, and are not moved to the storage', async () => {
-    const long = await inPieces(LONG);
-    await world.ledger.deleteFrom('result_pieces').where('token', '=', long.token).where('place', '=', 1n).execute();
-    const { status, json } = await long.read();
-    expect([status, json.error.code]).to.deep.equal([410, 'result_unavailable']);
-    const problem = await keep().then(
-      () => null,
-      (error: Error) => error.message,
-    );
-    expect(problem).to.match(new RegExp(`lacks parts of the result of ${long.id}`));
-    expect(await rowOf(long.id)).to.include({ object_stored: 0n });
-    await world.ledger.deleteFrom('results').where('execution_id', '=', long.id).execute();
-  });
-
-  it('move from pieces into the storage and are dropped after their time; the pieces are deleted later', async () => {
-    const moved = await inPieces(LONG);
+  it('of 5 MiB move into the storage, and are dropped after their time', async () => {
+    const moved = await settled(LONG);
     await keep();
     expect(await rowOf(moved.id)).to.include({ result: null, object_stored: 1n });
     const { status, text } = await moved.read();
     expect([status, text === LONG]).to.deep.equal([200, true]);
-    const old = await inPieces('x'.repeat(PIECE_BYTES + 1));
+    const old = await settled(LONG);
     world.state.nowMs += 31 * DAY_MS;
     await keep();
-    expect((await old.read()).status).to.equal(410);
-    expect(await piecesOf(moved.token), 'who reads them now').to.be.greaterThan(1);
-    await world.ledger.updateTable('loose_pieces').set({ since_ms: 1n }).execute();
-    await keep();
-    expect([await piecesOf(moved.token), await piecesOf(old.token)]).to.deep.equal([0, 0]);
+    for (const { id, read } of [moved, old]) {
+      expect(await rowOf(id)).to.include({ result: null, object_stored: 0n });
+      expect((await read()).status).to.equal(410);
+    }
   });
 
   for (const bad of ['down', 'other bytes', 'forbidden'] as const) {

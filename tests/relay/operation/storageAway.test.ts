@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import pino from 'pino';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
-import { createReadPieces, type ReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH } from '../../harness/edge/rows.ts';
@@ -31,8 +30,7 @@ describe('results whose storage is away', function () {
     storage = await startStorage();
     // The storage normally answers within 100 ms, so its timeout can be short.
     objects = createResultObjects(storage.settings, 2_000);
-    const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
-    world = await startWorld({ readText: createReadText(readPieces, objects, log) });
+    world = await startWorld({ readText: createReadText(objects, log) });
   });
   beforeEach(() => {
     storage.state.weather = 'fair';
@@ -44,9 +42,9 @@ describe('results whose storage is away', function () {
   });
 
   async function keep(): Promise<'kept' | 'not kept'> {
-    const { ledger, views, readText } = world.deps;
+    const { ledger, views } = world.deps;
     const settings = { retentionDays: 30, objectBytes: 65_536 };
-    const kept = keepResults({ ledger, views, objects, readText, settings, now: () => world.state.nowMs, log });
+    const kept = keepResults({ ledger, views, objects, settings, now: () => world.state.nowMs, log });
     return kept.then(
       () => 'kept',
       () => 'not kept',
