@@ -87,7 +87,9 @@ function nextOf(applied: Applied[], files: Migration[], database: string, folder
     if (file?.number !== row.number)
       throw new Error(`${database} was made by a newer version: ${row.name} is not in ${folder}`);
     if (file.checksum !== row.checksum) {
-      throw new Error(`${file.name} was edited after ${database} had applied it; add a new migration instead`);
+      throw new Error(
+        `${database} was made with another text of ${file.name}: use the version that made it, or a new database. Never edit an applied migration; add one`,
+      );
     }
   }
   return files[applied.length];

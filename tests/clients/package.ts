@@ -10,8 +10,8 @@ import { installInto, installPython, makeEnvironment, run } from '../harness/edg
 
 export const SOURCE = join(ROOT, 'clients', 'python');
 const HERE = import.meta.dirname;
-/** The lines of the README that install the package from the registry. */
-const INSTALL = /^pip install "?agent-marketplace(\[\w+\])?"?(.*)$/m;
+/** The lines of the README that install the package. The tests install its wheel instead. */
+const INSTALL = /^pip install "?CHECKOUT\/clients\/python(\[\w+\])?"?(.*)$/m;
 
 export type PythonPackage = Awaited<ReturnType<typeof buildPackage>>;
 

@@ -29,7 +29,7 @@ const IDL = join(ROOT, 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 /** Each client: the served README, its page in the project, its language, and the command that installs its package. */
 const CLIENTS = [
   ['client-typescript.md', 'app/client/README.md', 'ts', 'npm install @agent-marketplace/client'],
-  ['client-python.md', 'clients/python/README.md', 'python', 'pip install agent-marketplace'],
+  ['client-python.md', 'clients/python/README.md', 'python', 'pip install CHECKOUT/clients/python'],
 ] as const;
 const GROUPS = {
   agents: agentsCommands,

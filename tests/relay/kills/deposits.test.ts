@@ -122,7 +122,8 @@ describe('kill -9 of a relay that holds deposits', function () {
 
   const relays: RelayHandle[] = [];
   async function start(...environment: Parameters<TestMarketplace['startRelayProcess']>): Promise<RelayHandle> {
-    const relay = await market.startRelayProcess(...environment);
+    const [settings, ...rest] = environment;
+    const relay = await market.startRelayProcess({ TRUST_PROXY: '1', ...settings }, ...rest);
     relays.push(relay);
     return relay;
   }
@@ -152,12 +153,19 @@ describe('kill -9 of a relay that holds deposits', function () {
     feePayer: await lamports(feePayer),
   });
 
+  let payers = 0;
   async function prepare(relay: RelayHandle, task: string, usdc = TOTAL): Promise<Bought> {
     const payer = Keypair.generate();
+    payers += 1;
+    // Few payments of new wallets may be on their way from one address.
+    const address = `203.0.113.${payers}`;
     await market.mintTo(payer.publicKey, usdc);
     const quoted = await request(relay.url, path(), { body: { task } });
     const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+    const headers = {
+      'x-forwarded-for': address,
+      'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)),
+    };
     const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
     return { task, payer, deposit: new PublicKey(accepted.payTo), ask };
   }

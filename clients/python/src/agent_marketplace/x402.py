@@ -158,7 +158,7 @@ def pay_with_x402(
 ) -> Payment:
     """Makes `Client(payment=...)` and `AsyncClient(payment=...)` pay for each run from a wallet, not with an API key.
 
-    Needs `pip install "agent-marketplace[x402]"`. A quote that does not match the call is not paid: the call raises
+    Needs the extra `x402` of this package. A quote that does not match the call is not paid: the call raises
     QuoteRefusedError.
     `wallet`: a `solders.keypair.Keypair`. It needs USDC, but no SOL. `network` and `asset`: as for `check_quote`.
     `rpc_url`: a Solana node, by default a public node of the network.
