@@ -88,7 +88,7 @@ function nextOf(applied: Applied[], files: Migration[], database: string, folder
       throw new Error(`${database} was made by a newer version: ${row.name} is not in ${folder}`);
     if (file.checksum !== row.checksum) {
       throw new Error(
-        `${database} was made with another text of ${file.name}: use the version that made it, or a new database. Never edit an applied migration; add one`,
+        `${database} was made with another version of ${file.name}: use the version that made it, or a new database. Never edit an applied migration; add one`,
       );
     }
   }

@@ -1,4 +1,4 @@
-/** Bytes by the megabyte, such as creators' answers. */
+/** Bytes by the megabyte, such as creators' answers, and a queue for the work on them. */
 
 /** Consecutive bytes in parts, as received or made: joining them would copy them. */
 export type Body = readonly Uint8Array[];
@@ -6,7 +6,7 @@ export type Body = readonly Uint8Array[];
 export const lengthOf = (body: Body): number => body.reduce((sum, { length }) => sum + length, 0);
 
 /** Runs functions in order of arrival, at most `places` in parallel. */
-export function createQueue(places = 1) {
+export function createQueue(places: number) {
   let taken = 0;
   const waiting: (() => void)[] = [];
   return async <Answer>(run: () => Promise<Answer>): Promise<Answer> => {

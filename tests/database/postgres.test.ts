@@ -321,7 +321,7 @@ describe('PostgreSQL', () => {
 
     it('refuse an edited file, a missing one, and a number out of order', async () => {
       put('0002_more.pg.sql', 'UPDATE first SET a = a + 2;');
-      expect((await thrown(run())).message).to.include('was made with another text of 0002_more.pg.sql');
+      expect((await thrown(run())).message).to.include('was made with another version of 0002_more.pg.sql');
       rmSync(join(folder, '0002_more.pg.sql'));
       expect((await thrown(run())).message).to.include('newer version');
       put('0003_more.pg.sql', '');

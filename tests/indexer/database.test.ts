@@ -50,7 +50,7 @@ describe('indexer/database', () => {
     const { sqlite, close } = open();
     migrate(sqlite, folder);
     put('0001_first.sqlite.sql', 'CREATE TABLE first (a TEXT) STRICT;');
-    expect(() => migrate(sqlite, folder)).to.throw('was made with another text of 0001_first.sqlite.sql');
+    expect(() => migrate(sqlite, folder)).to.throw('was made with another version of 0001_first.sqlite.sql');
     renameSync(join(folder, '0001_first.sqlite.sql'), join(folder, '0002_first.sqlite.sql'));
     expect(() => migrate(sqlite, folder)).to.throw('should be number 0001');
     rmSync(join(folder, '0002_first.sqlite.sql'));

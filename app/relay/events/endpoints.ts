@@ -18,7 +18,7 @@ import { eventIdOf } from './rendering.ts';
 /** Maximum endpoints of a wallet that has paid or has a listing. */
 export const MAX_ENDPOINTS = 10;
 /** Maximum endpoints of any other wallet, because creating one is free. */
-const MAX_OF_STRANGER = 1;
+const MAX_OF_ONE_STRANGER = 1;
 /** Maximum endpoints of all those wallets together. Then the network with the most of them loses its oldest. */
 export const MAX_OF_STRANGERS = 5_000;
 const SECRET_BYTES = 24;
@@ -78,7 +78,7 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
     async create(wallet: string, { url, event_types }: CreateWebhookBody, network: string) {
       requireUrl(url);
       const isKnown = await payers.isKnown(wallet);
-      const most = isKnown ? MAX_ENDPOINTS : MAX_OF_STRANGER;
+      const most = isKnown ? MAX_ENDPOINTS : MAX_OF_ONE_STRANGER;
       const secret = newSecret();
       const row: table.EndpointRow = {
         endpoint_id: table.newEndpointId(),

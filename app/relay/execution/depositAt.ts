@@ -15,7 +15,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { AccountsAt } from '../chain/reader.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
-import { type Obstacle, obstacleOf, usableAccount } from './snapshot.ts';
+import { accountObstacle, type Obstacle, usableAccount } from './snapshot.ts';
 import type { EngineDeps } from './step.ts';
 
 /** Why a deposit is sent back: an error code of the API, and its message. */
@@ -77,7 +77,7 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
       paid: payableOf(vault, parseAddress(row.deposit!), usdcMint),
       isEmpty: isEmptyVault(vault),
       payable: payableOf(source, payer, usdcMint),
-      obstacle: obstacleOf(source, payer, usdcMint),
+      obstacle: accountObstacle(source, payer, usdcMint),
       listing: listing ? decodeAccount('AgentListing', listing.data) : null,
       now,
       slot,

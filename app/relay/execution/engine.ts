@@ -52,7 +52,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const work = createWork(deps, stopping.signal);
   const beginning = createBeginning(deps);
 
-  /** Begins a new execution and its work. `opened` resolves when its escrow is funded. */
+  /** Begins a new execution and its work. `opened` resolves when its escrow is funded, or the work has ended before. */
   async function launch(begin: (live: Live) => Promise<JournalRow>, output?: PaidCall['output']) {
     let signalOpened: () => void = () => undefined;
     const opened = new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
 import { signHandOver, signRefund, storedRefund } from './sign.ts';
-import { readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
+import { type Obstacle, readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
@@ -89,8 +89,11 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (isWaiting(row) || row.rebuilds > 0n) {
-      if (await cannotArrive(row, snapshot.record!)) {
-        return (await handOver(deps, row, snapshot)) ? refund(row) : waitForAccount(row);
+      const obstacle = await obstacleNow(row, snapshot.record!);
+      if (obstacle) {
+        if (await handOver(deps, row, snapshot)) return refund(row);
+        await journal.refundWaits(row.execution_id, obstacle);
+        return 'rest';
       }
       if (isWaiting(row)) {
         if (!(await journal.reserveRefund(row, budgets))) return 'rest';
@@ -100,11 +103,13 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     return refund(row);
   }
 
-  /** True if the caller's account cannot receive. While a refund waits, most looks end without a simulation. */
-  async function cannotArrive(row: JournalRow, record: ExecutionRecord): Promise<boolean> {
-    if (isWaiting(row) && (await refundObstacle(chain, record, usdcMint))) return true;
+  /** Why the refund cannot arrive; null if it can. While it waits, most looks end without a simulation. */
+  async function obstacleNow(row: JournalRow, record: ExecutionRecord): Promise<Obstacle | null> {
+    const known = isWaiting(row) ? await refundObstacle(chain, record, usdcMint) : null;
+    if (known) return known;
     const signed = await signRefund(chain, row, record, usdcMint, 'unserved');
-    return (await chain.simulate(signed.bytes))?.error === 'RefundDestinationUnusable';
+    if ((await chain.simulate(signed.bytes))?.error !== 'RefundDestinationUnusable') return null;
+    return (await refundObstacle(chain, record, usdcMint)) ?? 'blocked';
   }
 
   /** Refunds a parked row once only a refund can still happen. */

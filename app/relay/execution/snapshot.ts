@@ -83,7 +83,7 @@ export function usableAccount(
 export type Obstacle = 'claimable' | 'blocked';
 
 /** Why this account of the caller cannot receive a refund; null if it can. */
-export function obstacleOf(
+export function accountObstacle(
   account: AccountInfo<Buffer> | null | undefined,
   caller: PublicKey,
   mint: PublicKey,
@@ -99,7 +99,7 @@ export async function refundObstacle(
   usdcMint: PublicKey,
 ): Promise<Obstacle | null> {
   const { accounts } = await chain.read([findTokenAccount(caller, usdcMint)]);
-  return obstacleOf(accounts[0], caller, usdcMint);
+  return accountObstacle(accounts[0], caller, usdcMint);
 }
 
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {

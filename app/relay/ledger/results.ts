@@ -22,9 +22,8 @@ const WITHOUT_TEXT = [
 
 /** The results of one journal. */
 export function createResults({ writes, db, owner, compile }: Writing) {
-  async function result(id: string): Promise<ResultRow | undefined> {
-    const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
-    return (await db.executeQuery(compile('result', [id], query))).rows[0];
+  function result(id: string): Promise<ResultRow | undefined> {
+    return db.selectFrom('results').selectAll().where('execution_id', '=', id).executeTakeFirst();
   }
 
   /** The statement that stores an answer, or returns the stored one. */

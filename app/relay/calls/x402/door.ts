@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { parseAddress } from '../../../sdk/program/program.ts';
-import { createNonce, deriveExecutionId, formatUuid, nonceDay } from '../../../sdk/receipt/receipt.ts';
+import { deriveExecutionId, formatUuid, nonceDay } from '../../../sdk/receipt/receipt.ts';
 import type { PaymentReason } from '../../../sdk/wire/errorCodes.ts';
 import { formatUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecuteBody } from '../../../sdk/wire/wire.ts';
@@ -30,7 +30,7 @@ import { refuseByRecord } from '../repeats.ts';
 import { answerQuote, type DoorChain } from './offer.ts';
 import { type Payment, readPayment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
-import { type Door, nonceTail, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
+import { type Door, nonceOn, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
 import type { UnpaidLimit } from './unpaid.ts';
 
 /** A payment must be able to land for this many more blocks: it is sent some slots later. */
@@ -197,10 +197,9 @@ async function readByKey(
   payment: Payment,
 ): Promise<DepositRow | undefined> {
   if (key === null) return undefined;
-  const tail = nonceTail(door, payer, key);
   const today = nonceDay(accounts.clock());
   for (const day of [today, today - 1]) {
-    const row = await readDepositCall(ledger, executionIdOf(payment, createNonce(day, tail)));
+    const row = await readDepositCall(ledger, executionIdOf(payment, nonceOn(door, payer, key, day)));
     if (row && row.state !== 'void') return row;
   }
   return undefined;

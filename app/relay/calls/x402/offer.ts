@@ -11,7 +11,7 @@ import { countChangedListings, readByDeposit } from '../../ledger/executions.ts'
 import type { LedgerTables } from '../../ledger/tables.ts';
 import type { CallAnswer } from '../answers.ts';
 import { encodeHeader } from './paymentResponse.ts';
-import { type Door, nonceTail, type Quote, quoteOf, toRequirements } from './quote.ts';
+import { type Door, nonceOn, type Quote, quoteOf, toRequirements } from './quote.ts';
 
 /** An agent gets no more quotes after this many payments of a day were sent back because its listing had changed. */
 const MAX_CHANGES = 3;
@@ -132,7 +132,7 @@ async function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Promise<Q
   const { listing, listingVersion, price } = agent;
   const { serviceFee } = door;
   const on = (day: number) => {
-    const nonce = Buffer.from(key === null ? createNonce(day) : createNonce(day, nonceTail(door, payer, key)));
+    const nonce = Buffer.from(key === null ? createNonce(day) : nonceOn(door, payer, key, day));
     return quoteOf(door, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });
   };
   if (key === null) return on(today);

@@ -8,6 +8,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../../sdk/program/clusters.ts';
 import { depositAddress, parseAddress } from '../../../sdk/program/program.ts';
+import { createNonce } from '../../../sdk/receipt/receipt.ts';
 import type { RecentBlockhash } from '../../chain/signer.ts';
 import { refusePayment } from '../../execution/buying.ts';
 
@@ -66,12 +67,12 @@ export function secretOf(feePayer: { secretKey: Uint8Array }): Buffer {
   return createHash('sha256').update(`${TICKET_DOMAIN}secret`).update(feePayer.secretKey.subarray(0, 32)).digest();
 }
 
-/** The last 12 bytes of the nonce of a repeatable request. Nobody else can distinguish them from random bytes. */
-export function nonceTail({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string): Buffer {
-  return createHmac('sha256', secret)
+/** The nonce of a repeatable request on this UTC day. Nobody else can distinguish its last 12 bytes from random ones. */
+export function nonceOn({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string, day: number): Uint8Array {
+  const digest = createHmac('sha256', secret)
     .update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`)
-    .digest()
-    .subarray(0, 12);
+    .digest();
+  return createNonce(day, digest.subarray(0, 12));
 }
 
 /** Adds the addresses of the deposit and its vault. */
