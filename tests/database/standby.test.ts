@@ -126,7 +126,7 @@ describe('a standby indexer', function () {
     const clean = createIndexer({ rpcUrl, wsUrl, path, log: pino({ level: 'silent' }) });
     await clean.start();
     try {
-      await clean.caughtUpTo(await connection.getSlot('confirmed'), 60_000);
+      await clean.caughtUpTo(await connection.getSlot('confirmed'), 240_000);
     } finally {
       await clean.stop();
     }

@@ -155,7 +155,7 @@ describe('indexer, gaps', () => {
     await bench.stop(indexer);
     left.clear();
     await start(NEVER);
-    await until('found', async () => executionOf(opened) !== undefined);
+    await until('found', async () => (await executionOf(opened)) !== undefined);
     await heal('before.db');
   });
 

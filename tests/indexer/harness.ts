@@ -151,7 +151,7 @@ export class IndexerBench {
 
   /** Waits until everything that is confirmed now has been applied. */
   async catchUp(indexer: Indexer): Promise<void> {
-    await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), 20_000);
+    await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), 240_000);
   }
 
   async stop(indexer: Indexer): Promise<void> {

@@ -83,7 +83,7 @@ describe('the history of Helius', function () {
       ...(history && { history }),
     });
     await indexer.start();
-    await indexer.caughtUpTo(await market.node.connection.getSlot('confirmed'), 60_000);
+    await indexer.caughtUpTo(await market.node.connection.getSlot('confirmed'), 240_000);
     await indexer.stop();
     const rows: (readonly [string, unknown[]])[] = [];
     for (const table of TABLES) rows.push([table, await query(path, `SELECT * FROM ${table} ORDER BY 1, 2`)]);

@@ -106,6 +106,19 @@ export function failedAnswer(executionId: string, error = 'no luck'): Record<str
   return { execution_id: executionId, status: 'failed', error, result: null, result_hash: null, signature: null };
 }
 
+/** The longest that a start may take to compare its ledger with the chain. Some tests hinder it for ever. */
+const COMPARED_MS = 30_000;
+
+/** Waits until the relay has compared its ledger with the chain. A relay starts without that if its node is slow. */
+export async function untilCompared(url: string): Promise<void> {
+  const end = Date.now() + COMPARED_MS;
+  while (Date.now() < end) {
+    const problems: string[] = (await request(url, '/ready')).body?.problems ?? [];
+    if (!problems.includes('ledger_unreconciled') || problems.includes('authority_shared')) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -203,6 +216,7 @@ export async function startMarketplace(
         throw new Error('the relay ended before it was ready');
       }),
     ]);
+    await untilCompared(url);
     return {
       url,
       process: child,

@@ -4,13 +4,13 @@ import type { DestinationStream } from 'pino';
 import { readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
-import type { TestMarketplace } from './marketplace.ts';
+import { type TestMarketplace, untilCompared } from './marketplace.ts';
 
 /** Settings of a relay whose ledger has just lost recently signed transactions. */
 export const FORGETFUL = { AUTHORITY_SILENCE_SECONDS: '0' };
 
 /** `settings` are environment variables as an operator sets them. */
-export function startRelayHere(
+export async function startRelayHere(
   market: TestMarketplace,
   settings: NodeJS.ProcessEnv = {},
   destination?: DestinationStream,
@@ -29,5 +29,7 @@ export function startRelayHere(
     LOG_LEVEL: process.env.TEST_LOG ?? 'error',
     ...settings,
   });
-  return startRelay({ config, log: createLog(config.logLevel, destination) });
+  const relay = await startRelay({ config, log: createLog(config.logLevel, destination) });
+  await untilCompared(relay.url);
+  return relay;
 }

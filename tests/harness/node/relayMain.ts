@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { TestMarketplace } from './marketplace.ts';
+import { type TestMarketplace, untilCompared } from './marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const ARGV = ['scripts/run.mjs', 'app/relay/main.ts'];
@@ -51,6 +51,7 @@ export async function startRelayMain(market: TestMarketplace, changes: NodeJS.Pr
     };
     exited.then((code) => reject(new Error(`the relay ended with ${code} before it was ready:\n${output}`)));
   });
+  await untilCompared(url);
   return { url, child, exited, log: () => output };
 }
 

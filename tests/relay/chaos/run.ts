@@ -28,6 +28,7 @@ import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecut
 
 const RETRY_MS = 200;
 const SLOW_MS = 400;
+const DAY_SECONDS = 86_400;
 /** Milliseconds for which the database is away. */
 const AWAY_MS = 500;
 /**
@@ -158,6 +159,10 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
   const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: stage.relays }, (_, n) => start(n)));
   const urls = () => running.flatMap((relay) => relay?.url ?? []);
   const before: Picture = await lookAt(market, urls()[0]!, authorities);
+  // Ids depend on the day, so no run begins at its end.
+  const now = await market.node.now();
+  const left = DAY_SECONDS - (now % DAY_SECONDS);
+  if (left < DAY_SECONDS / 24) await market.node.timeTravel(now + left);
   const day = nonceDay(BigInt(await market.node.now()));
 
   // A faulty node or database can prevent a start, so the relay is started again, as an operator would do.

@@ -38,7 +38,8 @@ describe('a relay authority that is removed', function () {
   let held: (() => void)[] = [];
 
   before(async () => {
-    market = await startMarketplace();
+    // A held transaction must not expire.
+    market = await startMarketplace({ slotTimeMs: 400 });
     await market.relay.kill();
     proxy = await startRpcProxy(market.node);
     proxy.onCall(async ({ kind }) => {

@@ -237,7 +237,7 @@ describe('paid calls with priority, on a real node', function () {
     const execute = (task: string) =>
       request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
     try {
-      const end = Date.now() + 30_000;
+      const end = Date.now() + 240_000;
       while (!isReady()) {
         if (Date.now() > end) throw new Error('the price was never asked for');
         await new Promise((resolve) => setTimeout(resolve, 20));

@@ -369,7 +369,7 @@ describe('the journal', () => {
     const end = startRecovery({ recover: nothing, proveEnds, countRents: nothing }, one, createLog('silent'));
     try {
       await until('it has failed', async () => failed > 0);
-      await until('the other one does it', () => other.leads('proving'), 10_000);
+      await until('the other one does it', () => other.leads('proving'));
     } finally {
       end();
       await opened.run('DELETE FROM relays', 'DELETE FROM leaderships');

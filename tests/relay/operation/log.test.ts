@@ -162,7 +162,7 @@ describe('the log of a run full of secrets', function () {
     canaries.push(done.body.ipfs_url.split('/').at(-1));
     expect((await fetch(done.body.ipfs_url)).status).to.equal(200);
     const pending = await execute({ task, parameters, async: true });
-    expect(pending.body.status).to.equal('pending');
+    expect(pending.body.status).to.be.oneOf(['pending', 'running']);
     for (const mode of ['fails', 'garbage', 'lies', 'status']) {
       expect((await execute({ task, parameters: { ...parameters, mode } })).status, mode).to.equal(500);
     }
@@ -216,10 +216,10 @@ describe('the log of a run full of secrets', function () {
     }
     for (const secret of canaries) expect(written().includes(secret), secret).to.equal(false);
     expect(canaries.length).to.be.greaterThan(30);
-    const lines = written()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const text = written();
+    // The last line may be incomplete.
+    const whole = text.slice(0, text.lastIndexOf('\n')).split('\n');
+    const lines = whole.map((line) => JSON.parse(line));
     for (const line of lines) {
       const { level, time, pid, hostname, msg, ...fields } = line;
       expect(Object.keys(fields).filter((name) => !Object.hasOwn(FIELDS, name))).to.deep.equal([]);

@@ -55,7 +55,7 @@ describe('the ledger lost, and an old backup restored', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
   before(async () => {
-    market = await startMarketplace();
+    market = await startMarketplace({ timeoutSeconds: 600 });
   });
   after(() => market.stop());
 
@@ -84,8 +84,8 @@ describe('the ledger lost, and an old backup restored', function () {
       else if (body.task.startsWith('held')) held.set(body.execution_id, answer);
       else if (!body.task.startsWith('silent')) answer();
     });
-    const begin = async (task: string, timeout_seconds = 60): Promise<string> => {
-      const { body } = await execute(url, { task, async: true, timeout_seconds });
+    const begin = async (task: string): Promise<string> => {
+      const { body } = await execute(url, { task, async: true });
       const id = body.execution_id as string;
       await untilFound(`the call of ${task}`, async () => (market.calls.get(id) === 1 ? id : null));
       return id;
@@ -102,7 +102,7 @@ describe('the ledger lost, and an old backup restored', function () {
     await untilFound('its end', async () => ((await read(url, endsAfter)).status === 'completed' ? true : null));
     const lostCompleted = (await execute(url, { task: 'after' })).body.execution_id as string;
     const lostFailed = (await execute(url, { task: 'failing' })).body.error.execution_id as string;
-    const lostOpen = [await begin('silent: one', 8), await begin('silent: two', 8)];
+    const lostOpen = [await begin('silent: one'), await begin('silent: two')];
     await market.relay.kill();
     await restore();
     expect(await openRecords()).to.equal(3);

@@ -110,10 +110,13 @@ describe('two deployments with one relay authority', function () {
     const call = atFirst();
     await until('the creator is called', async () => held.length === 1);
     second = await startSecond();
-    expect(await problemsOf(second.url)).to.include.members(['authority_shared', 'ledger_unreconciled']);
+    await until('it sees the first', async () => {
+      const problems = await problemsOf(second.url);
+      return ['authority_shared', 'ledger_unreconciled'].every((problem) => problems.includes(problem));
+    });
     await equipSecond();
     requireRefused(await atSecond());
-    expect(await isReady(market.relay.url)).to.equal(true);
+    await until('the first is ready', () => isReady(market.relay.url));
     held[0]!();
     expect((await call).status).to.equal(200);
     expect(rowsOfSecond()).to.deep.equal([]);
@@ -167,11 +170,11 @@ describe('two deployments with one relay authority', function () {
     const listed = await connection.getSignaturesForAddress(market.authority.publicKey, {}, 'confirmed');
     expect(listed.map((one) => one.signature)).to.include(signature);
     second = await startSecond();
-    expect(await problemsOf(second.url)).to.deep.equal([]);
+    await until('it is ready', () => isReady(second.url));
 
     expect((await atFirst()).status).to.equal(200);
     const beside = await startRelayHere(market, { LOG_LEVEL: 'silent' });
-    expect(await problemsOf(beside.url)).to.deep.equal([]);
+    await until('the one beside it is ready', () => isReady(beside.url));
     await beside.stop();
   });
 });

@@ -24,7 +24,7 @@ describe('a starting relay', function () {
   let proxy: RpcProxy;
 
   before(async () => {
-    market = await startMarketplace();
+    market = await startMarketplace({ timeoutSeconds: 600 });
     proxy = await startRpcProxy(market.node);
   });
   after(async () => {
@@ -63,7 +63,7 @@ describe('a starting relay', function () {
       while (begun < LOST) {
         begun += 1;
         const { status, body, text } = await execute(market.relay.url, { task: 'lost', async: true });
-        expect(status, text).to.equal(200);
+        expect(status, text).to.be.oneOf([200, 202]);
         lost.push(body.execution_id);
       }
     };

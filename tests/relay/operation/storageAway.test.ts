@@ -28,8 +28,7 @@ describe('results whose storage is away', function () {
   let objects: ResultObjects;
   before(async () => {
     storage = await startStorage();
-    // The storage normally answers within 100 ms, so its timeout can be short.
-    objects = createResultObjects(storage.settings, 2_000);
+    objects = createResultObjects(storage.settings, 10_000);
     world = await startWorld({ readText: createReadText(objects, log) });
   });
   beforeEach(() => {
