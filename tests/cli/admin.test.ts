@@ -265,5 +265,11 @@ describe('the command line without the service: the admin', function () {
     expect(await terminal.look('admin', 'changes')).to.include({ guardian: guard, admin_delay_seconds: 86_400 });
     await terminal.done(stranger, 'admin', 'apply-change', fee);
     expect(await config()).to.include({ fee_bps: 7, admin_delay_seconds: 86_400 });
+    const late = await propose('--fee-bps', '8');
+    await market.node.timeTravel((await market.node.now()) + 86_400 + 604_800);
+    expect((await waiting())[0]).to.deep.include({ change_id: late, applicable_in_seconds: 0, is_expired: true });
+    const expired = await terminal.refused(stranger, 'admin', 'apply-change', late);
+    expect(expired).to.include('Cancel it and propose it again (ChangeExpired). It expired at 20');
+    await terminal.done(guardian, 'admin', 'cancel-change', late);
   });
 });

@@ -98,10 +98,15 @@ describe('delayed changes of settings', function () {
       await waiting(page).locator(`[title="${next}"]`).waitFor();
       expect(await showConfig()).to.include({ pending_admin: null });
     });
+    const { body } = await site.visitor.send('/trpc/config.changes', null);
+    const { expires_at } = body.result.data.changes[0];
+    await timeTravel(site.visitor.demo.rpc_url, Date.parse(expires_at) / 1_000 + 1);
     await visit(site, GUARDIAN, async (page) => {
       await page.goto('/admin');
       await page.getByRole('link', { name: 'Fees and settings' }).first().click();
       await waiting(page).locator(`[title="${next}"]`).waitFor();
+      await waiting(page).getByText('expired', { exact: true }).waitFor();
+      expect(await waiting(page).getByRole('button', { name: 'Apply' }).count()).to.equal(0);
       await waiting(page).getByRole('button', { name: 'Cancel the change' }).click();
       await sign(page, 'Sign and cancel');
       await waiting(page).getByText('No pending changes').waitFor();

@@ -51,6 +51,19 @@ describe('pending changes:', () => {
     await w.rejects([apply()], [], 'AccountNotInitialized');
   });
 
+  it('expires a change 7 days after it is due: it can only be cancelled', async () => {
+    await w.must([propose({ settings: { feeBps: 50 } })], [w.admin]);
+    await w.must([propose({ settings: { feeBps: 40 } }, 2n)], [w.admin]);
+    const expiresAt = START + BigInt(DELAY) + 604_800n;
+    await w.vm.setClock(expiresAt - 1n);
+    await w.must([apply(2n)], []);
+    await w.vm.setClock(expiresAt);
+    await w.rejects([apply()], [], 'ChangeExpired');
+    const rent = w.vm.rent(CHANGE_BYTES);
+    await w.moves([cancel(guardian)], [guardian], { admin: { lamports: rent } });
+    expect((await config()).feeBps).to.equal(40);
+  });
+
   it('applies changes that narrow power at once', async () => {
     await w.must([update({ opensPaused: true })], [w.admin]);
     await w.must([update({ opensPaused: false, exposureMultiple: 9, disputeWindowSeconds: 260_000 })], [w.admin]);

@@ -206,7 +206,7 @@ function addChanges(group: Command): void {
     });
 
   withWallet(group.command('apply-change'))
-    .description('apply a change that is due; any wallet can do this')
+    .description('apply a change that is due, within 7 days; any wallet can do this')
     .argument('<change_id>', 'as `changes` shows it', toChangeId)
     .action(async (changeId: bigint, options: CommonOptions) => {
       const { applyPending } = await import('../../sdk/wallet/changes.ts');

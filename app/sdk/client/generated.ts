@@ -1067,8 +1067,15 @@ export interface components {
                          * @description The time from which anyone can apply the change.
                          */
                         applicable_at: string;
-                        /** @description Seconds until the change can be applied, by the chain’s clock; 0 if it can be applied now. */
+                        /** @description Seconds until the change can be applied, by the chain’s clock; 0 if that time has come. */
                         applicable_in_seconds: number;
+                        /**
+                         * Format: date-time
+                         * @description The time from which the change can only be cancelled: 7 days after `applicable_at`.
+                         */
+                        expires_at: string;
+                        /** @description True from `expires_at` on, by the chain’s clock. */
+                        is_expired: boolean;
                     }[];
                 };
             };

@@ -37,6 +37,7 @@ export const constants = {
   tierPriceMax: BigInt(constantText('TIER_PRICE_MAX')),
   tierDepositMax: BigInt(constantText('TIER_DEPOSIT_MAX')),
   slashMultiple: BigInt(constantText('SLASH_MULTIPLE')),
+  changeSeconds: Number(constantText('CHANGE_SECONDS')),
   maxCollateralTiers: Number(constantText('MAX_COLLATERAL_TIERS')),
   maxUriLength: Number(constantText('MAX_URI_LENGTH')),
   standardTagCount: Number(constantText('STANDARD_TAG_COUNT')),

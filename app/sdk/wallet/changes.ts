@@ -16,7 +16,7 @@ import type { PendingChanges } from '../wire/operationProcedures.ts';
 import { findAccounts, readAccount, readClock } from './connection.ts';
 import { formatKey, formatTime } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
-import { describeChanges } from './pending.ts';
+import { describeChanges, expiryOf } from './pending.ts';
 import { sendTransaction } from './send.ts';
 import { sendAsAdmin } from './settings.ts';
 import type { Signer } from './signer.ts';
@@ -66,9 +66,11 @@ export async function announceChange(chain: MarketplaceChain, admin: Signer, pro
 
 /** Applies a change that is due. Any wallet can do it. */
 export async function applyPending(chain: MarketplaceChain, wallet: Signer, changeId: bigint): Promise<string> {
-  const { rentSponsor, dueAt } = await readChange(chain, changeId);
+  const change = await readChange(chain, changeId);
+  const { rentSponsor, dueAt } = change;
   return sendTransaction(chain.connection, [applyChange({ changeId, rentSponsor })], wallet, {
     ChangeNotDue: `It can be applied from ${formatTime(dueAt)} on.`,
+    ChangeExpired: `It expired at ${formatTime(expiryOf(change))}.`,
   });
 }
 

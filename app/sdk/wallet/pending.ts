@@ -1,6 +1,12 @@
 /** Describes pending changes of the settings: each value before and after, with its unit. Part of changes.ts. */
 import type { PublicKey } from '@solana/web3.js';
-import { type Config, type ConfigChange, type PendingChange, relayAuthoritiesOf } from '../program/program.ts';
+import {
+  type Config,
+  type ConfigChange,
+  constants,
+  type PendingChange,
+  relayAuthoritiesOf,
+} from '../program/program.ts';
 import type { ChangedSetting, PendingChanges } from '../wire/operationProcedures.ts';
 import { toTime } from '../wire/time.ts';
 import { formatUsdc, toUsdc } from '../wire/usdc.ts';
@@ -11,6 +17,9 @@ export interface FoundChange {
   address: PublicKey;
   fields: PendingChange;
 }
+
+/** Unix seconds from which the change can only be cancelled. */
+export const expiryOf = ({ dueAt }: PendingChange): bigint => dueAt + BigInt(constants.changeSeconds);
 
 /** All pending changes, the first applicable one first. `now` is the chain's clock, unix seconds. */
 export function describeChanges(config: Config, found: readonly FoundChange[], now: bigint): PendingChanges {
@@ -25,6 +34,8 @@ export function describeChanges(config: Config, found: readonly FoundChange[], n
       proposed_at: toTime(fields.proposedAt),
       applicable_at: toTime(fields.dueAt),
       applicable_in_seconds: Number(fields.dueAt > now ? fields.dueAt - now : 0n),
+      expires_at: toTime(expiryOf(fields)),
+      is_expired: now >= expiryOf(fields),
     })),
   };
 }

@@ -81,8 +81,10 @@ export const PendingChanges = z.strictObject({
       proposed_at: Time,
       /** Time from which anybody can apply it. */
       applicable_at: Time,
-      /** Remaining time by the chain's clock; 0 if it can be applied now. */
+      /** Remaining time by the chain's clock; 0 if that time has come. */
       applicable_in_seconds: Count,
+      expires_at: Time.describe('The time from which the change can only be cancelled: 7 days after `applicable_at`.'),
+      is_expired: z.boolean().describe('True from `expires_at` on, by the chain’s clock.'),
     }),
   ),
 });

@@ -133,6 +133,9 @@ pub const SLASH_MULTIPLE: u64 = 20;
 /// Greatest `admin_delay_seconds`, the delay of a proposed change: 30 days.
 #[constant]
 pub const ADMIN_DELAY_SECONDS_MAX: u32 = 2_592_000;
+/// Seconds after it is due in which a pending change can be applied: 7 days.
+#[constant]
+pub const CHANGE_SECONDS: i64 = 604_800;
 /// How many collateral tiers a config can hold.
 #[constant]
 pub const MAX_COLLATERAL_TIERS: u8 = 4;

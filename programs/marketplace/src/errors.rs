@@ -237,6 +237,10 @@ pub enum MarketplaceError {
     ChangeMustWait,
     #[msg("The change is not due yet")]
     ChangeNotDue,
+    #[msg(
+        "The change was not applied within 7 days after it was due. Cancel it and propose it again"
+    )]
+    ChangeExpired,
     #[msg("admin_delay_seconds can only be raised, to at most 2592000")]
     AdminDelayOutOfBounds,
     #[msg("This key is not a relay authority")]

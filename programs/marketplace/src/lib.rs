@@ -92,10 +92,10 @@ pub mod marketplace {
         propose_change_handler(ctx, args)
     }
 
-    /// Apply a pending change that is due. Its rent goes back to the account that paid it.
+    /// Apply a pending change that is due, within 7 days. Its rent goes back to the account that paid it.
     ///
     /// Authority: anyone. Emits `ChangeApplied`.
-    /// Errors: ChangeNotDue, WrongRentSponsor, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities.
+    /// Errors: ChangeNotDue, ChangeExpired, WrongRentSponsor, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities.
     #[access_control(ctx.accounts.validate())]
     pub fn apply_change(ctx: Context<ApplyChange>) -> Result<()> {
         apply_change_handler(ctx)

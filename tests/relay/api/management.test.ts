@@ -114,6 +114,8 @@ describe('/trpc', () => {
             change_id: '1',
             applicable_at: at(3_600),
             applicable_in_seconds: 0,
+            expires_at: at(3_600 + 604_800),
+            is_expired: false,
             settings: [
               { setting: 'fee', unit: 'basis_points', before: 100, after: 50 },
               { setting: 'min_price', unit: 'usdc', before: 0.01, after: 0.02 },
@@ -132,6 +134,8 @@ describe('/trpc', () => {
             change_id: '2',
             applicable_at: at(86_400),
             applicable_in_seconds: 82_800,
+            expires_at: at(86_400 + 604_800),
+            is_expired: false,
             settings: [
               { setting: 'relay_authorities', unit: 'address', before: [admin], after: [admin, key.toBase58()] },
               { setting: 'guardian', unit: 'address', before: admin, after: null },

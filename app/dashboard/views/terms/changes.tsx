@@ -107,7 +107,8 @@ export function Changes() {
       <div>
         <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">
-          {data && delayWords(data.admin_delay_seconds)} Once a change is due, anybody can apply it.
+          {data && delayWords(data.admin_delay_seconds)} Once a change is due, anybody can apply it for 7 days. After
+          that it can only be cancelled.
         </p>
       </div>
       {error && <Trouble error={error} what="The changes" onRetry={refetch} />}
@@ -161,14 +162,19 @@ function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
             'Can be applied',
             <span key="applicable" className="flex flex-wrap items-center gap-2">
               <Time at={change.applicable_at} />
-              <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `in ${formatSpan(left)}` : 'now'}</Badge>
+              {change.is_expired ? (
+                <Badge>expired</Badge>
+              ) : (
+                <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `in ${formatSpan(left)}` : 'now'}</Badge>
+              )}
             </span>,
           ],
+          ['Expires', <Time key="expires" at={change.expires_at} />],
           ['Account', <Id key="account" value={change.change} kind="address" />],
         ]}
       />
       <div className="flex flex-wrap gap-2">
-        {left === 0 && (
+        {left === 0 && !change.is_expired && (
           <Button kind="primary" onClick={() => onOrder({ change, kind: 'apply' })}>
             Apply
           </Button>

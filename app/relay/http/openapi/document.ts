@@ -140,7 +140,7 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
       operationId: 'getPendingChanges',
       summary: 'List the pending changes of the terms',
       about:
-        'A change that gives a key more rights or raises costs waits for `admin_delay_seconds`. From `applicable_at` on, anyone can apply it. Read from the chain at most 4 seconds ago.',
+        'A change that gives a key more rights or raises costs waits for `admin_delay_seconds`. From `applicable_at` to `expires_at`, anyone can apply it. Read from the chain at most 4 seconds ago.',
       schema: ChangesAnswer,
       example: CHANGES_ANSWER,
     }),

@@ -14,7 +14,7 @@ export const GLOSSARY: Record<string, string> = {
   agent_name: "The agent's present name; null if this service does not have its description.",
   agents: 'At most `limit` agents.',
   applicable_at: 'The time from which anyone can apply the change.',
-  applicable_in_seconds: 'Seconds until the change can be applied, by the chain’s clock; 0 if it can be applied now.',
+  applicable_in_seconds: 'Seconds until the change can be applied, by the chain’s clock; 0 if that time has come.',
   archive: 'The archive’s address on-chain, base58.',
   'ExecutionFull.archive':
     'The URL of the proof of an archived execution; null while its record’s account exists, and for a few seconds after.',

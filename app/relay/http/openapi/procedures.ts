@@ -82,6 +82,8 @@ export const CHANGES_ANSWER = {
           proposed_at: '2026-01-01T00:00:00.000Z',
           applicable_at: '2026-01-02T00:00:00.000Z',
           applicable_in_seconds: 3_600,
+          expires_at: '2026-01-09T00:00:00.000Z',
+          is_expired: false,
         },
       ],
     },

@@ -3,6 +3,7 @@
 
 use anchor_lang::prelude::*;
 
+use crate::constants::CHANGE_SECONDS;
 use crate::errors::MarketplaceError;
 use crate::state::{Config, SettingsChange};
 
@@ -41,9 +42,11 @@ pub struct PendingChange {
 }
 
 impl PendingChange {
-    /// It can be applied from `due_at` on.
+    /// It can be applied from `due_at` on, for `CHANGE_SECONDS`.
     pub fn require_due(&self, now: i64) -> Result<()> {
         ensure!(now >= self.due_at, MarketplaceError::ChangeNotDue);
+        let expires_at = self.due_at.saturating_add(CHANGE_SECONDS);
+        ensure!(now < expires_at, MarketplaceError::ChangeExpired);
         Ok(())
     }
 }

@@ -7,6 +7,8 @@ import { frozenOrGone } from './token.ts';
 export const CONFIG = text(program.findConfig());
 export const TREASURY = text(program.findTreasury());
 export const NOBODY = '11111111111111111111111111111111';
+/** How long a change that is due can be applied. */
+export const CHANGE_SECONDS = 604_800n;
 export const ZERO_HASH = '00'.repeat(32);
 
 export type Config = StateOf<'Config'>;
@@ -177,6 +179,7 @@ export function proposeChange(ledger: Ledger, input: program.ProposeChangeInput)
 export function applyChange(ledger: Ledger, input: program.ApplyChangeInput): void {
   const { address, rentSponsor, dueAt, details } = waiting(ledger, input);
   demand(ledger.now >= dueAt, 'ChangeNotDue');
+  demand(ledger.now < dueAt + CHANGE_SECONDS, 'ChangeExpired');
   ledger.change('Config', CONFIG, applied(config(ledger), details));
   ledger.close(address, rentSponsor);
 }

@@ -148,7 +148,9 @@ export const applyChange: Planner = (scene, draw) => {
   const input = someChange(ledger, draw);
   if (!input) return proposeChange(scene, draw);
   const { dueAt } = ledger.state('PendingChange', text(program.findChange(input.changeId)));
+  const expiresAt = dueAt + rules.CHANGE_SECONDS;
   if (dueAt > ledger.now && draw.maybe(70)) return until(ledger, [dueAt]);
+  if (expiresAt > ledger.now && draw.maybe(10)) return until(ledger, [expiresAt]);
   return plan('apply_change', 'ChangeApplied', program.applyChange(input), (target) =>
     rules.applyChange(target, input),
   );
