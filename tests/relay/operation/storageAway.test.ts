@@ -28,7 +28,7 @@ describe('results whose storage is away', function () {
   let objects: ResultObjects;
   before(async () => {
     storage = await startStorage();
-    objects = createResultObjects(storage.settings, 10_000);
+    objects = createResultObjects(storage.settings, 5_000);
     world = await startWorld({ readText: createReadText(objects, log) });
   });
   beforeEach(() => {
