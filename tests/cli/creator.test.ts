@@ -8,7 +8,7 @@ import { KEY_DIRECTORY_PATH } from '../../app/sdk/creator/callSignature.ts';
 import { createCreatorServer, generateSigningKey, signingKeyAddress } from '../../app/sdk/creator/creator.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
-import { runHere } from './run.ts';
+import { runHere, testUndisturbed } from './run.ts';
 
 describe('the command line of a creator', function () {
   this.timeout(60_000);
@@ -25,7 +25,8 @@ describe('the command line of a creator', function () {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     try {
-      const run = await runHere(['creator', 'test', `http://127.0.0.1:${port}/execute`, ...words]);
+      const url = `http://127.0.0.1:${port}/execute`;
+      const run = await testUndisturbed(() => runHere(['creator', 'test', url, ...words]));
       return { ...run, address: signingKeyAddress(signingKey) };
     } finally {
       server.close();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { runCommand } from '../../app/cli/run.ts';
+import { undisturbed } from '../harness/edge/undisturbed.ts';
 import { ROOT } from '../local/start.ts';
 
 export interface Run {
@@ -60,6 +61,13 @@ async function runAlone(words: string[], env: Record<string, string>): Promise<R
   }
 }
 
+/** Runs a `creator test`, again if a pause of this computer spoiled it. */
+export const testUndisturbed = (run: () => Promise<Run>): Promise<Run> =>
+  undisturbed(async () => {
+    const ran = await run();
+    return { ...ran, failed: [...ran.stderr.matchAll(/^failed (\w+): /gm)].map(([, name]) => name!) };
+  });
+
 /** Runs commands on one chain, signed by the test's wallets. */
 export function createTerminal(rpcUrl: string) {
   const directory = mkdtempSync(join(tmpdir(), 'cli-'));
@@ -81,6 +89,7 @@ export function createTerminal(rpcUrl: string) {
     /** The path of a file in the same directory. */
     path,
     file,
+    run,
     /** Runs a command that succeeds, and returns its result. */
     done: async (wallet: Keypair, ...words: string[]) => parse(await run(wallet, words)),
     /** Runs a command that is refused, and returns its message. */

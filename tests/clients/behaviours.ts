@@ -90,14 +90,15 @@ interface Seen {
 
 /** Starts a marketplace with two agents. The creator behaves as `parameters.creator` says. */
 export async function startScene(environment: NodeJS.ProcessEnv = {}, feePayer?: Keypair): Promise<TestMarketplace> {
-  const market = await startMarketplace({ slotTimeMs: 50, environment, ...(feePayer && { feePayer }) });
+  // A quote expires after 150 slots, which is 30 s.
+  const market = await startMarketplace({ slotTimeMs: 200, environment, ...(feePayer && { feePayer }) });
   market.setBehaviour(({ execution_id, task, parameters }, response, reply) => {
     const answer = goodAnswer(market.signingKey, execution_id, `done: ${task}`);
     const good = () => reply(answer);
     const isStreamed = String(response.req.headers.accept).startsWith(EVENT_STREAM);
     if (parameters.creator === 'fails') reply(failedAnswer(execution_id));
     else if (isStreamed && parameters.creator === 'streams') void write(response, answer, 0);
-    else if (isStreamed && parameters.creator === 'streams slowly') void write(response, answer, 2_500);
+    else if (isStreamed && parameters.creator === 'streams slowly') void write(response, answer, 5_000);
     else if (isStreamed && parameters.creator === 'streams, then fails') {
       void write(response, failedAnswer(execution_id), 0);
     } else if (parameters.creator === 'slow') setTimeout(good, 5_000);
@@ -194,6 +195,12 @@ function forward(url: string, method: string, headers: IncomingHttpHeaders, body
   return fetch(url, { method, headers: sent, ...(body.length > 0 && { body }) });
 }
 
+/** Waits until no execution runs any more. Those of silent creators are refunded after their timeout. */
+export async function allEnded(market: TestMarketplace): Promise<void> {
+  const ended = ['settled', 'refunded', 'void'];
+  while ((await market.journal()).some(({ state }) => !ended.includes(state))) await delay(100);
+}
+
 /** Declares a test for each behaviour. `market` comes from `startScene`. `program` makes all calls once before. */
 export function behavesAsTheTableSays(kind: string, market: () => TestMarketplace, program: Program): void {
   describe(`behaviours, ${kind}`, () => {
@@ -213,20 +220,12 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
         return { base_url: `${scripted.url}/${index}`, api_key: api_key as string, client: options, call: filled };
       });
       outcomes = await program(entries);
-      await allEnded();
+      await allEnded(market());
       ({ seen } = scripted);
       scripted.close();
       charges = await settledByTask();
       spent = before - (await market().balances()).callers[0]!;
     });
-
-    /** Waits until no execution runs any more. Those of silent creators are refunded after their timeout. */
-    async function allEnded(): Promise<void> {
-      const ended = ['settled', 'refunded', 'void'];
-      while ((await market().journal()).some(({ state }) => !ended.includes(state))) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    }
 
     async function settledByTask(): Promise<Map<string, number>> {
       const sql = "SELECT task FROM executions WHERE state = 'settled'";

@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { type Accepted, decodeHeader } from '../harness/node/x402.ts';
-import type { Outcome, Program } from './behaviours.ts';
+import { allEnded, type Outcome, type Program } from './behaviours.ts';
 
 export const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
@@ -60,7 +60,7 @@ const PURCHASES: Purchase[] = [
   },
   {
     name: 'gives up at its timeout, and says that the outcome is not known',
-    call: { timeout: 5 },
+    call: { timeout: 30 },
     answers: ['running long'],
     error: { class: 'WaitTimeoutError', code: 'wait_timeout' },
     spent: TOTAL,
@@ -181,6 +181,8 @@ export function paysFromAWallet(kind: string, market: () => TestMarketplace, pro
       for (const { publicKey } of wallets) await market().mintTo(publicKey, FUNDS);
       between = await startBetween(market().relay.url);
       outcomes = await program(PURCHASES.map((_, index) => entryOf(index, `${between.url}/${index}`)));
+      // A call whose client has ended may still be settled.
+      await allEnded(market());
       earned = (await market().balances()).creator - creator;
     });
     after(() => between?.close());

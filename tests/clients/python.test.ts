@@ -505,7 +505,7 @@ describe('clients/python', function () {
     const bodyOf = (fields: object = {}) =>
       JSON.stringify({
         ...{ execution_id: newId(), task: 'hello', parameters: {}, user_pubkey: vectors.keys.caller.public_key },
-        ...{ timeout_seconds: 5, ...fields },
+        ...{ timeout_seconds: 60, ...fields },
       });
 
     interface Call {
@@ -593,7 +593,7 @@ describe('clients/python', function () {
       await expectSame({}, 200, { status: 'completed', result: 'hello: execution, run 1, ü', tokens_used: 7 });
       await expectSame({ purpose: 'test' }, 200, { result: 'hello: test, run 1, ü' });
       await expectSame({ body: bodyOf({ task: 'surrogates' }) }, 200, { result: 'a\ufffdb' });
-      await expectSame({ body: bodyOf().replace('"timeout_seconds":5', '"timeout_seconds":5.0') }, 200, {
+      await expectSame({ body: bodyOf().replace('"timeout_seconds":60', '"timeout_seconds":60.0') }, 200, {
         status: 'completed',
       });
       const numbers = '{"b":[1e21,12345678901234567890,0.1,-0.0,1e-7],"é":"\\u0001","a":null}';
@@ -602,7 +602,7 @@ describe('clients/python', function () {
 
     it('fails as the kit in TypeScript does: failures, errors, deadlines, long answers, unknown keys', async () => {
       const failed = (error: string) => ({ status: 'failed', result: null, result_hash: null, signature: null, error });
-      const task = (task: string, timeout_seconds = 5) => ({ body: bodyOf({ task, timeout_seconds }) });
+      const task = (task: string, timeout_seconds = 60) => ({ body: bodyOf({ task, timeout_seconds }) });
       await expectSame(task('fails'), 200, failed('no luck'));
       await expectSame(task('crashes'), 200, failed('the agent failed with an internal error'));
       await expectSame(task('times out'), 200, failed('the agent failed with an internal error'));
@@ -638,7 +638,7 @@ describe('clients/python', function () {
       const execution_id = newId();
       const call = { body: bodyOf({ execution_id, task: 'is slow' }) };
       const answers = await Promise.all([bothSay(call), bothSay(call)]);
-      answers.push(await bothSay({ body: bodyOf({ execution_id, task: 'is slow', timeout_seconds: 60 }) }));
+      answers.push(await bothSay({ body: bodyOf({ execution_id, task: 'is slow', timeout_seconds: 50 }) }));
       const [first] = answers.flat();
       expect(first!.body.result).to.equal('is slow: execution, run 1, ü');
       for (const answer of answers.flat()) expect(answer).to.deep.equal(first);

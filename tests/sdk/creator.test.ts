@@ -68,6 +68,15 @@ async function read(response: Response): Promise<Reply> {
   return { status: response.status, text, json: JSON.parse(text), headers: response.headers };
 }
 
+/** A promise, and the function that resolves it. */
+function gate(): [Promise<void>, () => void] {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [opened, open];
+}
+
 const failure = (executionId: unknown, error: string): object => ({
   execution_id: executionId,
   status: 'failed',
@@ -315,10 +324,7 @@ describe('sdk/creator', () => {
 
     it('waits for the running call', async () => {
       let runs = 0;
-      let finish = (): void => {};
-      const finished = new Promise<void>((resolve) => {
-        finish = resolve;
-      });
+      const [finished, finish] = gate();
       const base = await serve({
         execute: async () => {
           runs += 1;
@@ -337,18 +343,25 @@ describe('sdk/creator', () => {
 
     it('continues when the caller hangs up, and answers the repeated request', async () => {
       let runs = 0;
-      const gate = new Promise<void>((open) => setTimeout(open, 200));
+      const [begun, begin] = gate();
+      const [finished, finish] = gate();
       const base = await serve({
         execute: async () => {
           runs += 1;
-          await gate;
+          begin();
+          await finished;
           return { result: 'kept' };
         },
       });
       const request = execution();
-      const hangUp = AbortSignal.timeout(80);
-      const error = await post(base, request, { signal: hangUp }).catch((reason: Error) => reason);
-      expect((error as Error).name).to.equal('TimeoutError');
+      const leaving = new AbortController();
+      const lost = post(base, request, { signal: leaving.signal }).catch((reason: Error) => reason);
+      await begun;
+      leaving.abort();
+      expect(((await lost) as Error).name).to.equal('AbortError');
+      // After this round trip the server has noticed the hang-up.
+      await fetch(`${base}/health`);
+      finish();
       expect((await post(base, request)).json.result).to.equal('kept');
       expect(runs).to.equal(1);
     });

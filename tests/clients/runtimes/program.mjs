@@ -45,7 +45,7 @@ async function run({ baseUrl, apiKey, rpcUrl, lossyUrl, silentUrl, closedUrl, we
 
   report.lost = (await to(lossyUrl).agents.run(id, { task: 'lost' })).result;
   report.resumed = [];
-  const following = to(lossyUrl, { timeout: 4_000 }).executions.events(paid.execution_id);
+  const following = to(lossyUrl, { timeout: 4_000, maxRetries: 20 }).executions.events(paid.execution_id);
   for await (const { type } of following) report.resumed.push(type);
   report.closed = await refusal(to(closedUrl, { maxRetries: 0 }).agents.run(id, { task: 'x' }));
   report.late = await refusal(to(silentUrl, { maxRetries: 0, timeout: 200 }).agents.run(id, { task: 'x' }));
