@@ -4,7 +4,7 @@
  */
 import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, untilLoaded } from '../tests/dashboard/browser.ts';
-import { cleanUp, goneWithin, newDirectory, startNetwork } from '../tests/local/start.ts';
+import { cleanUp, newDirectory, startNetwork, untilGone } from '../tests/local/start.ts';
 import { CATEGORIES, type Device, installLighthouse, runLighthouse, type Scores } from './dashboard/lighthouse.ts';
 import { atLeast, atMost, type Goal, median, round, toTable } from './figures.ts';
 import type { Part } from './part.ts';
@@ -13,7 +13,6 @@ const SCRIPT_GOAL_KB = 200;
 const SCORE_GOAL = 95;
 
 const DEVICES: Device[] = ['desktop', 'mobile'];
-const STOP_MS = 30_000;
 
 export interface ViewFigures extends Scores {
   view: string;
@@ -67,7 +66,7 @@ async function benchDashboard(rounds: number, report: (line: string) => void): P
   } finally {
     if (start.processes().length > 0) {
       start.signalGroup('SIGINT');
-      await goneWithin(start, STOP_MS);
+      await untilGone(start);
     }
     cleanUp();
   }

@@ -203,10 +203,13 @@ describe('the command line', function () {
     const echo = demo.agents.find(({ name }) => name === 'sandbox-echo')?.agent_id ?? '';
     expect(await api.execute(echo, { task: 'hi' })).to.include({ status: 'completed', result: 'hi' });
 
-    const listed = await local('keys', 'list', '--keypair', caller.keypair_path, '--json');
-    const row = JSON.parse(listed.stdout).find(({ key_id }: { key_id: string }) => key_id === key.key_id);
+    const row = await untilFound('the index has the call', async () => {
+      const listed = await local('keys', 'list', '--keypair', caller.keypair_path, '--json');
+      expect(listed.stdout).to.include(key.key_id).and.not.include(key.api_key);
+      const rows = JSON.parse(listed.stdout) as { key_id: string; execution_count: number }[];
+      return rows.find(({ key_id, execution_count }) => key_id === key.key_id && execution_count > 0) ?? null;
+    });
     expect(row).to.include({ name: 'laptop', execution_count: 1, total_spent_usdc: 0.01, revoked: false });
-    expect(listed.stdout).not.to.include(key.api_key);
 
     const revoked = await local('keys', 'revoke', key.key_id, '--keypair', caller.keypair_path);
     expect(revoked.code, revoked.stderr).to.equal(0);

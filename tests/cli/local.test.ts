@@ -11,6 +11,7 @@ import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { until } from '../harness/edge/until.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { type Run, runHere } from './run.ts';
 
@@ -87,7 +88,7 @@ describe('the command line on the local network', function () {
       expect(record.status).to.equal('completed');
       expect(record.cost_usdc).to.equal(0.01);
       expect(seconds(record.completed_at!)).to.be.at.least(seconds(now));
-      expect((await api.ready()).problems).to.deep.equal([]);
+      await until('it is ready', async () => (await api.ready()).problems.length === 0);
     }
   });
 

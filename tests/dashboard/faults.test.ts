@@ -10,7 +10,7 @@ import { sendTransaction } from '../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { timeTravel } from '../harness/node/node.ts';
 import { createVisitor } from '../journey/visitor.ts';
-import { goneWithin, startNetwork } from '../local/start.ts';
+import { startNetwork, untilGone } from '../local/start.ts';
 import { requireChromium } from './browser.ts';
 import { type Site, startSite, useSite, visit } from './site.ts';
 
@@ -21,8 +21,6 @@ const SERVICE_FEE = 5_000n;
 const STREAMS_PER_KEY = 10;
 /** The console reports every request that was cut off. */
 const CUT_OFF = /Failed to load resource: net::ERR_(FAILED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
-/** Timeout for stopping all processes. */
-const STOP_MS = 60_000;
 
 const dialog = (page: Page) => page.getByRole('dialog');
 const progress = (page: Page, title: string) =>
@@ -246,7 +244,7 @@ describe('a marketplace that does not answer', function () {
       await page.getByRole('textbox', { name: 'API key' }).fill(demo.callers[0]!.api_key);
 
       site.start.signalGroup('SIGINT');
-      await goneWithin(site.start, STOP_MS);
+      await untilGone(site.start);
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       await page.getByText('The marketplace does not answer').waitFor();
 

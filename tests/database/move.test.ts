@@ -212,17 +212,20 @@ describe('migrate-to-postgres', function () {
     // The first write of a starting relay.
     const list = "INSERT INTO call_keys (kid, x, listed_until_ms) VALUES ('theirs', 'x', 0)";
     const there = open();
-    await there.pool.query("SET lock_timeout TO '100ms'");
     const insert = () =>
-      there.pool.query(list).then(
+      there.pool.query(`SET lock_timeout TO '100ms'; ${list}`).then(
         () => 'it was written',
         (error: Error) => error.message,
       );
-    const during: [ReturnType<typeof refusals>, Promise<string>][] = [];
+    // The copy waits at this table, which is not the first, until all refusals are known.
+    const holder = await there.pool.connect();
+    await holder.query('BEGIN; LOCK TABLE chain.events IN SHARE MODE');
+    let during: Promise<[Awaited<ReturnType<typeof refusals>>, string]> | undefined;
     await moveToPostgres(folder, url, () => {
-      if (during.length === 0) during.push([refusals(), insert()]);
+      during ??= Promise.all([refusals(), insert()]).finally(() => holder.query('COMMIT'));
     });
-    const [files, written] = await Promise.all(during[0]!);
+    const [files, written] = await during!;
+    holder.release();
     await there.close();
     expect(files.relay).to.match(
       /ledger\.db is being moved to PostgreSQL \(process \d+\)\. When that has ended, start with DATABASE_URL/,

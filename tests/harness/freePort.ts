@@ -1,12 +1,30 @@
 /** Finds ports for processes that must know their port before they start. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+
+/**
+ * Linux takes ports from 32768 for connections, and for servers that listen on port 0. So no other process gets a port
+ * of this range by chance.
+ */
+const [FIRST, END] = [20_000, 32_000];
 
 /** A port of this computer that is not in use. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+export function freePort(): Promise<number> {
+  return freePorts(1);
+}
+
+/** The first of `count` consecutive ports that are not in use. */
+export async function freePorts(count: number): Promise<number> {
+  for (;;) {
+    const base = FIRST + Math.floor(Math.random() * (END - FIRST - count));
+    const free = await Promise.all(Array.from({ length: count }, (_, at) => isFree(base + at)));
+    if (free.every(Boolean)) return base;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

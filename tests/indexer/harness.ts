@@ -30,6 +30,9 @@ const TABLES = [
   'chain_meta',
 ];
 
+/** Only an indexer that is stuck takes longer. */
+const PATIENCE_MS = 240_000;
+
 export type Row = Record<string, unknown>;
 
 /** Every row of every table that follows from the chain. On SQLite, events are in the order of application. */
@@ -151,7 +154,7 @@ export class IndexerBench {
 
   /** Waits until everything that is confirmed now has been applied. */
   async catchUp(indexer: Indexer): Promise<void> {
-    await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), 240_000);
+    await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), PATIENCE_MS);
   }
 
   async stop(indexer: Indexer): Promise<void> {

@@ -13,7 +13,7 @@ import { demoAgents } from '../../app/local/creators/definitions.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
+import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
 /** Runs a command as if pasted into a shell, in an unrelated directory. */
 const paste = (command: string): string => execFileSync('sh', ['-c', command], { cwd: '/', encoding: 'utf8' });
@@ -131,13 +131,13 @@ describe('npm start on the embedded node', function () {
     const other = startNetwork(newDirectory(), { port });
     expect(await other.exited).to.equal(1);
     expect(other.output()).to.include(`Port ${port} is in use by another program`);
-    await goneWithin(other, 1_000);
+    await untilGone(other);
   });
 
   it('leaves no process after a kill, and restarts at once with the same keys on a fresh chain', async () => {
     process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
     const again = startNetwork(dataDir);
-    await goneWithin(first, 2_000);
+    await untilGone(first);
     const after = await again.ready;
     expect(after.agents).to.deep.equal(demo.agents);
     expect(after.callers).to.deep.equal(demo.callers);
@@ -147,7 +147,7 @@ describe('npm start on the embedded node', function () {
     expect(readdirSync(join(dataDir, old))).to.include.members(['ledger.db', 'index.db', 'chain.json']);
 
     again.signalGroup('SIGINT');
-    await goneWithin(again, 2_000);
+    await untilGone(again);
     expect(await again.exited).to.equal(0);
     expect(existsSync(join(dataDir, 'demo.json'))).to.equal(false);
   });
@@ -157,7 +157,7 @@ describe('npm start on the embedded node', function () {
       const start = startNetwork(newDirectory(), { command: 'npm' });
       while (!start.output().includes('Creating the marketplace')) await delay(10);
       start.child.kill(signal);
-      await goneWithin(start, 2_000);
+      await untilGone(start);
     });
   }
 

@@ -19,7 +19,7 @@ import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatSol } from '../../app/sdk/wire/sol.ts';
 import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
-import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
+import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
 /** Makes a Surfpool look and behave like any other node. */
 async function hideCheatCodes(rpcUrl: string) {
@@ -90,20 +90,13 @@ describe('npm start on another node', function () {
     executionId = answer.execution_id;
   });
 
-  it('stops within 2 s during an execution, and leaves the node running', async () => {
+  it('stops during an execution, and leaves the node running', async () => {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
     slowId = (await api(1).execute(agentId('sandbox-slow'), slow)).execution_id;
     start.child.kill('SIGTERM');
-    await goneWithin(start, 2_000);
+    await untilGone(start);
     expect(await start.exited).to.equal(0);
     expect(await node.rpc('getHealth')).to.equal('ok');
-  });
-
-  it('refuses a marketplace that belongs to another directory', async () => {
-    const other = startOn(node, newDirectory());
-    expect(await other.exited).to.equal(1);
-    expect(other.output()).to.include('has another relay authority').and.include(demo.relay_authorities[0]);
-    await goneWithin(other, 1_000);
   });
 
   it('continues with the same agents, callers, keys and records on the same chain', async () => {
@@ -128,6 +121,13 @@ describe('npm start on another node', function () {
     expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
   });
 
+  it('refuses a marketplace that belongs to another directory', async () => {
+    const other = startOn(node, newDirectory());
+    expect(await other.exited).to.equal(1);
+    expect(other.output()).to.include('has another relay authority').and.include(demo.relay_authorities[0]);
+    await untilGone(other);
+  });
+
   it('runs the misbehaving demo agents from the start, as listed', async () => {
     const failed = await api(1)
       .execute(agentId('sandbox-fails'), { task: 'fail' })
@@ -137,7 +137,7 @@ describe('npm start on another node', function () {
 
   it('registers its API keys again with a marketplace that lost its database', async () => {
     start.signalGroup('SIGTERM');
-    await goneWithin(start, 2_000);
+    await untilGone(start);
     for (const name of readdirSync(dataDir).filter((file) => /^(ledger|index)\.db/.test(file))) {
       rmSync(join(dataDir, name));
     }
@@ -153,7 +153,7 @@ describe('npm start on another node', function () {
 
   it('moves old records aside on a fresh chain', async () => {
     start.signalGroup('SIGTERM');
-    await goneWithin(start, 2_000);
+    await untilGone(start);
     const fresh = await startNode({ deploy: false });
     try {
       start = startOn(fresh);
@@ -164,7 +164,7 @@ describe('npm start on another node', function () {
       expect(readdirSync(dataDir).filter((name) => name.startsWith('old-'))).to.have.length(1);
       expect((await api(0).listExecutions()).total).to.equal(0);
       start.signalGroup('SIGINT');
-      await goneWithin(start, 2_000);
+      await untilGone(start);
     } finally {
       await fresh.stop();
     }
@@ -184,7 +184,7 @@ describe('npm start on another node', function () {
     });
     after(async () => {
       working?.signalGroup('SIGTERM');
-      if (working) await goneWithin(working, 2_000);
+      if (working) await untilGone(working);
       proxy.close();
       await bare.stop();
     });
@@ -210,6 +210,7 @@ describe('npm start on another node', function () {
       const balance = () => bare.connection.getBalance(relay, 'confirmed');
       const readiness = async () =>
         (await (await fetch(`${there.base_url}/ready`)).json()) as { problems: string[]; advice: string[] };
+      const isReady = async () => (await readiness()).problems.length === 0;
       const client = createClient({ baseUrl: there.base_url, apiKey: there.callers[0]!.api_key });
       const echo = there.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
       const call = () => client.execute(echo, { task: 'x' });
@@ -218,7 +219,7 @@ describe('npm start on another node', function () {
       // No call is in progress, so nothing else changes the balance.
       await bare.fundSol(relay, 0.4 * LAMPORTS_PER_SOL);
       await until('the faucet has given', async () => (await balance()) === 500.4 * LAMPORTS_PER_SOL);
-      await until('it is ready', async () => (await readiness()).problems.length === 0);
+      await until('it is ready', isReady);
 
       proxy.dryFaucet();
       await bare.fundSol(relay, 0.6 * LAMPORTS_PER_SOL);
@@ -226,7 +227,7 @@ describe('npm start on another node', function () {
         working.output().includes('The relay has too little SOL'),
       );
       expect(working.output()).to.include(`${relay} has 0.6 SOL`).and.include('the faucet is dry');
-      expect((await readiness()).problems).to.deep.equal([]);
+      await until('it is still ready', isReady);
       let opened = 0;
       let refusal: MarketplaceError | undefined;
       while (!refusal) {
@@ -241,13 +242,13 @@ describe('npm start on another node', function () {
       // The next check sees the cost of the calls in progress.
       await until('/ready says how much is missing, and to whom to send it', async () => {
         const { problems, advice } = await readiness();
-        expect(problems).to.deep.equal(['fees_low']);
         const missing = formatSol(BigInt(0.5 * LAMPORTS_PER_SOL - (await balance())));
-        return advice[0]?.startsWith(`Send at least ${missing} SOL to the relay authority ${relay}.`) ?? false;
+        const isAdvised = advice[0]?.startsWith(`Send at least ${missing} SOL to the relay authority ${relay}.`);
+        return problems.join() === 'fees_low' && isAdvised === true;
       });
 
       await bare.fundSol(relay, 2 * LAMPORTS_PER_SOL);
-      await until('it is ready again', async () => (await readiness()).problems.length === 0);
+      await until('it is ready again', isReady);
       expect((await call()).status).to.equal('completed');
       expect(proxy.refused()).to.equal(0);
     });

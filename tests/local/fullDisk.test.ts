@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { createVisitor, type Visitor } from '../journey/visitor.ts';
-import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
+import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
 const DISK = '96m';
 const PRICE = 10_000n;
@@ -21,7 +21,6 @@ const REQUESTS = 3_000;
 const AT_ONCE = 50;
 /** SQLite reuses free room in its files. At most this many calls fit into it. */
 const MOST_CALLS = 2_000;
-const STOP_MS = 60_000;
 
 describe('npm start on a disk that fills up', function () {
   this.timeout(900_000);
@@ -43,7 +42,7 @@ describe('npm start on a disk that fills up', function () {
   after(async () => {
     if (start) {
       start.signalGroup('SIGINT');
-      await goneWithin(start, STOP_MS);
+      await untilGone(start);
     }
     // The last files of a process are closed shortly after its end.
     if (isMounted) await until('the disk is free', () => spawnSync('umount', [directory]).status === 0);

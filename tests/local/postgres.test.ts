@@ -12,10 +12,7 @@ import { administer, postgresFolder, startPostgres } from '../../app/local/postg
 import { createClient } from '../../app/sdk/client/client.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
-import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
-
-/** Only a process that never ends reaches this timeout. */
-const PATIENCE_MS = 60_000;
+import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
 describe('npm start -- --postgres', function () {
   this.timeout(600_000);
@@ -55,7 +52,7 @@ describe('npm start -- --postgres', function () {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
     const { execution_id } = await api().execute(agentId('sandbox-slow'), slow);
     start.signalGroup('SIGINT');
-    await goneWithin(start, PATIENCE_MS);
+    await untilGone(start);
     expect(await start.exited).to.equal(0);
 
     const before = { ...demo, base_url: '' };
@@ -83,7 +80,7 @@ describe('npm start -- --postgres', function () {
       `${dataDir} has the records of this chain in its PostgreSQL, database ${database}`,
     );
     expect(without.output()).to.include('Start with --postgres');
-    await goneWithin(start, PATIENCE_MS);
+    await untilGone(start);
 
     start = startOn(node, '--postgres');
     demo = await start.ready;
@@ -92,7 +89,7 @@ describe('npm start -- --postgres', function () {
 
   it('keeps the records of a removed chain; SQLite then has the new one, and --postgres is refused there', async () => {
     start.signalGroup('SIGINT');
-    await goneWithin(start, PATIENCE_MS);
+    await untilGone(start);
     const database = new URL(demo.database_url!).pathname.slice(1);
     const fresh = await startNode({ deploy: false });
     try {
@@ -101,13 +98,13 @@ describe('npm start -- --postgres', function () {
       expect(start.output()).to.include(`stay in its PostgreSQL, database ${database}`);
       expect(demo.database_url).to.equal(null);
       start.signalGroup('SIGINT');
-      await goneWithin(start, PATIENCE_MS);
+      await untilGone(start);
       const other = startOn(fresh, '--postgres');
       expect(await other.exited).to.equal(1);
       expect(other.output()).to.include(
         `${dataDir} has the records of this chain in SQLite files. Start without --postgres`,
       );
-      await goneWithin(other, PATIENCE_MS);
+      await untilGone(other);
     } finally {
       await fresh.stop();
     }

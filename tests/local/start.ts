@@ -13,6 +13,8 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 export const ROOT = join(import.meta.dirname, '..', '..');
 const READY_LINE = 'Stop with Ctrl-C.';
 const POLL_MS = 20;
+/** Longer than the end of a busy machine's processes takes. A process that hangs never ends. */
+const PATIENCE_MS = 60_000;
 
 export interface Start {
   child: ChildProcess;
@@ -85,15 +87,13 @@ export function startNetwork(
   return start;
 }
 
-/**
- * Waits until all its processes have ended; throws after `patienceMs`. Time is counted in polls instead of by the
- * clock: a busy machine slows this process as much as the others.
- */
-export async function goneWithin(start: Start, patienceMs: number): Promise<void> {
+/** Waits until all its processes have ended; throws if one does not. */
+export async function untilGone(start: Start): Promise<void> {
+  // Counted in polls instead of by the clock: a busy machine slows this process as much as the others.
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
     const left = start.processes();
     if (left.length === 0) return;
-    if (waitedMs > patienceMs) throw new Error(`after ${patienceMs} ms these still run: ${left.join(', ')}`);
+    if (waitedMs > PATIENCE_MS) throw new Error(`after ${PATIENCE_MS} ms these still run: ${left.join(', ')}`);
     await delay(POLL_MS);
   }
 }

@@ -29,7 +29,9 @@ async def main(url: str, key: str, agent: str, slow: str, seconds: int) -> None:
         long = await call(
             "run_agent", agent_id=slow, task="slow", parameters={"seconds": seconds}, max_cost_usdc=0.02
         )
-        await call("wait_for_execution", execution_id=long["execution_id"], seconds=25)
+        ended = long
+        while ended["status"] == "running":
+            ended = await call("wait_for_execution", execution_id=long["execution_id"], seconds=25)
 
 
 asyncio.run(main(*sys.argv[1:5], int(sys.argv[5])))

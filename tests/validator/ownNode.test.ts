@@ -7,10 +7,9 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { findValidator, NO_VALIDATOR, setAllPriorities } from '../harness/node/validator.ts';
-import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from '../local/start.ts';
+import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from '../local/start.ts';
 
 const MARK = 'run by tests/validator/ownNode.test.ts';
-const PATIENCE_MS = 60_000;
 
 describe('your own node, as in README.md,', function () {
   this.timeout(600_000);
@@ -59,7 +58,7 @@ describe('your own node, as in README.md,', function () {
   async function interrupt(): Promise<void> {
     for (const start of [marketplace, validator]) {
       start.signalGroup('SIGINT');
-      await goneWithin(start, PATIENCE_MS);
+      await untilGone(start);
     }
   }
 

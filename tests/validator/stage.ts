@@ -8,14 +8,12 @@ import { startProxy } from '../harness/edge/proxy.ts';
 import { startValidator } from '../harness/node/validator.ts';
 import { TEST_VERIFIER_ID, VERIFIER_BINARY } from '../harness/vm/verifier.ts';
 import { createVisitor, type Visitor } from '../journey/visitor.ts';
-import { goneWithin, ROOT, type Start, startNetwork } from '../local/start.ts';
+import { ROOT, type Start, startNetwork, untilGone } from '../local/start.ts';
 
 /** In shreds; enough for the whole history. */
 const LEDGER_SIZE = 100_000_000;
 /** Within one epoch, the validator can warp by millions of slots, which are days of its clock. */
 const SLOTS_PER_EPOCH = 34_560_000;
-/** Timeout for the end of processes on a busy machine. */
-const GONE_MS = 60_000;
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
@@ -40,7 +38,7 @@ export async function startStage(dataDir: string, deactivate: readonly string[])
   }
   async function end(signal: NodeJS.Signals): Promise<void> {
     network.signalGroup(signal);
-    await goneWithin(network, GONE_MS);
+    await untilGone(network);
   }
   await start();
   return {

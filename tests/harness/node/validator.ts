@@ -5,12 +5,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setPriority, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { callRpc } from '../../../app/cli/surfpool.ts';
+import { freePorts } from '../freePort.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const NAME = 'solana-test-validator';
@@ -181,23 +181,6 @@ const NICENESS: Record<string, number> = {
 
 /** Ports for JSON-RPC, WebSocket, faucet and gossip, and a dynamic range. */
 const PORTS = 40;
-
-/** The first of `count` consecutive free ports. */
-async function freePorts(count: number): Promise<number> {
-  for (;;) {
-    const base = 20_000 + Math.floor(Math.random() * 10_000);
-    const free = await Promise.all(Array.from({ length: count }, (_, at) => isFree(base + at)));
-    if (free.every(Boolean)) return base;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-}
 
 /** Waits for two more blocks after the first answer, so that the chain is known to advance. */
 async function untilBlocks(child: ChildProcess, rpcUrl: string, ledger: string): Promise<void> {
