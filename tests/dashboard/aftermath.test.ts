@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { ExecutionFailure } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
 import { setFrozen } from '../harness/node/node.ts';
 import { requireChromium } from './browser.ts';
+import { listAgent } from './listAgent.ts';
 import { type Site, startSite, visit } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
@@ -14,8 +16,6 @@ const PRICE = 10_000n;
 const SLOW_PRICE = 20_000n;
 /** The dispute window plus the longest call that can be open at a delisting, with some hours to spare. */
 const HOURS = 80;
-/** Long enough to freeze an account during the call. */
-const CALL_SECONDS = 10;
 
 const dialog = (page: Page) => page.getByRole('dialog');
 async function sign(page: Page, name: string): Promise<void> {
@@ -93,18 +93,24 @@ describe('the page, days after a call', function () {
 
   it('shows that a refund to a frozen account waits', async () => {
     const { visitor } = site;
-    const before = await visitor.balances();
-    const call = visitor.execute('sandbox-slow', {
-      task: 'Too late',
-      parameters: { seconds: 4 * CALL_SECONDS },
-      timeout_seconds: CALL_SECONDS,
+    const task = 'Too hard';
+    let giveUp = () => {};
+    const mayFail = new Promise<void>((resolve) => (giveUp = resolve));
+    const { path, close } = await listAgent(site, 'sandbox-later', async (request) => {
+      if (request.task !== task) return { result: request.task };
+      await mayFail;
+      throw new ExecutionFailure('It is too hard.');
     });
+    const before = await visitor.balances();
+    const call = visitor.send(`/v1${path}/execute`, 0, { task });
     const { wallet } = caller();
     // Freezing overwrites the whole account, so the price must have left it before.
     await until('it is in escrow', async () => (await visitor.balances())[wallet] === before[wallet]! - SLOW_PRICE);
     await freeze(true);
+    giveUp();
     const { status, body } = await call;
-    expect([status, body.error.code]).to.deep.equal([408, 'execution_timeout']);
+    close();
+    expect([status, body.error.code]).to.deep.equal([500, 'execution_failed']);
     await visit(site, CALLER, async (page) => {
       await page.goto(`/executions/${body.error.execution_id}`);
       await page.getByText("The caller's USDC account is frozen.").first().waitFor();

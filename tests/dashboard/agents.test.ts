@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { launchBrowser, openPage, untilLoaded } from './browser.ts';
+import { launchBrowser, openPage, recordedTexts, recordTexts, untilLoaded } from './browser.ts';
+import { listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
 const ECHO_PRICE = 10_000n;
@@ -18,12 +19,6 @@ describe('agents', function () {
   const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
   const progress = (page: Page, title: string) =>
     page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
-
-  /** Keeps everything that the page shows from now on. */
-  const watch = (page: Page) =>
-    page.evaluate(`(globalThis.seen = []), new MutationObserver(() => seen.push(document.body.innerText))
-      .observe(document.body, { childList: true, subtree: true, characterData: true })`);
-  const seenOn = (page: Page) => page.evaluate<string[]>('seen');
 
   /** What ends in the index may be on its way there when the page has it from the call itself. */
   async function untilPaid(before: Awaited<ReturnType<typeof site.visitor.balances>>, name: string, price: bigint) {
@@ -163,15 +158,26 @@ describe('agents', function () {
       await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
     }));
 
-  it('stream their output to a caller with a key, which shows by itself that the price is in escrow', () =>
-    site.visit({}, async (page) => {
+  it('stream their output to a caller with a key, which shows by itself that the price is in escrow', async () => {
+    const task = 'First second';
+    let finish = () => {};
+    const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+    const { path, close } = await listAgent(site, 'sandbox-writer', async (request, { delta }) => {
+      await delta('First');
+      if (request.task === task) await mayFinish;
+      return { result: request.task };
+    });
+    await site.visit({}, async (page) => {
       const before = await site.visitor.balances();
-      let release = () => {};
-      const isShown = new Promise<void>((resolve) => (release = resolve));
-      await page.route('**/v1/executions/*', (route) => isShown.then(() => route.continue()));
-      await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
-      await page.getByLabel('Task').fill('First second');
-      await page.getByLabel('seconds', { exact: false }).first().fill('6');
+      // Until it ends, no poll says that the price is in escrow.
+      let isHidden = true;
+      await page.route('**/v1/executions/*', async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        return route.fulfill({ response, json: isHidden ? { ...json, cost_usdc: 0 } : json });
+      });
+      await page.goto(`${path}?tab=run`);
+      await page.getByLabel('Task').fill(task);
       await page.getByRole('radio', { name: 'API key' }).check();
       await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
@@ -179,12 +185,15 @@ describe('agents', function () {
       await output.getByText('First', { exact: true }).waitFor();
       await output.getByText('not verified yet').waitFor();
       await page.getByText('0.02 USDC is held on Solana.').waitFor();
-      release();
+      isHidden = false;
+      finish();
       await progress(page, 'Completed').waitFor();
-      await page.getByRole('main').getByText('First second').first().waitFor();
+      await page.getByRole('main').getByText(task).first().waitFor();
       expect(await output.count()).to.equal(0);
       await untilPaid(before, 'sandbox-slow', SLOW_PRICE);
-    }));
+    });
+    close();
+  });
 
   it('hold nothing that is not known: the opening of a call by key takes longer than the service waits', async () => {
     const { visitor } = site;
@@ -234,11 +243,11 @@ describe('agents', function () {
       await until('the focus is back', async () => (await focused()) === 'Pay 0.01 USDC and run');
       await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
-      await watch(page);
+      await recordTexts(page);
       await dialog.getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
-      const seen = await seenOn(page);
+      const seen = await recordedTexts(page);
       expect(seen).to.not.have.length(0);
       for (const text of seen) expect(text).to.not.match(/not available|not here/i);
       await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
@@ -274,7 +283,7 @@ describe('agents', function () {
       await page.getByLabel('Task').fill('Try');
       await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
       await page.getByRole('dialog').getByText('Into escrow', { exact: true }).waitFor();
-      await watch(page);
+      await recordTexts(page);
       // Lists answer last of all, and two polls after the answer are older than it.
       let release = () => {};
       const isShown = new Promise<void>((resolve) => (release = resolve));
@@ -292,7 +301,7 @@ describe('agents', function () {
       await progress(page, 'Not completed').waitFor();
       release();
       await page.getByText('Your money is back: the whole price was refunded.').waitFor();
-      const seen = await seenOn(page);
+      const seen = await recordedTexts(page);
       for (const text of seen) expect(text).to.not.match(/creator is paid|not available|\bPaid\s+[\d.]/i);
       const firstRun = seen.findIndex((text) => text.includes('Running') && !text.includes('Into escrow'));
       expect(firstRun).to.be.at.least(0);
@@ -340,13 +349,16 @@ describe('agents', function () {
     const { page } = await openPage(browser, site.baseUrl);
     await page.goto('/');
     await untilLoaded(page);
+    const connect = page.getByRole('button', { name: 'Connect wallet' });
+    await connect.waitFor();
+    await page.evaluate('document.fonts.ready.then(() => undefined)');
     const width = () => page.evaluate<number>('document.documentElement.clientWidth');
     const edges = () =>
       page.evaluate<number[]>(`[...document.querySelectorAll('h1, header *')].map((one) =>
       one.getBoundingClientRect().x)`);
     expect(await width()).to.be.below(1280);
     const before = await edges();
-    await page.getByRole('button', { name: 'Connect wallet' }).click();
+    await connect.click();
     await page.getByRole('dialog').waitFor();
     expect(await edges()).to.deep.equal(before);
     await browser.close();

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { until } from '../harness/edge/until.ts';
 
 /** Debian's binaries, best first: the headless shell takes half of the processor time. */
 const DEBIAN = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const;
@@ -38,8 +39,11 @@ export interface PageOptions {
   as?: Person;
 }
 
-/** The cookies and storage of each person who has signed in at a marketplace. */
-export type SignedIn = Map<Person, Awaited<ReturnType<BrowserContext['storageState']>>>;
+/** The cookies and storage of each person who has signed in at a marketplace, with the time of the sign-in. */
+export type SignedIn = Map<Person, { state: Awaited<ReturnType<BrowserContext['storageState']>>; atMs: number }>;
+
+/** Sign-ins are kept for so long: an unused session ends after 15 minutes. */
+const KEPT_MS = 10 * 60_000;
 
 export interface OpenedPage {
   page: Page;
@@ -78,6 +82,8 @@ export async function openPage(
   options: PageOptions = {},
   signedIn: SignedIn = new Map(),
 ): Promise<OpenedPage> {
+  const last = options.as && signedIn.get(options.as);
+  const kept = last && Date.now() - last.atMs < KEPT_MS ? last.state : undefined;
   const context = await browser.newContext({
     baseURL: baseUrl,
     viewport: options.phone ? PHONE : DESKTOP,
@@ -86,7 +92,7 @@ export async function openPage(
     locale: 'en-GB',
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
-    storageState: options.as && signedIn.get(options.as),
+    storageState: kept,
   });
   context.setDefaultTimeout(STEP_MS);
   const faults: string[] = [];
@@ -113,12 +119,17 @@ export async function openPage(
     if (message.type() !== 'error' || REFUSED_ANSWER.test(message.text())) return;
     faults.push(`on the console: ${message.text()}`);
   });
-  if (options.as && !signedIn.has(options.as)) {
+  if (options.as && !kept) {
     await page.goto('/');
     await signInAs(page, options.as);
-    signedIn.set(options.as, await context.storageState());
+    signedIn.set(options.as, { state: await context.storageState(), atMs: Date.now() });
   }
-  return { page, context, faults, close: () => context.close() };
+  async function close(): Promise<void> {
+    // A route that still answers a poll of the page would throw.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await context.close();
+  }
+  return { page, context, faults, close };
 }
 
 /** Signs in with the header's button and the wallet of that name. */
@@ -142,6 +153,16 @@ export async function untilLoaded(page: Page): Promise<void> {
   await page.locator('main div.animate-pulse').first().waitFor({ state: 'detached' });
   await page.locator('main .animate-spin').first().waitFor({ state: 'detached' });
 }
+
+/** Keeps all texts that the page shows from now on, until a document replaces it. */
+export const recordTexts = (page: Page) =>
+  page.evaluate(`(globalThis.shown = []), new MutationObserver(() => shown.push(document.body.innerText))
+    .observe(document.body, { childList: true, subtree: true, characterData: true })`);
+export const recordedTexts = (page: Page) => page.evaluate<string[]>('shown');
+
+/** Waits for a text that the page shows only for a moment. Call `recordTexts` before the action that shows it. */
+export const untilShown = (page: Page, text: string) =>
+  until(`the page shows ${text}`, async () => (await recordedTexts(page)).some((shown) => shown.includes(text)));
 
 /** Asserts that axe finds no serious fault, and that the page needs no sideways scrolling. */
 export async function assertAccessible(page: Page): Promise<void> {

@@ -19,7 +19,7 @@ import {
 } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
-import { assertAccessible, PHONE } from './browser.ts';
+import { assertAccessible, PHONE, recordTexts, untilShown } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { giveEvidence, useSite } from './site.ts';
 
@@ -194,13 +194,13 @@ describe('the creator', function () {
         [creatorWallet()]: before[creatorWallet()]! - deposit,
       });
 
+      await page.getByRole('heading', { level: 1, name: NAME }).waitFor();
       // The same holds for the document that the service renders.
       const answer = await fetch(page.url(), { headers: { accept: 'text/html' } });
       const document = await answer.text();
       expect(document)
         .to.include('Says it louder. &lt;script&gt;alert(1)&lt;/script&gt;')
         .and.not.include('<script>alert');
-      await page.getByRole('heading', { level: 1, name: NAME }).waitFor();
       await page.getByRole('heading', { name: 'Loud' }).waitFor();
       await page.getByText('[picture: pixel]').waitFor();
       await assertInert(page, asked);
@@ -311,8 +311,9 @@ describe('the creator', function () {
       await page.getByRole('button', { name: 'Run the test' }).click();
       await page.getByText("The agent's page shows an example").waitFor();
       expect((await exampleOf()).parameters).to.deep.equal({ text: 'hello' });
+      await recordTexts(page);
       await page.getByRole('button', { name: 'Withdraw it' }).click();
-      await page.getByText('Example withdrawn', { exact: true }).first().waitFor();
+      await untilShown(page, 'Example withdrawn');
       expect(await exampleOf()).to.equal(null);
       await page.getByText("The agent's page shows an example").waitFor({ state: 'detached' });
     }));

@@ -1,6 +1,7 @@
 /** /docs as a part of the page: its frame, and a guide that works without scripts. */
 import { expect } from 'chai';
-import { assertAccessible, DESKTOP, PHONE } from './browser.ts';
+import { until } from '../harness/edge/until.ts';
+import { assertAccessible, DESKTOP, PHONE, recordTexts, untilShown } from './browser.ts';
 import { useSite } from './site.ts';
 
 /** Distance of an element from the upper edge of the window. */
@@ -27,7 +28,7 @@ describe('the guide of the page', function () {
       await page.getByRole('button', { name: 'Create API key' }).first().waitFor();
       await page.goto('/docs');
       await head.getByRole('link', { name: 'Agent Marketplace' }).click();
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'AI agents that you pay per call' }).waitFor();
       expect(new URL(page.url()).pathname).to.equal('/');
       await page.goBack();
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
@@ -59,8 +60,10 @@ describe('the guide of the page', function () {
     site.visit({}, async (page) => {
       for (const id of ['errors', 'executeAgent']) {
         await page.goto(`/docs?${id}#${id}`);
-        const top = await page.evaluate<number>(TOP_OF(`#${id}`));
-        expect(top, id).to.be.within(0, 300);
+        await until(`${id} is below the header`, async () => {
+          const top = await page.evaluate<number>(TOP_OF(`#${id}`));
+          return top >= 0 && top <= 300;
+        });
       }
       await page.locator('#executeAgent').getByText("curl -s '").waitFor();
       const contents = page.getByRole('navigation', { name: 'Contents' });
@@ -79,8 +82,9 @@ describe('the guide of the page', function () {
       expect(await code('executeAgent', "curl -s '").isVisible()).to.equal(false);
       await page.locator('#listAgents > summary').click();
       await code('listAgents', 'import requests').waitFor();
+      await recordTexts(page);
       await page.locator('#listAgents').getByRole('button', { name: 'Copy' }).click();
-      await page.locator('#listAgents').getByRole('button', { name: 'Copied' }).waitFor();
+      await untilShown(page, 'Copied');
       expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^import requests[\s\S]*\/v1\/agents/);
     }));
 

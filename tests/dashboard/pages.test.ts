@@ -4,12 +4,15 @@ import { brotliDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
 import { DOCS_POLICY } from '../../app/relay/http/routes/service.ts';
 import { EDGE_CONFIG, startWorld, type World } from '../harness/edge/api.ts';
+import { until } from '../harness/edge/until.ts';
 import { untilLoaded } from './browser.ts';
 import { addressOf, ROUTES } from './routes.ts';
 import { BUILT_PAGE, buildPage, useSite } from './site.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const WALLETS = '/development-wallets.json';
+/** Less than the age at which the page reads its data again. */
+const FRESH_MS = 4_000;
 
 interface Plain {
   status: number;
@@ -97,11 +100,16 @@ describe('the addresses of the page', function () {
 
   it('preload the data of a document, so that the page makes each request only once', () =>
     site.visit({}, async (page) => {
-      const asked: string[] = [];
+      let asked: string[] = [];
       page.on('request', (request) => void asked.push(new URL(request.url()).pathname + new URL(request.url()).search));
       const { agent_id } = site.visitor.agent('csv-analyst');
-      await page.goto(`/agents/${agent_id}`);
-      await page.getByRole('tab', { name: 'Overview' }).waitFor();
+      await until('the page loads before its data are old', async () => {
+        asked = [];
+        const begun = performance.now();
+        await page.goto(`/agents/${agent_id}`);
+        await page.getByRole('tab', { name: 'Overview' }).waitFor();
+        return performance.now() - begun < FRESH_MS;
+      });
       for (const path of ['/trpc/auth.session', '/trpc/config.get', `/v1/agents/${agent_id}`])
         expect(
           asked.filter((other) => other === path),

@@ -1,5 +1,7 @@
 /** The weekly routine of callers and creators: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
+import { until } from '../harness/edge/until.ts';
+import { type ListedAgent, listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
 const usdcOf = (units: bigint) =>
@@ -8,6 +10,20 @@ const usdcOf = (units: bigint) =>
 describe('the week of a caller and a creator', function () {
   this.timeout(600_000);
   const site = useSite();
+  const LATER = 'Answer me later';
+  let finish = () => {};
+  const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+  let later: ListedAgent;
+  before(async () => {
+    later = await listAgent(site, 'sandbox-later', async ({ task }) => {
+      if (task === LATER) await mayFinish;
+      return { result: task };
+    });
+  });
+  after(() => {
+    finish();
+    later?.close();
+  });
   const pathOf = (name: string) => `/agents/${site.visitor.agent(name).agent_id}`;
   const agentPath = (name: string) => `/v1${pathOf(name)}`;
   const totalOf = async (name: string): Promise<number> =>
@@ -27,8 +43,11 @@ describe('the week of a caller and a creator', function () {
       const example = page.getByRole('region', { name: 'Result', exact: true });
       await example.getByText('row_count').waitFor();
       await page.goto(`${pathOf('text-report')}?tab=run`);
-      await page.getByRole('button', { name: 'Fill in an example' }).click();
-      expect(await page.getByLabel('Task').inputValue()).to.equal('Report on this text.');
+      // Before the agent's own example is loaded, the button fills in the schema's.
+      await until('the example is filled in', async () => {
+        await page.getByRole('button', { name: 'Fill in an example' }).click();
+        return (await page.getByLabel('Task').inputValue()) === 'Report on this text.';
+      });
       await page
         .getByRole('button', { name: `Use again: ${task}` })
         .first()
@@ -66,11 +85,8 @@ describe('the week of a caller and a creator', function () {
 
   it('shows a running call after a reload and after Back, and in the header of every page', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
-      const task = 'Answer me later';
-      await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
-      await page.getByLabel('Task').fill(task);
-      // Longer than this test takes.
-      await page.getByLabel('seconds', { exact: false }).first().fill('55');
+      await page.goto(`${later.path}?tab=run`);
+      await page.getByLabel('Task').fill(LATER);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Pay 0.02 USDC' }).click();
       const running = page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Running' });
@@ -82,16 +98,15 @@ describe('the week of a caller and a creator', function () {
       await page.goBack();
       await running.waitFor();
       await page.getByRole('link', { name: 'your executions' }).click();
-      await page.getByRole('main').getByRole('link', { name: 'sandbox-slow' }).first().click();
+      await page.getByRole('main').getByRole('link', { name: 'sandbox-later' }).first().click();
       await page.getByRole('heading', { name: 'What you asked' }).waitFor();
-      await page.getByText(task, { exact: true }).waitFor();
+      await page.getByText(LATER, { exact: true }).waitFor();
     }));
 
   it('reports after a reload without a wallet that it can no longer read the call of a key', () =>
     site.visit({}, async (page) => {
-      await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
-      await page.getByLabel('Task').fill('Answer me later');
-      await page.getByLabel('seconds', { exact: false }).first().fill('55');
+      await page.goto(`${later.path}?tab=run`);
+      await page.getByLabel('Task').fill(LATER);
       await page.getByRole('radio', { name: 'API key' }).check();
       await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
@@ -109,7 +124,7 @@ describe('the week of a caller and a creator', function () {
       await page.reload();
       await page.getByText('The call may be running').waitFor();
       await page.getByRole('button', { name: 'Show the form' }).click();
-      expect(await page.getByLabel('Task').inputValue()).to.equal('Answer me later');
+      expect(await page.getByLabel('Task').inputValue()).to.equal(LATER);
     }));
 
   it('prints a receipt from the page of an execution, and nothing else of the page', () =>

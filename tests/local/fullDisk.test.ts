@@ -7,7 +7,7 @@ import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
-import { createVisitor, type Visitor } from '../journey/visitor.ts';
+import { type Answer, createVisitor, type Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
 const DISK = '96m';
@@ -24,12 +24,13 @@ const MOST_CALLS = 2_000;
 
 describe('npm start on a disk that fills up', function () {
   this.timeout(900_000);
-  const directory = newDirectory();
+  let directory: string;
   let isMounted = false;
   let start: Start;
   let visitor: Visitor;
 
   before(async function () {
+    directory = newDirectory();
     const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', directory], { encoding: 'utf8' });
     isMounted = mount.status === 0;
     if (!isMounted) {
@@ -50,12 +51,12 @@ describe('npm start on a disk that fills up', function () {
   });
 
   const log = () => join(directory, 'marketplace.log');
-  const ballast = join(directory, 'ballast');
+  const ballast = () => join(directory, 'ballast');
   /** Writes until not one more block fits. */
   function fill(): void {
     for (const size of [1 << 20, 4_096]) {
       try {
-        for (;;) appendFileSync(ballast, Buffer.alloc(size));
+        for (;;) appendFileSync(ballast(), Buffer.alloc(size));
       } catch (error) {
         expect((error as NodeJS.ErrnoException).code).to.equal('ENOSPC');
       }
@@ -66,29 +67,32 @@ describe('npm start on a disk that fills up', function () {
     return Number(/^marketplace_log_lines_dropped_total (\d+)$/m.exec(metrics)![1]);
   }
   const execute = (task: string) => visitor.execute('sandbox-echo', { task });
+  /** For a call that the full disk stops after it was accepted: it ends only once there is room. */
+  const executeLater = (task: string) => visitor.execute('sandbox-echo', { task, async: true });
 
   it('keeps every process, every payment and its log', async () => {
     expect((await execute('before')).status).to.equal(200);
     const processes = start.processes().toSorted();
     const before = await visitor.balances();
-    const running = Array.from({ length: UNDER_WAY }, (_, n) =>
-      visitor.execute('sandbox-slow', { task: `slow ${n}`, parameters: { seconds: SLOW_SECONDS } }),
+    const parameters = { seconds: SLOW_SECONDS };
+    const running = await Promise.all(
+      Array.from({ length: UNDER_WAY }, (_, n) =>
+        visitor.execute('sandbox-slow', { task: `slow ${n}`, parameters, async: true }),
+      ),
     );
     const { wallet } = visitor.demo.callers[0]!;
     const inEscrow = before[wallet]! - BigInt(UNDER_WAY) * SLOW_PRICE;
     await until('the slow calls are under way', async () => (await visitor.balances())[wallet] === inEscrow);
     fill();
 
-    let paid = 0;
-    let refusal = await execute('on a full disk');
-    for (; refusal.status === 200; refusal = await execute('on a full disk')) {
-      paid += 1;
-      expect(paid).to.be.below(MOST_CALLS);
+    const accepted: Answer[] = [];
+    let answer = await executeLater('on a full disk');
+    for (; answer.body.execution_id; answer = await executeLater('on a full disk')) {
+      accepted.push(answer);
+      expect(accepted).to.have.length.below(MOST_CALLS);
     }
-    expect([refusal.status, refusal.body.error.code], JSON.stringify(refusal.body)).to.deep.equal([
-      503,
-      'service_unavailable',
-    ]);
+    const { status, body } = answer;
+    expect([status, body.error.code], JSON.stringify(body)).to.deep.equal([503, 'service_unavailable']);
     fill();
     const droppedBefore = await dropped();
     const written = statSync(log()).size;
@@ -98,15 +102,19 @@ describe('npm start on a disk that fills up', function () {
     expect(start.processes().toSorted()).to.deep.equal(processes);
     expect(start.child.exitCode).to.equal(null);
 
-    rmSync(ballast);
+    rmSync(ballast());
     await until('calls are taken again', async () => (await visitor.send('/ready', null)).status === 200);
-    for (const { status, body } of await Promise.all(running)) expect(status, JSON.stringify(body)).to.equal(200);
+    const completed = ({ body }: Answer) => body.status === 'completed';
+    for (const call of [...running, ...accepted])
+      await visitor.sendUntil(`/v1/executions/${call.body.execution_id}`, 0, completed);
     await until('a call is paid for', async () => (await execute('with room again')).status === 200);
-    const total = BigInt(paid + 1) * PRICE + BigInt(UNDER_WAY) * SLOW_PRICE;
+    const paid = BigInt(accepted.length + 1) * PRICE;
+    const paidSlow = BigInt(UNDER_WAY) * SLOW_PRICE;
+    const total = paid + paidSlow;
     const fee = total / 100n;
-    const creators = new Map([[visitor.agent('sandbox-echo').creator, BigInt(paid + 1) * PRICE]]);
+    const creators = new Map([[visitor.agent('sandbox-echo').creator, paid]]);
     const slow = visitor.agent('sandbox-slow').creator;
-    creators.set(slow, (creators.get(slow) ?? 0n) + BigInt(UNDER_WAY) * SLOW_PRICE);
+    creators.set(slow, (creators.get(slow) ?? 0n) + paidSlow);
     const expected = { ...before, [wallet]: before[wallet]! - total, treasury: before.treasury! + fee };
     for (const [creator, earned] of creators) expected[creator] = before[creator]! + earned - earned / 100n;
     expect(await visitor.balances()).to.deep.equal(expected);

@@ -1,0 +1,54 @@
+/** Lists an agent that does what the test says: of the same creator, and at the same price, as `sandbox-slow`. */
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import {
+  type CreatorOptions,
+  createCreatorServer,
+  generateSigningKey,
+  saveSigningKey,
+} from '../../app/sdk/creator/creator.ts';
+import type { Site } from './site.ts';
+
+export interface ListedAgent {
+  /** Of its page, and below `/v1` of its routes. */
+  path: string;
+  close(): void;
+}
+
+/** The marketplace tests the agent with the task "Hello" before it is listed. */
+export async function listAgent(
+  { visitor, dataDir }: Pick<Site, 'visitor' | 'dataDir'>,
+  name: string,
+  execute: CreatorOptions['execute'],
+): Promise<ListedAgent> {
+  const signingKey = generateSigningKey();
+  saveSigningKey(join(dataDir, `${name}-key.json`), signingKey);
+  const server = createCreatorServer({ signingKey, programId: visitor.demo.program_id, execute });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const description = {
+    name,
+    tagline: 'Answers when it may.',
+    description: 'Returns the task.',
+    display_name: 'A test',
+    tags: ['monitoring'],
+    price_usdc: '0.02',
+    timeout_seconds: 600,
+    input_schema: { type: 'object', properties: {} },
+    output_schema: { type: 'string' },
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`,
+    signing_key: `${name}-key.json`,
+    test: { task: 'Hello', parameters: {} },
+  };
+  const file = join(dataDir, `${name}.json`);
+  writeFileSync(file, JSON.stringify(description));
+  const { agent_id } = await visitor.command(join(dataDir, 'demo', 'creator-b.json'), 'listing', 'create', file);
+  return {
+    path: `/agents/${agent_id}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
