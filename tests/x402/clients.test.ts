@@ -51,7 +51,8 @@ describe('independent clients of x402', function () {
 
   before(async () => {
     [market, python] = await Promise.all([
-      startMarketplace({ feePayer: Keypair.generate() }),
+      // A quote lasts for about a hundred slots.
+      startMarketplace({ feePayer: Keypair.generate(), slotTimeMs: 200 }),
       installPython('x402-python', join(import.meta.dirname, 'requirements.txt')),
     ]);
     if (python.obstacle !== null) throw new Error(python.obstacle);

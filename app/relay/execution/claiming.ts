@@ -57,7 +57,7 @@ interface Claim {
 
 /** A claim in progress. */
 interface Attempt extends Claim {
-  /** Deadline of the waiting on a monotonic clock, ms. */
+  /** Deadline of the waiting for money, after the last wait in the queue; on a monotonic clock, ms. */
   patientUntil: number;
   /** Accounts that the call read while it waited. */
   known: PayerAccounts | null;
@@ -181,7 +181,12 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     if (obstacle instanceof ApiError) throw obstacle;
     const holds = obstacle === null ? whatHolds(ways, means, sums, budgets) : null;
     // The obstacle may be gone by now.
-    if (obstacle !== null || holds === 'passed') return attempt.ticket.again();
+    if (obstacle !== null || holds === 'passed') {
+      await attempt.ticket.again();
+      // The wait in the queue has its own limit.
+      attempt.patientUntil = performance.now() + MAX_WAIT_MS;
+      return;
+    }
     if (holds === null || performance.now() >= patientUntil) {
       throw gasShortage(principal.wallet, means, sums, budgets);
     }

@@ -43,29 +43,32 @@ function encodeRecord(name: string, type: keyof typeof TYPES, value: string): Bu
 }
 
 export async function startNameServer(zone: Record<string, Records>) {
-  const asked = new Map<string, number>();
+  /** The ids of the queries for each name and type. */
+  const asked = new Map<string, number[]>();
   const socket = createSocket('udp4');
 
-  function addressesOf(name: string, type: 'A' | 'AAAA'): string[] {
+  /** A query that is sent again because its answer was late has the same id, and gets the same addresses. */
+  function addressesOf(name: string, type: 'A' | 'AAAA', id: number): string[] {
     const lists = zone[name]?.[type] ?? [];
     const turns: string[][] = lists.every((entry) => typeof entry === 'string') ? [lists] : (lists as string[][]);
     const key = `${name} ${type}`;
-    const turn = asked.get(key) ?? 0;
-    asked.set(key, turn + 1);
-    return turns[Math.min(turn, turns.length - 1)] ?? [];
+    const ids = asked.get(key) ?? [];
+    if (!ids.includes(id)) ids.push(id);
+    asked.set(key, ids);
+    return turns[Math.min(ids.indexOf(id), turns.length - 1)] ?? [];
   }
 
   /** All records that answer the query, aliases first. */
-  function answersTo(name: string, type: 'A' | 'AAAA'): Buffer[] {
+  function answersTo(name: string, type: 'A' | 'AAAA', id: number): Buffer[] {
     const alias = zone[name]?.CNAME;
-    if (alias) return [encodeRecord(name, 'CNAME', alias), ...answersTo(alias, type)];
-    return addressesOf(name, type).map((address) => encodeRecord(name, type, address));
+    if (alias) return [encodeRecord(name, 'CNAME', alias), ...answersTo(alias, type, id)];
+    return addressesOf(name, type, id).map((address) => encodeRecord(name, type, address));
   }
 
   socket.on('message', (question, from) => {
     const { name, end } = decodeName(question, 12);
     const type = question.readUInt16BE(end) === TYPES.AAAA ? 'AAAA' : 'A';
-    const answers = answersTo(name, type);
+    const answers = answersTo(name, type, question.readUInt16BE(0));
     const head = Buffer.from(question.subarray(0, 12));
     head.writeUInt16BE(FLAGS | (zone[name] ? 0 : NAME_ERROR), 2);
     head.writeUInt16BE(1, 4);
@@ -78,8 +81,8 @@ export async function startNameServer(zone: Record<string, Records>) {
   return {
     /** In the format of `dns.setServers`. */
     address: `127.0.0.1:${socket.address().port}`,
-    /** Number of queries for a name. */
-    questions: (name: string, type: 'A' | 'AAAA') => asked.get(`${name} ${type}`) ?? 0,
+    /** Number of queries for a name, without those sent again. */
+    questions: (name: string, type: 'A' | 'AAAA') => asked.get(`${name} ${type}`)?.length ?? 0,
     close: () => socket.close(),
   };
 }

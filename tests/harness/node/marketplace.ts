@@ -263,7 +263,8 @@ export async function startMarketplace(
     return listed.agent_id;
   }
   const agentId = await list({ name: 'test-agent', endpoint, signingKey });
-  const limits = { ...GRANT, expiresAt: BigInt(await node.now()) + 86_400n };
+  // Tests move the clock by days.
+  const limits = { ...GRANT, expiresAt: BigInt(await node.now()) + 30n * 86_400n };
   const callers: TestCaller[] = [];
   for (const wallet of wallets) {
     const key = await createKey(marketplace, { wallet: keypairSigner(wallet), name: 'test', limits });

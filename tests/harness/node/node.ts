@@ -30,6 +30,10 @@ export interface TestNode {
 
 /** Lifetime of a blockhash in slots. */
 const BLOCKHASH_SLOTS = 150;
+/** The day in execution ids changes an hour after midnight, so that a fast clock does not open with tomorrow's day. */
+const TURN_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+const NEAR_SECONDS = 120;
 /** Offset of the state in a token account: initialized (1) or frozen (2). */
 const TOKEN_STATE_OFFSET = 108;
 
@@ -95,4 +99,12 @@ export async function setFrozen(connection: Connection, address: PublicKey, froz
 /** Moves the clock of a Surfpool forward to this unix time. */
 export async function timeTravel(rpcUrl: string, unixSeconds: number): Promise<void> {
   await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteTimestamp: unixSeconds * 1_000 }]);
+}
+
+/** Moves the clock to two minutes before the day in execution ids changes. Returns the time of that change. */
+export async function travelNearTurn(node: TestNode): Promise<number> {
+  const earliest = (await node.now()) + 2 * NEAR_SECONDS;
+  const turn = earliest - ((earliest - TURN_SECONDS) % DAY_SECONDS) + DAY_SECONDS;
+  await node.timeTravel(turn - NEAR_SECONDS);
+  return turn;
 }

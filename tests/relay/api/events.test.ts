@@ -268,8 +268,13 @@ describe('event streams', () => {
   it('refuses a stream beyond the limit of the key or of the wallet, until one is closed', async () => {
     const { apiKey: second } = await world.addKey({ wallet });
     const leaving = [1, 2, 3].map(() => new AbortController());
-    const open = (apiKey: string, signal?: AbortSignal) =>
-      fetch(`${world.url}/v1/events`, { headers: { authorization: `Bearer ${apiKey}` }, ...(signal && { signal }) });
+    const opened: Response[] = [];
+    const open = async (apiKey: string, signal?: AbortSignal) => {
+      const headers = { authorization: `Bearer ${apiKey}` };
+      const response = await fetch(`${world.url}/v1/events`, { headers, ...(signal && { signal }) });
+      opened.push(response);
+      return response;
+    };
     const refusal = async (apiKey: string) => {
       const refused = await open(apiKey);
       const { error } = (await refused.json()) as { error: { code: string; message: string } };
@@ -294,15 +299,20 @@ describe('event streams', () => {
       ({ status } = await open(key, again.signal));
       again.abort();
     }
+    // Node ends the stream of a response that nothing refers to.
+    expect(opened.filter(({ status }) => status === 200)).to.have.length(4);
     for (const one of leaving) one.abort();
   });
 
   it('refuses a stranger when strangers use all of their streams, but not a wallet that has paid', async () => {
     const leaving = new AbortController();
+    const opened: Response[] = [];
     const open = async (caller: string) => {
       const { apiKey } = await world.addKey({ wallet: caller });
       const headers = { authorization: `Bearer ${apiKey}` };
-      return fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
+      const response = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
+      opened.push(response);
+      return response;
     };
     for (const stranger of [1, 2, 3, 4].map(() => newAddress())) expect((await open(stranger)).status).to.equal(200);
     const refused = await open(wallet);
@@ -313,6 +323,8 @@ describe('event streams', () => {
     );
     await world.addRecord({ caller: wallet, listing });
     expect((await open(wallet)).status).to.equal(200);
+    // Node ends the stream of a response that nothing refers to.
+    expect(opened.filter(({ status }) => status === 200)).to.have.length(5);
     leaving.abort();
   });
 

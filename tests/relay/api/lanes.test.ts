@@ -27,6 +27,8 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
     await world.addRecord({ caller: fresh.wallet, listing, status: 'refunded', result_hash: null });
     const body = { task: 'x'.repeat(25_000), parameters: {} };
     const execute = (key: string) => world.post(`/v1/agents/${listing}/execute`, { ...body, async: true }, { key });
+    // Starts the thread for paid calls, which takes seconds. The other one is held for at most ten.
+    expect((await execute(paying.apiKey)).status).to.equal(200);
     let isBusy = true;
     const cell = new SharedArrayBuffer(4);
     const busy = inThread(WORK, work.hold)(ownWork, cell).finally(() => {

@@ -73,6 +73,13 @@ describe('listings.test', () => {
     );
   }
 
+  /** Runs every check of the conformance test; once more if a busy machine took longer than a timed check allows. */
+  async function runAll(handler: RequestListener) {
+    const first = await run(handler, { full: true });
+    const isLate = first.checks.some(({ name, ok }) => !ok && (name === 'deadline' || name === 'slow_start'));
+    return isLate ? run(handler, { full: true }) : first;
+  }
+
   it('passes a good server, and reports each check', async () => {
     const handler = createExecutionHandler({ signingKey, execute: ({ task }) => ({ result: `did ${task}` }) });
     const { ok, checks, answer } = await run(handler, { task: 'it', parameters: { any: 1 } });
@@ -86,7 +93,7 @@ describe('listings.test', () => {
   it('runs every check of the conformance test if asked', async () => {
     const verify = { directoryUrl: `${world.url}${KEY_DIRECTORY_PATH}` };
     const handler = createExecutionHandler({ signingKey, verify, execute: ({ task }) => ({ result: task }) });
-    const { ok, checks } = await run(handler, { full: true });
+    const { ok, checks } = await runAll(handler);
     expect(checks.map(({ name }) => name)).to.deep.equal(CONFORMANCE_NAMES);
     for (const { ok: passed, detail, sent, received, name } of checks) {
       expect(passed, `${name}: ${detail}`).to.equal(true);
@@ -94,7 +101,7 @@ describe('listings.test', () => {
     }
     expect(ok).to.equal(true);
     // A server that accepts everything would still be paid.
-    const careless = await run(answering({}), { full: true });
+    const careless = await runAll(answering({}));
     expect(careless.ok).to.equal(true);
     const failed = careless.checks.filter((check) => !check.ok).map(({ name }) => name);
     expect(failed).to.deep.equal(['failure', 'media_type', 'unsigned', 'forged']);

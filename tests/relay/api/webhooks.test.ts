@@ -22,6 +22,7 @@ import { createClient, type MarketplaceClient } from '../../../app/sdk/client/cl
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
+import { until } from '../../harness/edge/until.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
 interface Received {
@@ -338,28 +339,35 @@ describe('webhooks', () => {
 
   it('sends at most four at a time to one endpoint, whatever else waits', async () => {
     await create();
-    let [now, most] = [0, 0];
-    const counting = {
+    const answers: (() => void)[] = [];
+    const held = {
       async post() {
-        now += 1;
-        most = Math.max(most, now);
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        now -= 1;
+        await new Promise<void>((answer) => answers.push(answer));
         return { status: 200, body: null, error: null };
       },
     };
     await Promise.all(Array.from({ length: 12 }, () => execute()));
     await world.feed.turn();
-    const two = [sender({}, counting), sender({}, counting)];
-    const left = async () =>
-      (await world.ledger.selectFrom('webhook_deliveries').select('id').where('state', '=', 'pending').execute())
-        .length;
-    while ((await left()) > 0) {
+    const two = [sender({}, held), sender({}, held)];
+    const turn = async () => {
       for (const one of two) await one.turn();
-      await new Promise((resolve) => setTimeout(resolve, 2));
+    };
+    const count = async (state: 'pending' | 'delivered') => {
+      const rows = world.ledger.selectFrom('webhook_deliveries').select('id').where('attempts', '>', 0n);
+      return (await rows.where('state', '=', state).execute()).length;
+    };
+    for (const delivered of [0, 4, 8]) {
+      await until('the earlier ones are delivered', async () => (await count('delivered')) === delivered);
+      await until('four attempts have begun', async () => {
+        await turn();
+        return answers.length >= 4;
+      });
+      await turn();
+      expect(await count('pending')).to.equal(4);
+      for (const answer of answers.splice(0)) answer();
     }
     await Promise.all(two.map((one) => one.idle()));
-    expect(most).to.equal(4);
+    expect(await count('delivered')).to.equal(12);
   });
 
   it('sends a delivery again if its relay died during the attempt', async () => {
@@ -460,7 +468,7 @@ describe('webhooks', () => {
       (await readDueEndpoints(world.ledger, nowMs, most)).map(({ endpoint_id }) => endpoint_id);
     expect((await found(64)).sort()).to.deep.equal([...ids].sort());
     const seen = new Set<string>();
-    for (let turn = 0; turn < 500 && seen.size < ids.length; turn += 1) for (const id of await found(4)) seen.add(id);
+    for (let turn = 0; turn < 5_000 && seen.size < ids.length; turn += 1) for (const id of await found(4)) seen.add(id);
     expect(seen.size).to.equal(ids.length);
   });
 

@@ -53,7 +53,8 @@ describe('refunds that callers cannot receive', function () {
   /** Releases refunds that are held before the node; null while they pass. */
   let held: (() => void)[] | null = null;
   before(async () => {
-    market = await startMarketplace();
+    // A refund that is held before the node expires after 150 slots.
+    market = await startMarketplace({ slotTimeMs: 200 });
     proxy = await startRpcProxy(market.node);
     // The relay resends each refund; it is held once.
     const standing = new Map<unknown, Promise<void>>();

@@ -20,6 +20,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { travelNearTurn } from '../../harness/node/node.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 describe('Idempotency-Key', function () {
@@ -327,23 +328,17 @@ describe('Idempotency-Key', function () {
   });
 
   describe('over midnight', () => {
-    const DAY = 86_400;
-    /**
-     * The day in ids changes an hour after midnight by the chain's clock, so that a fast clock does not open with
-     * tomorrow's day.
-     */
-    const TURN = 3_600;
-
     it('remains one execution, while it runs and after it has ended', async () => {
-      const now = await market.node.now();
-      await market.node.timeTravel(now - ((now - TURN) % DAY) + DAY - 10);
+      const turn = await travelNearTurn(market.node);
+      // An idle relay reads the chain's clock once a minute. These requests make both read at once.
+      for (const { url } of [market.relay, other]) await request(url, '/trpc/config.get');
       let answerCreator: (() => void) | null = null;
       market.setBehaviour((body, _response, reply) => {
         answerCreator = () => reply(goodAnswer(market.signingKey, body.execution_id, 'yesterday'));
       });
       const waiting = execute('midnight');
       await until('the creator is asked', async () => answerCreator !== null);
-      await market.node.timeTravel((await market.node.now()) + 20);
+      await market.node.timeTravel(turn + 20);
       const running = async (url: string) => execute('midnight', { task: 'once' }, { url });
       for (const url of [market.relay.url, other.url]) {
         // Each relay learns of the new day when it next reads the chain.

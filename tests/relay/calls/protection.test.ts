@@ -74,7 +74,8 @@ describe('protection of the fee payer', function () {
   let held: (() => void)[] | null = null;
 
   before(async () => {
-    market = await startMarketplace();
+    // An open that is held before the node expires after 150 slots.
+    market = await startMarketplace({ slotTimeMs: 200 });
     proxy = await startRpcProxy(market.node);
     // The relay resends each open; it is held once.
     const standing = new Map<unknown, Promise<void>>();

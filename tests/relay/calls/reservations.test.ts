@@ -17,6 +17,7 @@ import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES, WALLET } from '../../harness/edge/journals.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   FEE,
   PRICE,
@@ -211,22 +212,23 @@ describe('reservations', () => {
     };
     const reservations = createReservations(counted);
     let paid = 0;
+    let isOver = false;
     const calls = Array.from({ length: CALLS }, async () => {
-      const found = await reservations.whenFree(payer, accountsAt(100), 3_000, {
+      const found = await reservations.whenFree(payer, accountsAt(100), 60_000, {
         // By a later slot, opens that have landed have taken their money.
-        purseOf: (accounts) => purse({ slot: BigInt(accounts.slot), wallet: accounts.slot > 100 ? 90n : 100n }),
+        purseOf: ({ slot }) => purse({ slot: BigInt(slot), wallet: isOver ? 0n : slot > 100 ? 90n : 100n }),
         async read() {
           readings += 1;
           return accountsAt(slot);
         },
       });
-      if (found) paid += 1;
+      if (found && !isOver) paid += 1;
     });
     // One open is refused: its reservation is free, although no account has changed.
     await mine.openSigned(held[0]!, SIGNED, 60n);
     await mine.void(held[0]!, 'insufficient_balance', 'refused');
     reservations.wake(WALLET);
-    while (paid < 1) await new Promise(setImmediate);
+    await until('one is paid', () => paid === 1);
     expect(readings).to.equal(0);
     // The waiting call that continues claims it. The other open lands, and no money is left.
     await claim(mine, 'three', purse());
@@ -234,12 +236,18 @@ describe('reservations', () => {
     slot = 105;
     await mine.openConfirmed(held[1]!, TIMES, slot);
     reservations.wake(WALLET);
+    await until('the accounts are read', () => readings > 0);
+    const then = looks;
+    await until('the calls have looked again', () => looks >= then + 3);
+    // Without any money, waiting does not help.
+    isOver = true;
+    reservations.wake(WALLET);
     await Promise.all(calls);
     expect(paid).to.equal(1);
     expect(readings).to.be.within(1, 20);
-    // Waiting calls look together, four times a second. Looking separately would be 300 times in that interval. A busy
-    // machine can split an interval.
-    const turns = (performance.now() - started) / 250;
+    // Waiting calls look together, four times a second and when woken. Looking separately would be 300 times in that
+    // interval. A busy machine can split an interval.
+    const turns = 3 + (performance.now() - started) / 250;
     expect(looks).to.be.below(10 * turns);
   });
 

@@ -244,13 +244,18 @@ describe('POST /v1/executions/{execution_id}/start', function () {
   });
 
   it('rejects: an execution that was opened with a key', async () => {
-    market.setBehaviour(() => undefined);
-    const body = { task: TASK, parameters: PARAMETERS, async: true, timeout_seconds: 2 };
+    let fail: (() => void) | null = null;
+    market.setBehaviour((called, _response, reply) => {
+      fail = () => reply(failedAnswer(called.execution_id));
+    });
+    const body = { task: TASK, parameters: PARAMETERS, async: true, timeout_seconds: 30 };
     const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
       apiKey: caller().apiKey,
       body,
     });
     await refused(await start(answer.body.execution_id), 409, 'request_in_progress');
+    await until('the creator is called', () => fail !== null);
+    fail!();
     await until(
       'the execution has come so far',
       async () => (await market.record(answer.body.execution_id))?.status === 'refunded',

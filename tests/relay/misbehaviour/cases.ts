@@ -135,7 +135,7 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         name: '503 and then well',
         behave: (body, response, reply) => {
           turns += 1;
-          if (turns === 1) response.writeHead(503).end();
+          if (turns % 2 === 1) response.writeHead(503).end();
           else reply(good(body, 'the second time'));
         },
         end: { result: 'the second time' },

@@ -15,6 +15,7 @@ import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus, delist, replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
+import { untilFound } from '../../harness/edge/until.ts';
 import {
   type Answer,
   type Balances,
@@ -80,14 +81,10 @@ describe('creators: around the answer', function () {
     return rows.map((row) => ({ ...row, result: row.result.toString('utf8') }));
   }
 
-  async function lateAnswerTo(executionId: string): Promise<LateRow> {
-    for (let tries = 0; tries < 200; tries += 1) {
-      const row = (await lateAnswers()).find((late) => late.execution_id === executionId);
-      if (row) return row;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error(`no late answer to ${executionId} was kept`);
-  }
+  const lateAnswerTo = (executionId: string): Promise<LateRow> =>
+    untilFound('the late answer is kept', async () => {
+      return (await lateAnswers()).find((late) => late.execution_id === executionId) ?? null;
+    });
 
   it("shows each ended call to the agent's creator alone: what was sent, and the raw answer", async () => {
     const page = `<html>${'x'.repeat(20_000)}`;
@@ -354,7 +351,11 @@ describe('creators: around the answer', function () {
       it(`sends nothing and refunds: ${what}`, async () => {
         await replaceBy(make());
         const before = await market.balances();
-        await assertRefunded(await execute({ task: 'x', timeout_seconds: 1 }, agentId), before, 408, message);
+        const send = () => execute({ task: 'x', timeout_seconds: 1 }, agentId);
+        let answer = await send();
+        // On a busy machine no attempt may end within the second.
+        for (let again = 0; again < 3 && !message.test(answer.text); again += 1) answer = await send();
+        await assertRefunded(answer, before, 408, message);
       });
     }
   });

@@ -82,7 +82,12 @@ describe('creators that misbehave', function () {
     const memory = memoryOf(pid, 'VmRSS');
     forgetPeak(pid);
     const isLate = 'status' in end && end.status === 408;
-    const answer = await execute({ task: name, timeout_seconds: isLate ? 1 : 30 });
+    const send = () => execute({ task: name, timeout_seconds: isLate ? 1 : 30 });
+    let answer = await send();
+    // On a busy machine no attempt may end within the second.
+    for (let again = 0; isLate && again < 3 && !end.message.test(answer.body.error?.message); again += 1) {
+      answer = await send();
+    }
     const grown = memoryOf(pid, 'VmHWM') - memory;
     const after = await market.balances();
     let id: string;

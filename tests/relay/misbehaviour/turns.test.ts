@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createTurnsByServer } from '../../../app/relay/outbound/turns.ts';
+import { until } from '../../harness/edge/until.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -34,13 +35,14 @@ describe('long answers', function () {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
   }
 
-  const call = (endpoint: string, ms = 50_000) =>
+  const call = (endpoint: string, ms = 50_000, stop?: AbortSignal) =>
     callCreator(pool, {
       endpoint,
       request: { execution_id: 'x', task: 'x', parameters: '{}', user_pubkey: 'x', timeout_seconds: 20 },
       purpose: 'execution',
       signingKey: 'x',
       deadlineMs: performance.now() + ms,
+      ...(stop && { stop }),
     });
 
   it('are all read when twenty come from one server, in any order', async () => {
@@ -58,17 +60,20 @@ describe('long answers', function () {
     });
     const good = await serve((_request, response) => void response.end(JSON.stringify('x'.repeat(4 * MEBIBYTE))));
     const before = process.memoryUsage().arrayBuffers;
-    const held = Array.from({ length: 60 }, () => call(bad, 3_000));
-    while (written < 24 * MEBIBYTE) await new Promise((resolve) => setTimeout(resolve, 10));
+    const leaving = new AbortController();
+    const held = Array.from({ length: 60 }, () => call(bad, 600_000, leaving.signal));
+    await until('the server has written much', () => written >= 24 * MEBIBYTE);
     expect((await call(good)).kind).to.equal('body');
     let most = 0;
     const watch = setInterval(() => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }, 20);
-    const answers = await Promise.all(held);
+    // Another call waits for its turn until its deadline.
+    expect((await call(bad, 2_000)).kind).to.equal('timeout');
     clearInterval(watch);
     expect(most / MEBIBYTE).to.be.lessThan(80);
-    expect(answers.map(({ kind }) => kind)).to.deep.equal(Array(60).fill('timeout'));
+    leaving.abort();
+    expect((await Promise.allSettled(held)).map(({ status }) => status)).to.deep.equal(Array(60).fill('rejected'));
   });
 
   it('forget servers that no call waits for', async () => {

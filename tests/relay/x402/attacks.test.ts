@@ -48,6 +48,8 @@ import {
 } from '../../harness/node/x402.ts';
 
 const TOTAL = PRICE + 5_000n;
+/** A payment must be able to land for 40 of the 150 blocks of its blockhash. */
+const TOO_OLD = 150 - 40;
 
 describe('attacks on the x402 API', function () {
   this.timeout(300_000);
@@ -57,7 +59,8 @@ describe('attacks on the x402 API', function () {
   const wallet = Keypair.generate();
 
   before(async () => {
-    market = await startMarketplace({ feePayer });
+    // A quote lasts for about a hundred slots.
+    market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     await market.relay.kill();
     relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'budgets' });
     await market.mintTo(wallet.publicKey, 100_000_000n);
@@ -74,6 +77,10 @@ describe('attacks on the x402 API', function () {
     expect(answer.status, answer.text).to.equal(402);
     return decodeHeader(answer, 'payment-required').accepts[0];
   }
+  const heightOf = ({ extra }: Accepted) => Number(extra.lastValidBlockHeight);
+  /** Waits until new quotes have a blockhash that is more than this number of blocks newer. The relay caches it for seconds. */
+  const untilNewer = (accepted: Accepted, blocks: number) =>
+    until('new quotes are newer', async () => heightOf(await quote({ task: 'new' })) > heightOf(accepted) + blocks);
   const buy = (body: object, accepted: Accepted, change: PaymentChange = {}, by = wallet): Promise<Answer> =>
     ask(body, { 'payment-signature': paymentHeader(accepted, makePayment(accepted, by, change)) });
   const reasonOf = ({ status, body }: Answer) =>
@@ -292,9 +299,9 @@ describe('attacks on the x402 API', function () {
 
   it('refuses a payment that may expire before it lands', async () => {
     const accepted = await quote({ task: 'old' });
-    const { connection } = market.node;
-    const from = await connection.getBlockHeight('confirmed');
-    await until('the quote is old', async () => (await connection.getBlockHeight('confirmed')) > from + 125, 60_000);
+    const slot = await market.node.connection.getSlot('processed');
+    await market.node.rpc('surfnet_timeTravel', [{ absoluteSlot: slot + TOO_OLD }]);
+    await untilNewer(accepted, TOO_OLD);
     expect(reasonOf(await buy({ task: 'old' }, accepted))).to.equal('quote_expired');
   });
 
@@ -398,7 +405,10 @@ describe('attacks on the x402 API', function () {
     await sendTransaction(market.node.connection, [own], keypairSigner(payer));
     const calledBefore = market.calls.size;
     relay.process.send({ release: task });
+    // The relay waits until the payment cannot land again.
+    await market.node.outlive();
     const answer = await answering;
+    await untilNewer(accepted, TOO_OLD);
     expect(answer.status, answer.text).to.equal(503);
     expect(market.calls.size).to.equal(calledBefore);
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);

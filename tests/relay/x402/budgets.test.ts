@@ -57,7 +57,8 @@ describe('the budgets of the x402 API', function () {
   const feePayer = Keypair.generate();
 
   before(async () => {
-    market = await startMarketplace({ feePayer });
+    // A quote lasts for about a hundred slots.
+    market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     const signingKey = generateSigningKey();
     let isListed = false;
     market.setBehaviour(({ execution_id: id, task }, _response, reply) => {

@@ -46,8 +46,8 @@ describe('payments of x402 clients that are interrupted', function () {
   const feePayer = Keypair.generate();
 
   before(async () => {
-    // Slow slots: a fork must be dropped before it is final, and 31 slots are twelve seconds.
-    market = await startMarketplace({ slotTimeMs: 400, feePayer });
+    // Slow slots: a fork must be dropped before it is final, and 31 slots are 22 s.
+    market = await startMarketplace({ slotTimeMs: 700, feePayer });
     await market.relay.kill();
   });
   after(() => market.stop());

@@ -51,7 +51,8 @@ describe('two deployments that lost their ledgers', function () {
   const relays: RunningRelay[] = [];
 
   before(async () => {
-    market = await startMarketplace({ feePayer, environment: { STANDSTILL: '1' } });
+    // A quote lasts for about a hundred slots.
+    market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { STANDSTILL: '1' } });
     await market.node.fundSol(other.publicKey, 10e9);
     const authorities = [market.authority.publicKey, other.publicKey];
     await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), authorities);

@@ -43,8 +43,8 @@ describe('the limit on payments that do not arrive', () => {
     for (const decide of await startAll()) await decide(true);
     const refused = await refusal();
     expect(refused?.code).to.equal('service_unavailable');
-    expect(refused?.retryAfterSeconds).to.be.within(590, 600);
-    expect((await refusal(true))?.retryAfterSeconds).to.be.within(590, 600);
+    expect(refused?.retryAfterSeconds).to.be.within(500, 600);
+    expect((await refusal(true))?.retryAfterSeconds).to.be.within(500, 600);
   });
 
   it('does not count those of wallets that have paid while they are on their way, but those that did not arrive', async () => {
