@@ -255,7 +255,8 @@ describe('the command line without the service: executions', function () {
     expect(await terminal.refused(stranger, 'keys', 'update', keyId, '--total', '5')).to.equal(
       `The wallet ${stranger.publicKey} has no key ${keyId} on this chain.\n`,
     );
-    // The key has expired meanwhile. A change of another limit does not renew it.
+    await market.node.timeTravel(Number(market.limits.expiresAt));
+    // The key has expired. A change of another limit does not renew it.
     expect(await terminal.refused(caller, 'keys', 'update', keyId, '--total', '5')).to.match(
       /\(GrantExpiryOutOfBounds\)\. The key would expire at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
     );
