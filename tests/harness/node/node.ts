@@ -101,10 +101,13 @@ export async function timeTravel(rpcUrl: string, unixSeconds: number): Promise<v
   await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteTimestamp: unixSeconds * 1_000 }]);
 }
 
+/** The next change of the day in execution ids after a time, unix seconds. */
+export const nextTurn = (unixSeconds: number): number =>
+  unixSeconds - ((unixSeconds - TURN_SECONDS) % DAY_SECONDS) + DAY_SECONDS;
+
 /** Moves the clock to two minutes before the day in execution ids changes. Returns the time of that change. */
 export async function travelNearTurn(node: TestNode): Promise<number> {
-  const earliest = (await node.now()) + 2 * NEAR_SECONDS;
-  const turn = earliest - ((earliest - TURN_SECONDS) % DAY_SECONDS) + DAY_SECONDS;
+  const turn = nextTurn((await node.now()) + 2 * NEAR_SECONDS);
   await node.timeTravel(turn - NEAR_SECONDS);
   return turn;
 }

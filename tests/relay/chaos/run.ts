@@ -19,6 +19,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { nextTurn } from '../../harness/node/node.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { startSeveralRelays } from '../../harness/node/severalRelays.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
@@ -28,7 +29,7 @@ import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecut
 
 const RETRY_MS = 200;
 const SLOW_MS = 400;
-const DAY_SECONDS = 86_400;
+const LONGEST_RUN_SECONDS = 3_600;
 /** Milliseconds for which the database is away. */
 const AWAY_MS = 500;
 /**
@@ -159,10 +160,10 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
   const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: stage.relays }, (_, n) => start(n)));
   const urls = () => running.flatMap((relay) => relay?.url ?? []);
   const before: Picture = await lookAt(market, urls()[0]!, authorities);
-  // Ids depend on the day, so no run begins at its end.
+  // Ids depend on the day, so no run begins near its end.
   const now = await market.node.now();
-  const left = DAY_SECONDS - (now % DAY_SECONDS);
-  if (left < DAY_SECONDS / 24) await market.node.timeTravel(now + left);
+  const turn = nextTurn(now);
+  if (turn - now < LONGEST_RUN_SECONDS) await market.node.timeTravel(turn);
   const day = nonceDay(BigInt(await market.node.now()));
 
   // A faulty node or database can prevent a start, so the relay is started again, as an operator would do.
