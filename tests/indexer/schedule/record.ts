@@ -31,7 +31,7 @@ export async function recordHistory(): Promise<Recorded[]> {
       for (const { signature, err } of listed.reverse()) {
         if (seen.has(signature)) continue;
         seen.add(signature);
-        const options = { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 };
+        const options = { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 255 };
         const answer = (await node.rpc('getTransaction', [signature, options])) as Record<string, unknown>;
         const { slot, ...transaction } = answer as { slot: number } & Record<string, unknown>;
         const { message } = transaction.transaction as { message: { accountKeys: string[] } };

@@ -6,6 +6,7 @@ import { createAssociatedTokenAccountInstruction, createTransferInstruction } fr
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findExecution, findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -275,10 +276,7 @@ describe('payments of x402 clients that are interrupted', function () {
         'confirmed',
       )) {
         if (slot <= fork) continue;
-        const found = await connection.getTransaction(signature, {
-          commitment: 'confirmed',
-          maxSupportedTransactionVersion: 0,
-        });
+        const found = await readTransaction(connection, signature, 'confirmed');
         const payer = found!.transaction.message.staticAccountKeys[0]!.toBase58();
         if (payer === address) spent[address]! += found!.meta!.fee;
       }
