@@ -132,10 +132,13 @@ export async function applyLate(db: Db, item: LateTransaction): Promise<void> {
     foldTransaction(unit, item, raw, await readKnown(transaction, [item]));
     for (const { kind, address, rows, wasKnown } of gone) {
       const row = rows.get(address);
-      if (!row || row.closed === 1n) continue;
+      if (!row) continue;
       // The events that ended it were passed over without a row, so a new row would stay open for ever.
-      if (!wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
-      else rows.put({ ...row, closed: 1n });
+      if (row.closed === 0n && !wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
+      else {
+        rows.put({ ...row, closed: 1n });
+        if (unit.rows.unread_accounts.get(address)) unit.rows.unread_accounts.remove(address);
+      }
     }
     await transaction.deleteFrom('gaps').where('signature', '=', item.signature).execute();
     await saveRaw(transaction, raw);

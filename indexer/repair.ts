@@ -3,6 +3,7 @@
  * refund is overdue. No later event is about them, perhaps for ever. Rows that differ are written from their accounts.
  */
 import type { Logger } from 'pino';
+import { CLOCK_ADDRESS, decodeClock } from '../app/sdk/program/clock.ts';
 import { readPresentRows } from './accounts.ts';
 import { applyAccounts, applyGone } from './apply.ts';
 import type { IngestDeps } from './ingest.ts';
@@ -16,7 +17,13 @@ const AGAIN_MS = 600_000;
 /** Requests per look, so that new transactions do not wait. */
 const REQUESTS = 5;
 
-type Table = 'executions' | 'listings';
+/** Where a comparison continues. */
+interface Place {
+  table: 'executions' | 'listings';
+  after: string;
+  /** The chain's clock at its begin, unix seconds. */
+  time: bigint;
+}
 
 export interface Repair {
   /** Asks for a comparison soon, after the node was unreachable. */
@@ -29,7 +36,7 @@ export function createRepair(deps: IngestDeps, log: Logger, now: () => number, r
   let dueAt = 0;
   let begunAt = 0;
   /** The next rows; null between two comparisons. */
-  let next: { table: Table; after: string } | null = null;
+  let next: Place | null = null;
   return {
     request() {
       dueAt = Math.min(dueAt, begunAt + Math.min(AGAIN_MS, repairMs));
@@ -37,12 +44,12 @@ export function createRepair(deps: IngestDeps, log: Logger, now: () => number, r
     async step(head) {
       if (!next && now() >= dueAt) {
         [begunAt, dueAt] = [now(), now() + repairMs];
-        next = { table: 'executions', after: '' };
+        next = { table: 'executions', after: '', time: await readTime(deps) };
       }
       for (let left = REQUESTS; next && left > 0; left -= 1) {
         const last = await repairRows(deps, log, next, head);
         if (last !== null) next = { ...next, after: last };
-        else next = next.table === 'executions' ? { table: 'listings', after: '' } : null;
+        else next = next.table === 'executions' ? { ...next, table: 'listings', after: '' } : null;
       }
     },
   };
@@ -52,12 +59,12 @@ export function createRepair(deps: IngestDeps, log: Logger, now: () => number, r
 async function repairRows(
   deps: IngestDeps,
   log: Logger,
-  { table, after }: { table: Table; after: string },
+  { table, after, time }: Place,
   head: bigint,
 ): Promise<string | null> {
   const { db, connection, programId } = deps;
   const verified = VERIFIED.find(({ name }) => name === table)!;
-  const rows = table === 'listings' ? await readPage(db, verified, after) : await readOverdue(deps, after);
+  const rows = table === 'listings' ? await readPage(db, verified, after) : await readOverdue(deps, after, time);
   if (rows.length === 0) return null;
   const differences = await compare(deps, verified, rows);
   const keys = [...new Set(differences.map(({ key }) => key))];
@@ -75,14 +82,20 @@ async function repairRows(
   return verified.keyOf(rows.at(-1)!);
 }
 
+async function readTime({ connection }: IngestDeps): Promise<bigint> {
+  const clock = await connection.getAccountInfo(CLOCK_ADDRESS, 'finalized');
+  if (!clock) throw new Error('the node does not have the clock of the chain');
+  return decodeClock(clock.data);
+}
+
 /** Open executions that anybody may refund by now. */
-async function readOverdue({ db }: IngestDeps, after: string): Promise<Record<string, unknown>[]> {
+async function readOverdue({ db }: IngestDeps, after: string, time: bigint): Promise<Record<string, unknown>[]> {
   const overdue = db
     .selectFrom('executions')
     .selectAll()
     .where('status', '=', 'open')
     .where('closed', '=', 0n)
-    .where('refund_at', '<', BigInt(Math.floor(Date.now() / 1_000)))
+    .where('refund_at', '<', time)
     .where('record', '>', after);
   return (await overdue.orderBy('record').limit(100).execute()) as unknown as Record<string, unknown>[];
 }
