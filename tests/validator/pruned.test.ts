@@ -27,7 +27,7 @@ const CALLERS = 2;
 /** About 160 slots. */
 const KEPT_SHREDS = 10_000;
 /** From this slot on, the validator deletes what exceeds its limit when it is restarted. */
-const LONG_ENOUGH = 600;
+const LONG_ENOUGH = 520;
 /** Number of slots, and of transactions, that leave the history while the indexer follows it. */
 const FORGOTTEN = 200;
 /** Longer than any test. */
