@@ -44,7 +44,7 @@ async function benchValidator(count: number, report: (line: string) => void): Pr
     report(NO_VALIDATOR);
     return null;
   }
-  const stage = await startStage(newDirectory(), []);
+  const stage = await startStage(newDirectory());
   const { identities, validator, visit } = stage;
   const { connection, payer: rich } = validator;
   let failures = 0;
