@@ -16,7 +16,7 @@ export interface LocalChain {
 }
 
 /** As on today's mainnet. */
-const SLOT_TIME_MS = 400;
+const SLOT_TIME_MS = 200;
 const OWN_NODE_ADVICE =
   'Run `npm run validator`, which needs `solana-test-validator` on the PATH, and in another terminal:\n' +
   '  SOLANA_RPC_URL=http://127.0.0.1:8899 npm start';
@@ -32,13 +32,13 @@ export async function openLocalChain(config: LocalConfig, shutdown: Shutdown): P
     return {
       rpcUrl: node.rpcUrl,
       wsUrl: node.wsUrl,
-      connection: new Connection(node.rpcUrl, 'confirmed'),
+      connection: new Connection(node.rpcUrl, 'finalized'),
       isSurfpool: true,
     };
   }
   const { rpcUrl, wsUrl } = config.node;
   try {
-    return { rpcUrl, wsUrl, connection: new Connection(rpcUrl, 'confirmed'), isSurfpool: await isSurfpool(rpcUrl) };
+    return { rpcUrl, wsUrl, connection: new Connection(rpcUrl, 'finalized'), isSurfpool: await isSurfpool(rpcUrl) };
   } catch (error) {
     throw new Refusal(`No Solana node answers at SOLANA_RPC_URL=${rpcUrl}: ${(error as Error).message}`);
   }

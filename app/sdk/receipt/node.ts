@@ -123,7 +123,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
 
     /** An account; null if the node has none. */
     async account(address: string): Promise<NodeAccount | null> {
-      const options = { encoding: 'base64', commitment: 'confirmed' };
+      const options = { encoding: 'base64', commitment: 'finalized' };
       const { value } = await ask('getAccountInfo', [address, options], AccountAnswer);
       return value && { owner: value.owner, data: fromBase64(value.data[0] ?? '') };
     },
@@ -137,7 +137,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
 
     /** The latest transactions that succeeded and name this address, newest first. */
     async signaturesOf(address: string): Promise<string[]> {
-      const options = { limit: MOST_SIGNATURES, commitment: 'confirmed' };
+      const options = { limit: MOST_SIGNATURES, commitment: 'finalized' };
       const found = await ask('getSignaturesForAddress', [address, options], SignaturesAnswer);
       return found.flatMap(({ signature, err }) => (err === null ? [signature] : []));
     },

@@ -128,7 +128,7 @@ class Node:
 
     def account(self, address: str) -> Flow[NodeAccount | None]:
         """An account; None if the node has none."""
-        options = {"encoding": "base64", "commitment": "confirmed"}
+        options = {"encoding": "base64", "commitment": "finalized"}
         answer = yield from self._ask("getAccountInfo", [address, options], TypeAdapter(_AccountAnswer))
         if answer.value is None:
             return None
@@ -146,7 +146,7 @@ class Node:
 
     def signatures_of(self, address: str) -> Flow[list[str]]:
         """The latest transactions that succeeded and name this address, newest first."""
-        options = {"limit": MOST_SIGNATURES, "commitment": "confirmed"}
+        options = {"limit": MOST_SIGNATURES, "commitment": "finalized"}
         answers = yield from self._ask(
             "getSignaturesForAddress", [address, options], TypeAdapter(list[_SignatureAnswer])
         )
