@@ -123,7 +123,9 @@ describe('a person who approves later than a transaction is valid', function () 
         const file = join(dataDir, 'patient-key.json');
         await download.saveAs(file);
         creator = createCreatorServer({ signingKey: loadSigningKey(file), execute: async () => ({ result: 'done' }) });
-        for (const step of ['Test', 'Sign']) await next(step);
+        await next('Test');
+        await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+        await next('Sign');
         const list = page.getByRole('button', { name: /^Deposit .* and list$/ });
         const deposit = BigInt(Math.round(Number(/[\d.]+/.exec((await list.textContent())!)![0]) * 1e6));
         const address = keypair.publicKey.toBase58();
