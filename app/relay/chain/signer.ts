@@ -21,7 +21,7 @@ import { type Observe, timed } from './stages.ts';
 
 /**
  * A blockhash older than the first limit is replaced in the background; one older than the second, before its use. It
- * is valid for 150 blocks, a minute, and its age shortens the life of the bytes.
+ * is valid for 150 blocks, 30 s of slots of 200 ms, and its age shortens the life of the bytes.
  */
 const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
