@@ -16,8 +16,8 @@ const POLL_ALONE_MS = 400;
 const PATIENCE_MS = 900;
 /** From this age on, it also checks if the blockhash has expired, and if the effect of the transaction is there. */
 const DOUBT_MS = 1_500;
-/** A transaction that has not landed at this age, a dozen slots, is late: others pay more. */
-export const LATE_MS = 5_000;
+/** A transaction that has not landed at this age, a dozen slots of 200 ms, is late: others pay more. */
+export const LATE_MS = 2_500;
 
 export interface Pending {
   signed: SignedTransaction;

@@ -8,8 +8,11 @@ import { type Node, readAccounts } from '../../solana/calls.ts';
 import { createBatcher } from './batches.ts';
 import { type Observe, timed } from './stages.ts';
 
-/** A node that is further behind than this is out of order, for example because it mixes in finalized reads. */
-export const MAX_LAG_SLOTS = 64;
+/**
+ * A node that is further behind than this is out of order, for example because it mixes in finalized reads. About 26 s
+ * of slots of 200 ms.
+ */
+export const MAX_LAG_SLOTS = 128;
 const CLOCK = CLOCK_ADDRESS.toBase58();
 
 /** Accounts in the requested order, null if there is none, and the chain's clock in unix seconds. */

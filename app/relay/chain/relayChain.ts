@@ -99,7 +99,7 @@ export function createRelayChain(options: {
   const fees = options.createFees?.(connection);
   fees?.start();
   const base = { nodes, agreement, log, observe };
-  const { authority, feePayer, sign, countersign, recentBlockhash, isOwn, quote } = createSigner({
+  const { authority, feePayer, sign, countersign, lastHeightOf, isOwn, quote } = createSigner({
     ...base,
     authority: options.authority,
     feePayer: options.feePayer ?? null,
@@ -120,7 +120,7 @@ export function createRelayChain(options: {
     feePayer,
     sign,
     countersign,
-    recentBlockhash,
+    lastHeightOf,
     isOwn,
     quote,
     hasSucceeded: confirmations.hasSucceeded,

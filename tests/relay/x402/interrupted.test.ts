@@ -71,8 +71,8 @@ describe('payments of x402 clients that are interrupted', function () {
   };
   const areFinal = async () => (await market.journal()).every(({ is_final }) => is_final === 1n);
 
-  function payFor(task: string, payer: Keypair, accepted: Accepted): Bought {
-    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+  async function payFor(task: string, payer: Keypair, accepted: Accepted): Promise<Bought> {
+    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
     const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
     return { task, payer, deposit: new PublicKey(accepted.payTo), ask };
   }
@@ -254,7 +254,7 @@ describe('payments of x402 clients that are interrupted', function () {
     const late = spenders[0]!;
     expect((await late.ask(relay)).body.error.details.reason).to.be.oneOf(['quote_expired', 'quote_used']);
     await market.mintTo(late.payer.publicKey, TOTAL);
-    const again = payFor(late.task, late.payer, decodeHeader(refused[0]!, 'payment-required').accepts[0]);
+    const again = await payFor(late.task, late.payer, decodeHeader(refused[0]!, 'payment-required').accepts[0]);
     const sold = await endOf(again);
     expect([sold.status, sold.body.result], sold.text).to.deep.equal([200, `done: ${late.task}`]);
 
