@@ -17,8 +17,7 @@ import { requireChromium } from './browser.ts';
 import { type Site, startSite, visit } from './site.ts';
 
 const PRICE = 10_000n;
-const EXPLANATION =
-  'The approval took longer than the 30 s for which a transaction is valid. Please approve it again.';
+const EXPLANATION = 'The approval took longer than the 30 s for which a transaction is valid. Please approve it again.';
 
 /** A wallet of the Wallet Standard. It has bytes signed by the functions that the test exposes to the page. */
 const registerWallet = (address: string) => `{

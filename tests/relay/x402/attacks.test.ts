@@ -610,14 +610,15 @@ describe('attacks on the x402 API', function () {
 
   it('accepts no more payments from an address after ten that did not arrive, not even at the same time', async () => {
     const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1' });
-    const from = (address: string) => async (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
-      request(proxied.url, path(), {
-        body: { task },
-        headers: {
-          'x-forwarded-for': address,
-          'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer, change)),
-        },
-      });
+    const from =
+      (address: string) => async (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
+        request(proxied.url, path(), {
+          body: { task },
+          headers: {
+            'x-forwarded-for': address,
+            'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer, change)),
+          },
+        });
     try {
       const failing = from('203.0.113.9');
       const other = from('203.0.113.10');

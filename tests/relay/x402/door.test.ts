@@ -69,7 +69,11 @@ describe('the x402 API', function () {
     by = wallet,
     query = '',
   ): Promise<Answer> =>
-    ask(body, { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)) }, query);
+    ask(
+      body,
+      { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)) },
+      query,
+    );
   const stock = (body: object, headers: Record<string, string> = {}) =>
     pay(market.relay.url + path(), {
       method: 'POST',
@@ -246,7 +250,10 @@ describe('the x402 API', function () {
     const task = 'without a row';
     const keyed = { 'idempotency-key': 'without-a-row' };
     const accepted = await quote({ task }, keyed);
-    const headers = { ...keyed, 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
+    const headers = {
+      ...keyed,
+      'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)),
+    };
     const { status, body } = await ask({ task }, headers);
     expect(status).to.equal(200);
     const id = body.execution_id;
@@ -293,7 +300,9 @@ describe('the x402 API', function () {
       const send = (body: object) => async (url: string) => {
         const quoted = await request(url, path(), { body, headers });
         const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-        const payment = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
+        const payment = {
+          'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)),
+        };
         return { accepted, answer: await request(url, path(), { body, headers: { ...headers, ...payment } }) };
       };
       const before = await balances();
@@ -330,7 +339,10 @@ describe('the x402 API', function () {
     const extensions = { 'payment-identifier': { info: { required: false, id: 'pay_0123456789abcdef' } } };
     const send = async (task: string) => {
       const accepted = await quote({ task });
-      return ask({ task }, { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet), extensions) });
+      return ask(
+        { task },
+        { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet), extensions) },
+      );
     };
     const first = await send('identified');
     expect(first.status, first.text).to.equal(200);
@@ -374,7 +386,10 @@ describe('the x402 API', function () {
     const fund = (lamports: number) => market.node.fundSol(feePayer.publicKey, lamports);
     const paid = async (task: string) => {
       const accepted = await quote({ task });
-      return { accepted, headers: { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) } };
+      return {
+        accepted,
+        headers: { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) },
+      };
     };
     const earlier = await paid('rich');
     const answered = await ask({ task: 'rich' }, earlier.headers);
