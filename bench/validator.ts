@@ -1,6 +1,6 @@
 /**
- * Measures a paid call on Agave's own validator with Alpenglow and `npm start`: its latency beside bare transfers at the same time,
- * calls per second, compute units and lamports. Skipped if there is no validator.
+ * Measures a paid call on Agave's own validator with Alpenglow and `npm start`: its latency beside bare transfers at the
+ * same time, calls per second, compute units and lamports. Skipped if there is no validator.
  */
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createMockUsdc, mintMockUsdc, sendAndConfirm } from '../app/local/network.ts';
