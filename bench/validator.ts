@@ -1,11 +1,12 @@
 /**
- * Measures a paid call on Agave's own validator with `npm start`: its latency beside bare transfers at the same time,
- * calls per second, compute units and lamports. Skipped if there is no validator.
+ * Measures a paid call on Agave's own validator with Alpenglow and `npm start`: its latency beside bare transfers at the
+ * same time, calls per second, compute units and lamports. Skipped if there is no validator.
  */
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createMockUsdc, mintMockUsdc, sendAndConfirm } from '../app/local/network.ts';
 import { findEscrow } from '../app/sdk/program/program.ts';
 import { readTransaction } from '../app/sdk/program/transaction.ts';
+import { until } from '../tests/harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR } from '../tests/harness/node/validator.ts';
 import { cleanUp, newDirectory } from '../tests/local/start.ts';
 import { startStage } from '../tests/validator/stage.ts';
@@ -13,7 +14,7 @@ import { quantile, toTable } from './figures.ts';
 import type { Part } from './part.ts';
 import { createTransfer, many } from './relay.ts';
 
-const SLOT_MS = 400;
+const SLOT_MS = 200;
 const WARM_UP = 10;
 
 interface Spread {
@@ -74,7 +75,8 @@ async function benchValidator(count: number, report: (line: string) => void): Pr
     /** A random pause, so that calls are not in step with the slots. */
     const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * SLOT_MS));
 
-    report(`warm-up: ${WARM_UP} calls`);
+    report(`the second epoch, in which slots take ${SLOT_MS} ms, and ${WARM_UP} calls`);
+    await until('it is there', async () => (await connection.getEpochInfo()).epoch > 0);
     for (let at = 0; at < WARM_UP; at += 1) await call();
     const [calls, single, pairs]: [number[], number[], number[]] = [[], [], []];
     for (let at = 0; at < count; at += 1) {

@@ -42,7 +42,7 @@ export function describeInactive(features: readonly Feature[]): string {
   return [
     'This cluster has not activated features that the program needs:',
     ...lines,
-    'Devnet, testnet and mainnet have them. A local validator must be Agave 4.1 or later, started without --deactivate-feature for them.',
+    'Devnet, testnet and mainnet have them. A local validator must be Agave 4.3 or later, started without --deactivate-feature for them.',
   ].join('\n');
 }
 

@@ -22,8 +22,8 @@ const DIFFERENCES: Record<string, string> = {
   getVoteAccounts: 'Nobody votes on a chain of one node.',
   'getBlock with rewards': 'Nobody earns the fees.',
   'simulateTransaction with a lookup table that is not there': 'The node reads no lookup tables, and says so.',
-  'getSignaturesForAddress: memos and errors': 'The newer runtime in LiteSVM has another name for units that run out.',
-  'getSignatureStatuses after a send of: units run out': 'The newer runtime has another name for units that run out.',
+  'getSignaturesForAddress: memos and errors': 'Its own build of the memo program runs out of units in a syscall.',
+  'getSignatureStatuses after a send of: units run out': 'Its memo program runs out of units in a syscall.',
 };
 
 describe('the embedded node compared with a validator', function () {

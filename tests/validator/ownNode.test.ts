@@ -3,6 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { callRpc } from '../../app/cli/surfpool.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { blocksOf } from '../docs/markdown.ts';
@@ -67,6 +68,7 @@ describe('your own node, as in README.md,', function () {
   it('starts a ready marketplace with two lines, and accepts a paid call', async () => {
     await paste();
     expect(demo.rpc_url).to.equal('http://127.0.0.1:8899');
+    expect(await callRpc(demo.rpc_url, 'getAgGenesisCert'), 'the certificate of Alpenglow').not.to.equal(null);
     const agent = demo.agents.find(({ name }) => name === 'sandbox-echo')!;
     const answer = await api().execute(agent.agent_id, { task: 'on my own node' });
     expect(answer).to.include({ status: 'completed', result: 'on my own node' });
