@@ -6,6 +6,7 @@
 import { readEvents } from '../../sdk/program/events.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
+import { COMMITMENT } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 
 /** The most that nodes return at once, the latest first: half a minute at 30 transactions a second. */
@@ -47,7 +48,7 @@ export async function readAuthored(
   await Promise.all(
     someOf(unknown, READ_AT_ONCE).map(async ({ signature, blockTime }) => {
       const transaction = await connection.getTransaction(signature, {
-        commitment: 'confirmed',
+        commitment: COMMITMENT,
         maxSupportedTransactionVersion: 0,
       });
       if (!transaction) return;
