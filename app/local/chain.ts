@@ -16,7 +16,7 @@ export interface LocalChain {
 }
 
 /** As on today's mainnet. */
-const SLOT_TIME_MS = 400;
+const SLOT_TIME_MS = 200;
 const OWN_NODE_ADVICE =
   'Run `npm run validator`, which needs `solana-test-validator` on the PATH, and in another terminal:\n' +
   '  SOLANA_RPC_URL=http://127.0.0.1:8899 npm start';

@@ -25,6 +25,7 @@ import { ensureMarketplace, type MarketplaceInput, type SendingWallet, sendAndPo
 import { callRpc } from '../cli/surfpool.ts';
 import { forkSource } from '../process/typescript.ts';
 import type { Config } from '../sdk/program/program.ts';
+import type { BankOptions } from './node/bank.ts';
 import type { NodeFailed, NodeReady } from './node.ts';
 
 /** The committed program, built by `npm run build:program`. */
@@ -61,8 +62,8 @@ export interface LocalNode {
  * Starts an embedded node with an empty chain on free ports of this computer. It ends with this process. Throws if
  * there is no embedded node for this platform.
  */
-export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNode> {
-  const child = forkSource(join(import.meta.dirname, 'node.ts'), [String(options.slotTimeMs)], {
+export async function forkNode(options: BankOptions): Promise<LocalNode> {
+  const child = forkSource(join(import.meta.dirname, 'node.ts'), [JSON.stringify(options)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // In its own process group, so that a terminal's Ctrl-C does not reach it: others need the chain while they shut
     // down.

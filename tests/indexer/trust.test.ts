@@ -196,7 +196,7 @@ describe('indexer, trust', () => {
       await query(bench.path('bond.db'), lost);
       expect((await bench.backfill('bond.db')).disputes![0]).to.deep.include(row);
     }
-    await node.rpc('surfnet_setRent', [{ lamportsPerByte: 6_960 }]);
+    await node.rpc('surfnet_setRent', [{ lamportsPerByte: 5_080 }]);
   });
 
   it('skips a record whose open was not in the log and that was closed before it is read', async () => {

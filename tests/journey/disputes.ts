@@ -32,9 +32,9 @@ export const GIFT = DEPOSIT + 1_000_000n;
 const LONGEST_SPAN_SECONDS = 3_600 + 600 + 259_200;
 const SIGNATURE_LAMPORTS = 5_000n;
 const BOND_LAMPORTS = 10_000_000n;
-/** 6,960 lamports for each byte, with 128 bytes overhead: of a `Dispute` (259) and of a token account (165). */
-const DISPUTE_RENT = 6_960n * (128n + 259n);
-const VAULT_RENT = 6_960n * (128n + 165n);
+/** 5,080 lamports for each byte, with 128 bytes overhead: of a `Dispute` (259) and of a token account (165). */
+const DISPUTE_RENT = 5_080n * (128n + 259n);
+const VAULT_RENT = 5_080n * (128n + 165n);
 
 /** Adds the chapter. `dataDir` is the network's. `travel` moves the chain's clock to at least this unix time. */
 export function tellOfDisputes(

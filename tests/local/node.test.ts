@@ -15,6 +15,7 @@ import { expect } from 'chai';
 import { History } from '../../app/local/node/history.ts';
 import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
+import { signVersionOne } from '../harness/node/versionOne.ts';
 
 /** Longer than the tests take. Slots pass only when a test moves the chain, so no pause of a process is too long. */
 const SLOT_MS = 3_600_000;
@@ -36,7 +37,7 @@ describe('the embedded node', function () {
   let payer: Keypair;
 
   before(async () => {
-    node = await startNode({ slotTimeMs: SLOT_MS, deploy: false });
+    node = await startNode({ slotTimeMs: SLOT_MS, finalitySlots: FINALITY_SLOTS, deploy: false });
   });
   beforeEach(async () => {
     payer = Keypair.generate();
@@ -64,7 +65,7 @@ describe('the embedded node', function () {
     (await node.connection.getSignatureStatuses([signature], { searchTransactionHistory: true })).value[0] ?? null;
 
   /** Sends a transaction, ends its slot, and returns its status. */
-  async function land({ bytes, signature }: Awaited<ReturnType<typeof sign>>) {
+  async function land({ bytes, signature }: { bytes: Uint8Array; signature: string }) {
     await send(bytes);
     await leap(1);
     const status = await statusOf(signature);
@@ -161,7 +162,14 @@ describe('the embedded node', function () {
 
     it('do not crash the node when the bytes are no transaction', async () => {
       const { bytes } = await sign(transfer(LAMPORTS_PER_SOL / 10), memo('x'));
-      for (let at = 65; at < bytes.length; at += 1) {
+      const { blockhash } = await node.connection.getLatestBlockhash('confirmed');
+      // The signatures of version 1 come last, so every byte before them is part of the message.
+      const one = await signVersionOne([transfer(LAMPORTS_PER_SOL / 10), memo('x')], [payer], blockhash);
+      const places = [
+        ...Array.from(bytes.keys(), (at) => ({ bytes, at })).slice(65),
+        ...Array.from(one.bytes.keys(), (at) => ({ bytes: one.bytes, at })).slice(0, -64),
+      ];
+      for (const { bytes, at } of places) {
         const broken = Buffer.from(bytes);
         broken[at]! ^= 0xff;
         const all = [broken, broken.subarray(0, at)];
@@ -172,6 +180,33 @@ describe('the embedded node', function () {
       }
       expect(await node.rpc('getHealth')).to.equal('ok');
       expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
+    });
+
+    it('of version 1 land with up to 4,096 bytes and their own fee, and are shown only to clients that read it', async () => {
+      const { blockhash } = await node.connection.getLatestBlockhash('confirmed');
+      const long = new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.alloc(1_500, 'x') });
+      const one = await signVersionOne([transfer(LAMPORTS_PER_SOL / 10), long], [payer], blockhash, 777n);
+      expect(one.bytes.length).to.be.above(1_232);
+      expect((await ask('getFeeForMessage', one.message, { commitment: 'confirmed' })).result).to.have.property(
+        'value',
+        FEE + 777,
+      );
+      await land(one);
+      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL * 0.9 - FEE - 777);
+      const shown = (options: object) => ask('getTransaction', one.signature, { commitment: 'confirmed', ...options });
+      for (const options of [{}, { maxSupportedTransactionVersion: 0 }]) {
+        expect((await shown(options)).error?.code).to.equal(-32_015);
+      }
+      const newest = { maxSupportedTransactionVersion: 255 };
+      const { result } = await shown({ ...newest, encoding: 'base64' });
+      expect(result).to.have.deep.property('transaction', [one.bytes.toString('base64'), 'base64']);
+      const read = await node.connection.getTransaction(one.signature, { commitment: 'confirmed', ...newest });
+      expect(read).to.include({ version: 1 });
+      expect(read?.transaction.signatures).to.deep.equal([one.signature]);
+      const tooLong = new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.alloc(4_000) });
+      const { bytes } = await signVersionOne([tooLong], [payer], blockhash);
+      const refused = await ask('sendTransaction', bytes.toString('base64'), { encoding: 'base64' });
+      expect(refused.error?.message).to.include('too large');
     });
 
     it('cost what the fee call reports for their message', async () => {
@@ -390,7 +425,7 @@ describe('the embedded node', function () {
   it('charges a changed rent on request, for programs and for clients', async () => {
     const { connection } = node;
     const usual = await connection.getMinimumBalanceForRentExemption(0);
-    expect(usual).to.equal(128 * 6_960);
+    expect(usual).to.equal(128 * 5_080);
     try {
       await node.rpc('surfnet_setRent', [{ lamportsPerByte: 696 }]);
       expect(await connection.getMinimumBalanceForRentExemption(100)).to.equal(228 * 696);
@@ -401,7 +436,7 @@ describe('the embedded node', function () {
       expect((await statusOf(enough.signature))?.err).to.equal(null);
       expect((await statusOf(less.signature))?.err).to.deep.equal({ InsufficientFundsForRent: { account_index: 1 } });
     } finally {
-      await node.rpc('surfnet_setRent', [{ lamportsPerByte: 6_960 }]);
+      await node.rpc('surfnet_setRent', [{ lamportsPerByte: 5_080 }]);
     }
   });
 

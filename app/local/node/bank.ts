@@ -3,14 +3,14 @@
  * what a VM lacks: slots, expiring blockhashes, commitments, fees of transactions that cannot be loaded, and a history.
  *
  * Transactions run one after another, each in the slot of its arrival. Their changes are visible at `processed` at
- * once, at `confirmed` when the slot has ended, and at `finalized` 31 slots later. Only simulations see the newest
- * state at every commitment.
+ * once, at `confirmed` when the slot has ended, and at `finalized` then too, or later by an option. Only simulations see
+ * the newest state at every commitment.
  */
 import { type Commitment, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 // The bindings below the package's public API. That API would decode and encode every transaction again with another
 // library, which also adds 100 ms to each start.
-import { Account, Clock, EpochSchedule, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/internal.js';
+import { Account, Clock, EpochSchedule, FailedTransactionMetadata, LiteSvm, Rent } from 'litesvm/dist/internal.js';
 import { decimalsIn } from './accountJson.ts';
 import { costUnits, loadedBytes } from './cost.ts';
 import { History, type Landed, type LandedMeta } from './history.ts';
@@ -34,7 +34,14 @@ const PAID_UNRUN = new Set([
 export interface BankOptions {
   /** Length of a slot, ms. */
   slotTimeMs: number;
+  /** Slots from a block to its finality: 1 by default, as with Alpenglow; a cluster without it takes 31. */
+  finalitySlots?: number | undefined;
 }
+
+/** Slots to finality with Alpenglow. */
+const ALPENGLOW_SLOTS = 1;
+/** Rent of mainnet, lamports a byte. */
+const LAMPORTS_PER_BYTE = 5_080n;
 
 /** Receives the chain's events. */
 export interface BankListener {
@@ -51,11 +58,13 @@ export class Bank {
   readonly versions = new Versions();
   /** Base58 of 32 random bytes: every node has its own chain. */
   readonly genesisHash: string;
+  /** True if blocks are final at once. */
+  readonly isAlpenglow: boolean;
   private listener: BankListener | null = null;
   /** Signatures of accepted transactions that have not run yet. */
   private readonly waiting = new Set<string>();
 
-  constructor({ slotTimeMs }: BankOptions) {
+  constructor({ slotTimeMs, finalitySlots = ALPENGLOW_SLOTS }: BankOptions) {
     // The bank checks the last 150 blockhashes; the VM knows one. The VM would also refuse repeated bytes, which the
     // bank's history does.
     this.svm.setBlockhashCheck(false);
@@ -63,9 +72,15 @@ export class Bank {
     this.svm.setLogBytesLimit(LOG_BYTES);
     this.svm.setEpochSchedule(new EpochSchedule(BigInt(SLOTS_PER_EPOCH), BigInt(SLOTS_PER_EPOCH), false, 0n, 0n));
     const startMs = Math.max(Date.now(), Number(this.svm.getClock().unixTimestamp) * 1_000);
-    this.slots = new Slots(slotTimeMs, startMs);
+    this.slots = new Slots(slotTimeMs, finalitySlots, startMs);
+    this.isAlpenglow = finalitySlots === ALPENGLOW_SLOTS;
+    this.setRent(LAMPORTS_PER_BYTE);
     this.genesisHash = this.slots.blockAt(0).hash;
     this.setClock();
+  }
+
+  setRent(lamportsPerByte: bigint): void {
+    this.svm.setRent(new Rent(lamportsPerByte, 1, this.svm.getRent().burnPercent));
   }
 
   listen(listener: BankListener): void {

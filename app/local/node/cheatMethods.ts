@@ -1,6 +1,6 @@
 /** Cheat codes, which no cluster has. Names and parameters are Surfpool's, if Surfpool has the method. */
 import { PublicKey } from '@solana/web3.js';
-import { Account, Rent } from 'litesvm/dist/internal.js';
+import { Account } from 'litesvm/dist/internal.js';
 import { z } from 'zod';
 import { inContext } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
@@ -110,8 +110,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
     /** [{lamportsPerByte}]: the rent per byte from now on. */
     surfnet_setRent(params) {
       const [{ lamportsPerByte }] = parse(z.tuple([z.object({ lamportsPerByte: whole })]), params);
-      const { burnPercent } = bank.svm.getRent();
-      bank.svm.setRent(new Rent(BigInt(lamportsPerByte), 1, burnPercent));
+      bank.setRent(BigInt(lamportsPerByte));
       return inContext({ slot: bank.slots.current }, null);
     },
     surfnet_getSurfnetInfo: () => inContext({ slot: bank.slots.current }, { runbookExecutions: [] }),

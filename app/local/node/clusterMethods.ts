@@ -3,10 +3,16 @@ import { z } from 'zod';
 import { inContext, readingOf } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import { BLOCKHASH_SLOTS, SLOTS_PER_EPOCH } from './slots.ts';
-import { blockhash, context, type Method, parse } from './wire.ts';
+import { blockhash, context, invalidParams, type Method, parse } from './wire.ts';
 
 /** The runtime in LiteSVM 1.5. `surfnet-version` shows that there are cheat codes, as with Surfpool. */
 const VERSION = { 'solana-core': '4.3.0', 'feature-set': 0, 'surfnet-version': '1.2.0' };
+
+/** The certificate of a chain that began with Alpenglow: nobody had to sign it. */
+const CERTIFICATE = {
+  block: { blockId: Array(32).fill(0), slot: 0 },
+  signature: { bitmap: [0, 0, 0], signature: Array(192).fill(0) },
+};
 
 const options = z.tuple([]).rest(context.nullish());
 
@@ -40,6 +46,10 @@ export function clusterMethods(bank: Bank): Record<string, Method> {
       return inContext(reading, bank.slots.isValid(hash, reading.slot));
     },
     getGenesisHash: () => bank.genesisHash,
+    getAgGenesisCert(params) {
+      if (params.length > 0) throw invalidParams('Invalid parameters: No parameters were expected');
+      return bank.isAlpenglow ? CERTIFICATE : null;
+    },
     getHealth: () => 'ok',
     getVersion: () => VERSION,
   };

@@ -8,10 +8,8 @@ import bs58 from 'bs58';
 
 /** A blockhash is valid for this many blocks after its own, as on a cluster. */
 export const BLOCKHASH_SLOTS = 150;
-/** Slots from the current one to the one that is final. */
-export const FINALITY_SLOTS = 31;
 export const SLOTS_PER_EPOCH = 432_000;
-/** Number of slots with a stored time: about eleven hours at 400 ms. */
+/** Number of slots with a stored time: about five and a half hours at 200 ms. */
 const TIMES = 100_000;
 
 interface Block {
@@ -22,7 +20,7 @@ interface Block {
 
 export class Slots {
   /** The current slot. */
-  current = FINALITY_SLOTS + 1;
+  current: number;
   /** Milliseconds that the chain's clock is ahead of this computer's. */
   private aheadMs: number;
   /** Unix seconds that the Clock was set to; no commitment shows an earlier time. */
@@ -36,11 +34,16 @@ export class Slots {
   /** Every blockhash is derived from this and its slot. */
   private readonly seed = randomBytes(32);
 
-  /** A skipped slot adds `slotTimeMs` to the clock. `startMs` is the chain's clock now, unix milliseconds. */
+  /**
+   * A skipped slot adds `slotTimeMs` to the clock. A slot is final `finalitySlots` later. `startMs` is the chain's clock
+   * now, unix milliseconds.
+   */
   constructor(
     private readonly slotTimeMs: number,
+    private readonly finalitySlots: number,
     startMs: number,
   ) {
+    this.current = finalitySlots + 1;
     this.aheadMs = startMs - Date.now();
     for (let slot = 0; slot <= this.current; slot += 1) {
       this.blocks.push(this.block(slot));
@@ -65,7 +68,7 @@ export class Slots {
   }
 
   get finalized(): number {
-    return this.current - FINALITY_SLOTS;
+    return this.current - this.finalitySlots;
   }
 
   /** Unix seconds of a slot; null if it is not stored or in the future. */

@@ -15,8 +15,16 @@ import { decodeBytes, invalidParams } from './wire.ts';
 const TRANSACTION = 'solana_transaction::versioned::VersionedTransaction';
 const MESSAGE = 'solana_message::non_bpf_modules::versions::VersionedMessage';
 /** Maximum size of a transaction in bytes, and of its text in each encoding. */
-const MAX_BYTES = 1_232;
-const MAX_TEXT = { base64: 1_644, base58: 1_683 };
+const SIZES = {
+  old: { bytes: 1_232, base64: 1_644, base58: 1_683 },
+  version1: { bytes: 4_096, base64: 5_464, base58: 5_594 },
+};
+/** The first byte of a transaction of version 1. */
+const VERSION_1 = 0x81;
+/** Limits of version 1. */
+const MAX_KEYS = 64;
+const MAX_INSTRUCTIONS = 64;
+const MAX_SIGNATURES = 12;
 const SIGNATURE_LAMPORTS = 5_000;
 const UNITS_PER_PROGRAM = 200_000;
 const UNITS_PER_BUILTIN = 3_000;
@@ -24,7 +32,10 @@ const MAX_UNITS = 1_400_000;
 const MICRO = 1_000_000n;
 
 export interface Decoded {
-  /** In the one canonical form: the VM ends the process if it cannot read the bytes. */
+  /**
+   * In the one canonical form: the VM ends the process if it cannot read the bytes. web3.js writes no version 1, which
+   * has only one form.
+   */
   bytes: Buffer;
   signature: string;
   blockhash: string;
@@ -34,12 +45,11 @@ export interface Decoded {
 
 /** Decodes a transaction's text. Throws -32602 if it is too long or has other characters. */
 export function transactionBytes(text: string, encoding: 'base58' | 'base64'): Buffer {
-  const max = MAX_TEXT[encoding];
-  if (text.length > max) {
-    const limits = `(max: encoded/raw ${max}/${MAX_BYTES})`;
-    throw invalidParams(`${encoding} encoded ${TRANSACTION} too large: ${text.length} bytes ${limits}`);
-  }
-  return decodeBytes(text, encoding);
+  const bytes = text.length > SIZES.version1[encoding] ? null : decodeBytes(text, encoding);
+  const max = bytes?.[0] === VERSION_1 ? SIZES.version1 : SIZES.old;
+  if (bytes && text.length <= max[encoding] && bytes.length <= max.bytes) return bytes;
+  const limits = `(max: encoded/raw ${max[encoding]}/${max.bytes})`;
+  throw invalidParams(`${encoding} encoded ${TRANSACTION} too large: ${text.length} bytes ${limits}`);
 }
 
 /** Reads a complete transaction that refers only to accounts it lists. Throws -32602 otherwise. */
@@ -50,7 +60,7 @@ export function decodeTransaction(bytes: Uint8Array): Decoded {
     requireSane(message);
     if (signatures.length !== message.header.numRequiredSignatures) throw new Error('wrong number of signatures');
     return {
-      bytes: Buffer.from(transaction.serialize()),
+      bytes: Buffer.from(message.version === 1 ? bytes : transaction.serialize()),
       signature: bs58.encode(signatures[0]!),
       blockhash: message.recentBlockhash,
       message,
@@ -80,6 +90,11 @@ function requireSane(message: VersionedMessage): void {
   if (numRequiredSignatures <= numReadonlySignedAccounts) throw new Error('nobody can pay the fee');
   if (numRequiredSignatures + numReadonlyUnsignedAccounts > keys.length) throw new Error('too few accounts');
   if (new Set(keys.map(String)).size !== keys.length) throw new Error('an account is named twice');
+  if (message.version === 1) {
+    if (keys.length > MAX_KEYS) throw new Error('too many accounts');
+    if (compiledInstructions.length > MAX_INSTRUCTIONS) throw new Error('too many instructions');
+    if (numRequiredSignatures > MAX_SIGNATURES) throw new Error('too many signatures');
+  }
   for (const { programIdIndex, accountKeyIndexes } of compiledInstructions) {
     if (programIdIndex === 0) throw new Error('the payer is no program');
     if (Math.max(programIdIndex, ...accountKeyIndexes) >= keys.length) throw new Error('an account is not listed');
@@ -107,8 +122,12 @@ const BUDGET_BYTES = new Map([
   [4, 5],
 ]);
 
-/** Throws -32602 if the compute-budget instructions are invalid: no validator accepts such a transaction. */
+/**
+ * Throws -32602 if the compute-budget instructions are invalid: no validator accepts such a transaction. In version 1
+ * they do nothing.
+ */
 export function requireBudget(message: VersionedMessage): void {
+  if (message.version === 1) return;
   const seen = new Set<number>();
   for (const [index, { programIdIndex, data }] of message.compiledInstructions.entries()) {
     if (!message.staticAccountKeys[programIdIndex]?.equals(ComputeBudgetProgram.programId)) continue;
@@ -141,6 +160,9 @@ export function feeOf(message: VersionedMessage): number {
     }
     units += BUILTINS.has(program) ? UNITS_PER_BUILTIN : UNITS_PER_PROGRAM;
   }
+  // Version 1 names the whole priority fee.
+  if (message.version === 1)
+    return signatures * SIGNATURE_LAMPORTS + Number(message.transactionConfig.priorityFee ?? 0);
   const paidUnits = BigInt(Math.min(limit ?? units, MAX_UNITS));
   return signatures * SIGNATURE_LAMPORTS + Number((price * paidUnits + MICRO - 1n) / MICRO);
 }

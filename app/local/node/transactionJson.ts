@@ -102,13 +102,19 @@ function instructionsOf(message: VersionedMessage): Instruction[] {
   }));
 }
 
+/** The field that only this version has. */
+function ofVersion(message: VersionedMessage) {
+  if (message.version === 1) return { transactionConfig: message.transactionConfig };
+  return message.version === 0 ? { addressTableLookups: [] } : {};
+}
+
 function plainMessage(message: VersionedMessage) {
   return {
     header: message.header,
     accountKeys: message.staticAccountKeys.map(String),
     recentBlockhash: message.recentBlockhash,
     instructions: instructionsOf(message),
-    ...(message.version !== 'legacy' && { addressTableLookups: [] }),
+    ...ofVersion(message),
   };
 }
 
@@ -134,6 +140,6 @@ function parseMessage(message: VersionedMessage) {
     accountKeys: parseKeys(message),
     recentBlockhash: message.recentBlockhash,
     instructions: instructionsOf(message).map((instruction) => inWords(message, instruction)),
-    ...(message.version !== 'legacy' && { addressTableLookups: [] }),
+    ...ofVersion(message),
   };
 }

@@ -129,6 +129,8 @@ async function readBody(request: IncomingMessage): Promise<string> {
 export async function startMarketplace(
   options: {
     slotTimeMs?: number;
+    /** Slots from a block to its finality: 1 by default, 31 on a cluster without Alpenglow. */
+    finalitySlots?: number;
     price?: string;
     timeoutSeconds?: number;
     signingKey?: Uint8Array;
@@ -138,7 +140,11 @@ export async function startMarketplace(
     feePayer?: Keypair;
   } = {},
 ) {
-  const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
+  const { slotTimeMs, finalitySlots } = options;
+  const node: TestNode = await startNode({
+    ...(slotTimeMs && { slotTimeMs }),
+    ...(finalitySlots && { finalitySlots }),
+  });
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
   const databaseUrl = options.databaseUrl ?? (onPostgres ? await freshPostgres() : null);
   /** Settings that choose the database. */

@@ -38,13 +38,13 @@ const NEAR_SECONDS = 120;
 const TOKEN_STATE_OFFSET = 108;
 
 /**
- * Starts a node, with slots of 50 ms by default. `deploy: false` leaves the program out. `soPath` deploys another build
+ * Starts a node, with slots of 50 ms by default, final one slot later or `finalitySlots` later. `deploy: false` leaves the program out. `soPath` deploys another build
  * of it.
  */
 export async function startNode(
-  options: { slotTimeMs?: number; deploy?: boolean; soPath?: string } = {},
+  options: { slotTimeMs?: number; finalitySlots?: number; deploy?: boolean; soPath?: string } = {},
 ): Promise<TestNode> {
-  const node = await forkNode({ slotTimeMs: options.slotTimeMs ?? 50 });
+  const node = await forkNode({ slotTimeMs: options.slotTimeMs ?? 50, finalitySlots: options.finalitySlots });
   const { rpcUrl, wsUrl } = node;
   const payer = Keypair.fromSecretKey(node.payer.secretKey);
   const connection = new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: wsUrl });

@@ -108,7 +108,7 @@ describe('kill -9 of a relay that holds deposits', function () {
 
   before(async () => {
     // Slow slots: a fork must be dropped before it is final, and 31 slots are nine seconds.
-    market = await startMarketplace({ slotTimeMs: 600, feePayer });
+    market = await startMarketplace({ slotTimeMs: 600, finalitySlots: 31, feePayer });
     await market.relay.kill();
     market.setBehaviour((body, _response, reply) =>
       reply(

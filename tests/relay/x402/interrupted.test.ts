@@ -47,7 +47,7 @@ describe('payments of x402 clients that are interrupted', function () {
 
   before(async () => {
     // Slow slots: a fork must be dropped before it is final, and 31 slots are 22 s.
-    market = await startMarketplace({ slotTimeMs: 700, feePayer });
+    market = await startMarketplace({ slotTimeMs: 700, finalitySlots: 31, feePayer });
     await market.relay.kill();
   });
   after(() => market.stop());

@@ -1,0 +1,69 @@
+/** Signs transactions of version 1 by `@solana/kit`, because web3.js reads them and cannot write them. */
+import {
+  type AccountRole,
+  type Address,
+  appendTransactionMessageInstructions,
+  type Blockhash,
+  compileTransaction,
+  createKeyPairFromBytes,
+  createTransactionMessage,
+  getSignatureFromTransaction,
+  getTransactionEncoder,
+  pipe,
+  setTransactionMessageComputeUnitLimit,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+  setTransactionMessageLoadedAccountsDataSizeLimit,
+  setTransactionMessagePriorityFeeLamports,
+  signTransaction,
+} from '@solana/kit';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+
+export interface VersionOne {
+  bytes: Buffer;
+  /** The message alone, base64. */
+  message: string;
+  signature: string;
+}
+
+/** Without these limits, a transaction of version 1 fails. Both are above what any test needs. */
+const UNITS = 1_400_000;
+const LOADED_BYTES = 10_000_000;
+
+const addressOf = (key: PublicKey) => key.toBase58() as Address;
+/** `AccountRole` is a number of two bits. */
+const roleOf = (isSigner: boolean, isWritable: boolean): AccountRole => (isSigner ? 2 : 0) + (isWritable ? 1 : 0);
+
+/** All `signers` sign. The first one pays, `priorityFee` lamports beside the fees of its signatures. */
+export async function signVersionOne(
+  instructions: readonly TransactionInstruction[],
+  signers: readonly [Keypair, ...Keypair[]],
+  blockhash: string,
+  priorityFee = 0n,
+): Promise<VersionOne> {
+  const lifetime = { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n };
+  const calls = instructions.map(({ programId, keys, data }) => ({
+    programAddress: addressOf(programId),
+    data: Uint8Array.from(data),
+    accounts: keys.map(({ pubkey, isSigner, isWritable }) => ({
+      address: addressOf(pubkey),
+      role: roleOf(isSigner, isWritable),
+    })),
+  }));
+  const message = pipe(
+    createTransactionMessage({ version: 1 }),
+    (empty) => setTransactionMessageFeePayer(addressOf(signers[0].publicKey), empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
+    (timed) => setTransactionMessageComputeUnitLimit(UNITS, timed),
+    (limited) => setTransactionMessageLoadedAccountsDataSizeLimit(LOADED_BYTES, limited),
+    (bounded) => (priorityFee > 0n ? setTransactionMessagePriorityFeeLamports(priorityFee, bounded) : bounded),
+    (priced) => appendTransactionMessageInstructions(calls, priced),
+  );
+  const keys = await Promise.all(signers.map(({ secretKey }) => createKeyPairFromBytes(secretKey)));
+  const signed = await signTransaction(keys, compileTransaction(message));
+  return {
+    bytes: Buffer.from(getTransactionEncoder().encode(signed)),
+    message: Buffer.from(signed.messageBytes).toString('base64'),
+    signature: getSignatureFromTransaction(signed),
+  };
+}
