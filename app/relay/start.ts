@@ -13,6 +13,7 @@ import type { Logger } from 'pino';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
 import { watchRpc } from '../solana/failure.ts';
+import { type Finality, readFinality } from '../solana/finality.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
 import { createKeyUse } from './access/auth.ts';
@@ -72,6 +73,9 @@ const DRAIN_SHARE = 0.7;
 
 /** How long the start waits for the ledger to be compared with the chain. The gate stays closed until then. */
 const RECONCILE_WAIT_MS = 3_000;
+
+/** Four transactions, one after another, would take a minute there, and the payment's blockhash expires before. */
+const X402_OFF = 'Payments by x402 are off: this cluster has no Alpenglow and takes 14 s to finalize a block';
 
 /** Output of `npm run build:dashboard`. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
@@ -252,12 +256,29 @@ async function closeRelay(running: Running): Promise<void> {
   await parts.files.close();
 }
 
-function connect(config: RelayConfig, log: Logger, observe: Observe, metrics: Metrics): RelayChain {
+/** The cluster's finality. Says what it changes for this relay. */
+async function startFinality({ rpcUrl, moreNodes, x402 }: RelayConfig, gate: Gate, log: Logger): Promise<Finality> {
+  const finality = await readFinality([rpcUrl, ...moreNodes.map((node) => node.rpcUrl)]);
+  log.info({ finality_ms: finality.ms }, 'read how long the cluster takes to finalize a block');
+  if (!x402 || finality.isFast) return finality;
+  log.warn({}, X402_OFF);
+  gate.advise(X402_OFF);
+  return finality;
+}
+
+function connect(
+  config: RelayConfig,
+  finality: Finality,
+  log: Logger,
+  observe: Observe,
+  metrics: Metrics,
+): RelayChain {
   const { rpcUrl, wsUrl, moreNodes } = config;
   return createRelayChain({
     rpcUrl,
     wsUrl,
     moreNodes,
+    finality,
     onDisagreement: metrics.rpcDisagreed,
     authority: config.authority,
     feePayer: config.x402?.feePayer ?? null,
@@ -341,7 +362,9 @@ async function assembleParts(options: RelayOptions, more: Later) {
     metrics.observe(stage, ms);
     options.observe?.(stage, ms);
   };
-  const chain = connect(config, log, observe, metrics);
+  const gate = createGate();
+  const finality = await startFinality(config, gate, log);
+  const chain = connect(config, finality, log, observe, metrics);
   await chain.look();
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
@@ -350,7 +373,6 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const callKeys = loadCallKeys(config.callKeysPath);
   const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
   const objects = config.results.objects && createResultObjects(config.results.objects);
-  const gate = createGate();
   const storage = await startStorage(config, gate, log);
   const runway = await startRunway(config, chain, gate, log);
   const parts: EngineParts = {
@@ -409,6 +431,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     accounts: more.accounts,
     engine: more.engine,
     door: more.door,
+    noDoor: config.x402 && !chain.finality.isFast ? X402_OFF : 'This service does not accept x402 payments',
     gate: parts.gate,
     metrics,
     operator: {
@@ -549,14 +572,14 @@ async function startX402Runway(config: RelayConfig, chain: RelayChain, marketpla
   return runway;
 }
 
-/** The dependencies of sales to x402 clients; null without a fee payer. */
+/** The dependencies of sales to x402 clients; null without a fee payer, and on a slow cluster. */
 function assembleDoor(
   { x402, runway }: RelayConfig,
   { chain, config, x402Runway }: EngineParts,
   genesisHash: string,
   { limits, takeReading }: { limits: RelayDeps['limits']; takeReading: TakeReading },
 ): RelayDeps['door'] {
-  if (!x402 || !chain.feePayer) return null;
+  if (!x402 || !chain.feePayer || !chain.finality.isFast) return null;
   return {
     feePayer: chain.feePayer,
     usdcMint: parseAddress(config.usdcMint.toBase58()),

@@ -40,7 +40,7 @@ export interface RelayChain
   /** Accounts at one moment, in the requested order, from one node. For reads that move no money by themselves. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
   /** Like `read`, but from two nodes, if there are two. Decisions about money use this. */
-  readAgreed(keys: PublicKey[]): Promise<AccountsAt>;
+  readAgreed(keys: PublicKey[], minSlot?: number): Promise<AccountsAt>;
   /** The chain's clock now, unix seconds, derived from the latest reading. */
   clock(): bigint;
   /**

@@ -43,12 +43,12 @@ export async function proveEnds(deps: Proving, log: Logger): Promise<void> {
   const { chain, journal } = deps;
   if ((await journal.unproven(ANY, ANY, 1)).length === 0) return;
   const { slot, blockHeight } = await chain.finalized();
-  const { now } = await chain.readFinalized([], slot);
+  const { now } = await chain.readAgreed([], slot);
   for (let after: EndedRow | null = null; ; ) {
     const rows: EndedRow[] = await journal.unproven(blockHeight, now, BATCH, after);
     after = rows.at(-1) ?? null;
     if (!after) return;
-    const { accounts } = await chain.readFinalized(rows.map(addressOf), slot);
+    const { accounts } = await chain.readAgreed(rows.map(addressOf), slot);
     const deposits = await readDeposits(chain, rows, slot);
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
@@ -102,13 +102,13 @@ async function isOpenedByUs(
 
 /** The data of the deposits that still exist, by the ids of the rows that name them. */
 async function readDeposits(
-  chain: Pick<RelayChain, 'readFinalized'>,
+  chain: Pick<RelayChain, 'readAgreed'>,
   rows: Pick<JournalRow, 'execution_id' | 'deposit'>[],
   slot: number,
 ): Promise<Map<string, Buffer>> {
   const named = rows.filter(({ deposit }) => deposit !== null);
   if (named.length === 0) return new Map();
-  const { accounts } = await chain.readFinalized(
+  const { accounts } = await chain.readAgreed(
     named.map(({ deposit }) => parseAddress(deposit!)),
     slot,
   );
@@ -131,7 +131,7 @@ async function isEmptied(
 ): Promise<boolean> {
   if ((state !== 'returned' && state !== 'void') || deposit === null || signature === null) return false;
   const vault = findTokenAccount(parseAddress(deposit), usdcMint);
-  const { accounts } = await chain.readFinalized([vault], slot);
+  const { accounts } = await chain.readAgreed([vault], slot);
   return isEmptyVault(accounts[0]) && (await chain.hasSucceeded(signature));
 }
 
@@ -140,17 +140,17 @@ async function isEmptied(
  * so has a closed escrow account. Throws if the node does not answer.
  */
 export async function countRents(
-  chain: Pick<RelayChain, 'finalized' | 'readFinalized'>,
+  chain: Pick<RelayChain, 'finalized' | 'readAgreed'>,
   journal: Pick<Journal, 'lent' | 'rentReturned' | 'handedOver' | 'escrowsClosed'>,
 ): Promise<void> {
   const { slot } = await chain.finalized();
-  const { now } = await chain.readFinalized([], slot);
+  const { now } = await chain.readAgreed([], slot);
   for (let after = ''; ; ) {
     const rows = await journal.lent(now - ENDED_RECORD_SECONDS, BATCH, after);
     const last = rows.at(-1);
     if (!last) break;
     after = last.execution_id;
-    const { accounts } = await chain.readFinalized(rows.map(addressOf), slot);
+    const { accounts } = await chain.readAgreed(rows.map(addressOf), slot);
     await journal.rentReturned(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
   }
   for (let after = ''; ; ) {
@@ -159,7 +159,7 @@ export async function countRents(
     if (!last) return;
     after = last.execution_id;
     const escrows = rows.map((row) => findEscrow(addressOf(row)));
-    const { accounts } = await chain.readFinalized(escrows, slot);
+    const { accounts } = await chain.readAgreed(escrows, slot);
     await journal.escrowsClosed(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
   }
 }

@@ -30,9 +30,11 @@ export interface Gate {
   set(obstacle: Obstacle, isThere: boolean, advice?: string): void;
   /** Announces an obstacle: `obstacles` lists it already, and executions still begin. */
   announce(obstacle: Obstacle): void;
+  /** Adds advice that belongs to no obstacle. */
+  advise(advice: string): void;
   /** Current and announced obstacles; empty while the gate is open. */
   obstacles(): Obstacle[];
-  /** Advice to the operator about the current obstacles. */
+  /** Advice to the operator, first about the current obstacles. */
   advice(): string[];
   /** The engine behind the gate: 503 for new executions while it is closed. */
   guard(engine: Engine): Engine;
@@ -42,6 +44,7 @@ export interface Gate {
 export function createGate(): Gate {
   const present = new Map<Obstacle, string | undefined>([['ledger_unreconciled', undefined]]);
   const announced = new Set<Obstacle>();
+  const general: string[] = [];
   /** In the order of the table, so that callers get the message of the most serious one. */
   const inOrder = (isThere: (obstacle: Obstacle) => boolean) => (Object.keys(OBSTACLES) as Obstacle[]).filter(isThere);
   function requireOpen(passable?: Obstacle): void {
@@ -58,8 +61,9 @@ export function createGate(): Gate {
       else present.delete(obstacle);
     },
     announce: (obstacle) => void announced.add(obstacle),
+    advise: (advice) => void general.push(advice),
     obstacles: () => inOrder((one) => present.has(one) || announced.has(one)),
-    advice: () => inOrder((one) => present.has(one)).flatMap((one) => present.get(one) ?? []),
+    advice: () => inOrder((one) => present.has(one)).flatMap((one) => present.get(one) ?? []).concat(general),
     guard: (engine) => ({
       ...engine,
       async execute(principal, agent, input) {

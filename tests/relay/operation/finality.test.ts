@@ -43,7 +43,7 @@ describe('finality', () => {
       slot: 1,
     });
     const finalized = async () => ({ slot: 1, blockHeight: 1_000n });
-    const chain = { finalized, readFinalized: read, hasSucceeded: async () => true };
+    const chain = { finalized, readAgreed: read, hasSucceeded: async () => true };
     const deps = { chain, journal: mine, usdcMint: PublicKey.default, rentReturn: PublicKey.default };
     await proveEnds(deps as unknown as EngineDeps, createLog('silent'));
   }
