@@ -55,6 +55,7 @@ import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
 import { noteRentReturn } from './ledger/rentReturns.ts';
+import { readClosedEnd, readUnknownOpen } from './ledger/unfinished.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
@@ -163,7 +164,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const onAlone = () => {
     if (isStopping) return;
     watch.start();
-    ends.push(startRecovery(engine, leadership, log));
+    const { recover, countRents, adoptOrphans } = engine;
+    // A void row is ours at any time: its open has landed although it had been given up.
+    const adoptUnknown = async () => adoptOrphans(await readUnknownOpen(files.views.db, chain.clock()));
+    ends.push(startRecovery({ recover, countRents, adoptUnknown }, leadership, log));
     events.startSending();
   };
   const reconciling = reconcileLedger({ engine, gate, watch, onAlone, views: files.views.db, log }, stopping.signal);
@@ -266,13 +270,7 @@ async function startFinality({ rpcUrl, moreNodes, x402 }: RelayConfig, gate: Gat
   return finality;
 }
 
-function connect(
-  config: RelayConfig,
-  finality: Finality,
-  log: Logger,
-  observe: Observe,
-  metrics: Metrics,
-): RelayChain {
+function connect(config: RelayConfig, finality: Finality, log: Logger, observe: Observe, metrics: Metrics): RelayChain {
   const { rpcUrl, wsUrl, moreNodes } = config;
   return createRelayChain({
     rpcUrl,
@@ -514,6 +512,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     claimed: createWarnings({ ledger: ledger.db, writes, now: () => Date.now(), log }),
     readText: parts.readText,
     resultBytesPerCent: config.results.bytesPerCent,
+    closedEnd: (executionId) => readClosedEnd(files.views.db, executionId),
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
     log,
     observe: parts.observe,

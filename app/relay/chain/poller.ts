@@ -157,7 +157,11 @@ export function createPoller(options: PollerOptions): Poller {
 }
 
 /** Splits the transactions into calls. `isOld`: no block can include them any more. */
-function batchesOf(due: Watched[], height: bigint | null, isDoubtful: (one: Watched) => boolean): { part: Watched[]; isOld: boolean }[] {
+function batchesOf(
+  due: Watched[],
+  height: bigint | null,
+  isDoubtful: (one: Watched) => boolean,
+): { part: Watched[]; isOld: boolean }[] {
   const isPast = ({ signed }: Watched) => height !== null && height > signed.lastValidHeight;
   const old = due.filter((one) => isDoubtful(one) && isPast(one));
   const young = due.filter((one) => !old.includes(one));

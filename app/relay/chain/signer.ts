@@ -138,12 +138,7 @@ function toPrivateKey(keypair: Keypair): KeyObject {
 }
 
 /** A recent blockhash, read ahead of its use if possible. */
-function createBlockhashes({
-  nodes,
-  agreement,
-  log,
-  observe,
-}: SignerOptions): () => Promise<RecentBlockhash> {
+function createBlockhashes({ nodes, agreement, log, observe }: SignerOptions): () => Promise<RecentBlockhash> {
   let latest: (RecentBlockhash & { at: number }) | null = null;
   let refreshing: Promise<void> | null = null;
 

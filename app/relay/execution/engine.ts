@@ -9,10 +9,10 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
 import type { DepositCall, Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
-import { countRents, proveEnds } from './finality.ts';
 import { adoptOrphans } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
+import { countRents } from './rents.ts';
 import { standingOf } from './standing.ts';
 import { type EngineDeps, type Live, newLive } from './step.ts';
 import { createWork } from './work.ts';
@@ -33,8 +33,6 @@ export interface RunningEngine extends Engine {
   adoptOrphans(records?: readonly string[]): Promise<number>;
   /** Takes the rows of dead relays, and continues every unfinished row that nobody works on. */
   recover(): Promise<void>;
-  /** Checks ended executions once more, when the chain can no longer take their end back. */
-  proveEnds(): Promise<void>;
   /** Records which of the lent rents were returned. */
   countRents(): Promise<void>;
   /** Resolves when all current work has finished. */
@@ -111,7 +109,6 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     inFlight: work.count,
     adoptOrphans: (records) => adoptOrphans(deps, log, records),
     recover: () => recover(deps, work, beginning),
-    proveEnds: () => proveEnds(deps, log),
     countRents: () => countRents(chain, journal),
     idle: work.idle,
     async stop() {

@@ -63,7 +63,10 @@ export function createGate(): Gate {
     announce: (obstacle) => void announced.add(obstacle),
     advise: (advice) => void general.push(advice),
     obstacles: () => inOrder((one) => present.has(one) || announced.has(one)),
-    advice: () => inOrder((one) => present.has(one)).flatMap((one) => present.get(one) ?? []).concat(general),
+    advice: () =>
+      inOrder((one) => present.has(one))
+        .flatMap((one) => present.get(one) ?? [])
+        .concat(general),
     guard: (engine) => ({
       ...engine,
       async execute(principal, agent, input) {
