@@ -460,13 +460,17 @@ describe('kill -9 of a relay that holds deposits', function () {
     await show();
     await returning.kill();
     const before = await balances();
-    const relay = await start();
-    const stateOf = async () =>
-      (await market.query('ledger', `SELECT state FROM executions WHERE task = '${task}'`))[0];
-    await until('it is parked', async () => (await stateOf()).state === 'parked');
-    expect(await balances()).to.deep.equal(before);
+    const parking = await start({ STANDSTILL: '1' });
+    parking.process.send({ release: task, nextStop: 'parked:after' });
+    await until('it is parked', async () => parking.standing.has(`${task} at parked:after`));
+    await parking.kill();
+    const stateOf = async () => (await market.query('ledger', `SELECT state FROM executions WHERE task = '${task}'`))[0];
+    expect(await stateOf()).to.deep.equal({ state: 'parked' });
+    expect([await balances(), (await market.record(id))?.status]).to.deep.equal([before, 'open']);
     const { deadline } = (await market.record(id))!;
-    await market.node.timeTravel(Number(deadline) + 1);
+    const now = await market.node.now();
+    await market.node.timeTravel(Math.max(now, Number(deadline)) + 10);
+    const relay = await start();
     const answer = await endOf(relay, one);
     expect([answer.status, answer.body.error?.code], answer.text).to.deep.equal([422, 'agent_paused']);
     expect(await stateOf()).to.deep.equal({ state: 'refunded' });
