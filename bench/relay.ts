@@ -146,7 +146,7 @@ async function measureRate(options: RelayBenchOptions, callers: number) {
 /** Times a bare transfer, ms: sign, send, and wait for the notification. The blockhash is fetched before. */
 export function createTransfer(connection: Connection, payer: Keypair, source: PublicKey, destination: PublicKey) {
   return async (nonce: number): Promise<number> => {
-    const { blockhash } = await connection.getLatestBlockhash('confirmed');
+    const { blockhash } = await connection.getLatestBlockhash('finalized');
     const started = performance.now();
     const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash });
     transaction.add(createTransferInstruction(source, destination, payer.publicKey, 1 + nonce)).sign(payer);
@@ -155,7 +155,7 @@ export function createTransfer(connection: Connection, payer: Keypair, source: P
       connection.onSignature(
         signature,
         (result) => (result.err ? reject(new Error('transfer failed')) : resolve()),
-        'confirmed',
+        'finalized',
       );
     });
     await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true, maxRetries: 0 });

@@ -37,7 +37,7 @@ const leaf = Buffer.from(spl.hash(Buffer.concat([constant('ARCHIVE_LEAF_DOMAIN')
 // The root is that of the archive's tree. Both accounts are read from the chain.
 const index = Buffer.alloc(2);
 index.writeUInt16LE(given.archive_index);
-const connection = new Connection(RPC_URL, 'confirmed');
+const connection = new Connection(RPC_URL, 'finalized');
 const archive = await connection.getAccountInfo(find(constant('ARCHIVE_SEED'), index));
 const { tree: address } = new anchor.BorshAccountsCoder(idl as anchor.Idl).decode('Archive', archive!.data);
 const tree = await spl.ConcurrentMerkleTreeAccount.fromAccountAddress(connection, address);

@@ -17,10 +17,10 @@ const { RPC_URL, WS_URL } = process.env;
 if (!address || !keypairFile || !RPC_URL) throw new Error('usage: RPC_URL=... refundDeposit.ts DEPOSIT KEYPAIR_FILE');
 
 const wallet = new anchor.Wallet(Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(keypairFile, 'utf8')))));
-const connection = new Connection(RPC_URL, { commitment: 'confirmed', ...(WS_URL && { wsEndpoint: WS_URL }) });
+const connection = new Connection(RPC_URL, { commitment: 'finalized', ...(WS_URL && { wsEndpoint: WS_URL }) });
 const program = new anchor.Program<Marketplace>(
   idl as Marketplace,
-  new anchor.AnchorProvider(connection, wallet, { commitment: 'confirmed', preflightCommitment: 'confirmed' }),
+  new anchor.AnchorProvider(connection, wallet, { commitment: 'finalized', preflightCommitment: 'finalized' }),
 );
 
 const deposit = new PublicKey(address);

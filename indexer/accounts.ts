@@ -53,6 +53,8 @@ export interface AccountRows {
 export interface AccountSource {
   connection: Connection;
   commitment: 'confirmed' | 'finalized';
+  /** The oldest state to accept, if later than the transaction. */
+  minSlot?: bigint;
 }
 
 /** `onRead` gets the slot of each reading. */
@@ -253,7 +255,12 @@ async function readGone(
 }
 
 /** `minContextSlot` makes a node that is behind return an error instead of an older state; the caller retries. */
-async function readAtLeast({ connection, commitment, onRead }: Source, addresses: PublicKey[], minContextSlot: number) {
+async function readAtLeast(
+  { connection, commitment, onRead, minSlot = 0n }: Source,
+  addresses: PublicKey[],
+  slot: number,
+) {
+  const minContextSlot = Math.max(slot, Number(minSlot));
   const read = await connection.getMultipleAccountsInfoAndContext(addresses, { commitment, minContextSlot });
   onRead(BigInt(read.context.slot));
   return read;

@@ -9,15 +9,15 @@ import type { Kysely } from 'kysely';
 import { readRows, writeRows } from '../app/database/bulk.ts';
 import { isTemporary } from '../app/database/temporary.ts';
 import type { AccountRows } from './accounts.ts';
-import type { ChainTransaction } from './chainTransaction.ts';
+import type { ChainTransaction, LateTransaction } from './chainTransaction.ts';
 import { eventJson } from './eventJson.ts';
 import { handleEvent } from './handlers.ts';
-import { load, loadKeyed, loadWhole } from './load.ts';
+import { GONE_TABLES, load, loadKeyed, loadWhole } from './load.ts';
 import { save } from './save.ts';
 import { passOverGone, writeSnapshot } from './snapshot.ts';
-import type { EventlessRow, EventRow, IndexDatabase } from './tables.ts';
+import type { EventlessRow, EventRow, Flag, IndexDatabase } from './tables.ts';
 import { raiseFloor, saveUndo } from './undo.ts';
-import { Unit } from './unit.ts';
+import { type RowSet, Unit } from './unit.ts';
 import { changeRow, MissingRow } from './write.ts';
 
 export type { ChainTransaction } from './chainTransaction.ts';
@@ -124,6 +124,34 @@ function unitOf(slot: bigint): Unit {
   return unit;
 }
 
+/**
+ * Applies a transaction after later ones: its gap is closed. Its accounts have been read now, so they give its state.
+ * Its events add what no account shows, and the leaves of archives. An older state never replaces a newer one. The
+ * cursor stays.
+ */
+export async function applyLate(db: Db, item: LateTransaction): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    const unit = unitOf(item.slot);
+    const raw: Raw = { events: [], eventless: [], gaps: [] };
+    await load(transaction, unit, [item]);
+    const gone = item.content.snapshot.gone.map(({ kind, address }) => {
+      const rows = unit.rows[GONE_TABLES[kind]] as unknown as RowSet<{ closed: Flag }>;
+      return { kind, address, rows, wasKnown: rows.get(address) !== null };
+    });
+    foldTransaction(unit, item, raw, await readKnown(transaction, [item]));
+    for (const { kind, address, rows, wasKnown } of gone) {
+      const row = rows.get(address);
+      if (!row || row.closed === 1n) continue;
+      // The events that ended it were passed over without a row, so a new row would stay open for ever.
+      if (!wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
+      else rows.put({ ...row, closed: 1n });
+    }
+    await saveRaw(transaction, raw);
+    await save(transaction, unit);
+    await transaction.deleteFrom('gaps').where('signature', '=', item.signature).execute();
+  });
+}
+
 /** The error already names its transaction, or concerns none. */
 const isTold = (error: unknown): boolean =>
   error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved || isTemporary(error);
@@ -152,6 +180,7 @@ async function applyNew(
 interface Raw {
   events: unknown[][];
   eventless: unknown[][];
+  gaps: unknown[][];
 }
 
 /** Nearly all transactions have one event, which needs no index in its id. */
@@ -161,7 +190,7 @@ const NO_EVENT = -1;
 
 /** Applies transactions to the unit of work in order, and skips `known` events. */
 function fold(unit: Unit, batch: readonly ChainTransaction[], known: Set<string>): Raw {
-  const raw: Raw = { events: [], eventless: [] };
+  const raw: Raw = { events: [], eventless: [], gaps: [] };
   for (const [at, item] of batch.entries()) {
     unit.slot = item.slot;
     try {
@@ -184,6 +213,10 @@ function foldTransaction(
   known: Set<string>,
 ): void {
   if (content.kind === 'failed') return;
+  if (content.kind === 'unreadable') {
+    raw.gaps.push([signature, slot, content.reason]);
+    return;
+  }
   const at = { signature, slot };
   const isAdded = (index: number): boolean => {
     const id = idOf(signature, index);
@@ -226,7 +259,7 @@ async function readKnown(db: Db, batch: readonly ChainTransaction[]): Promise<Se
 /** Saves the readings that must be checked again until they are final. */
 async function saveReadings(db: Db, batch: readonly ChainTransaction[]): Promise<void> {
   const rows = batch.flatMap(({ slot, content }) =>
-    content.kind === 'failed' || !content.snapshot
+    content.kind === 'failed' || content.kind === 'unreadable' || !content.snapshot
       ? []
       : [...content.snapshot.provisionalAt].map((readSlot) => [slot, readSlot]),
   );
@@ -236,7 +269,11 @@ async function saveReadings(db: Db, batch: readonly ChainTransaction[]): Promise
 
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
 
-async function saveRaw(db: Db, { events, eventless }: Raw): Promise<void> {
+const GAP_COLUMNS = ['signature', 'slot', 'reason'] as const;
+
+async function saveRaw(db: Db, { events, eventless, gaps }: Raw): Promise<void> {
   await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, events);
   await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, eventless);
+  const conflict = { key: ['signature'], set: ['slot', 'reason'] };
+  await writeRows(db, { table: 'gaps', columns: GAP_COLUMNS, conflict }, gaps);
 }

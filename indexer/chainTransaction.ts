@@ -1,14 +1,21 @@
 import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import type { AccountRows } from './accounts.ts';
 
-/** One transaction of the chain, ready to be written. A `failed` one only moves the cursor. */
+/**
+ * One transaction of the chain, ready to be written. A `failed` one only moves the cursor. An `unreadable` one leaves a
+ * gap, which is closed once it can be read.
+ */
 export interface ChainTransaction {
   signature: string;
   slot: bigint;
   content:
     | { kind: 'failed' }
+    | { kind: 'unreadable'; reason: string }
     /** Has a snapshot if the events are about accounts whose creation is not indexed. */
     | { kind: 'events'; events: MarketplaceEvent[]; snapshot?: AccountRows }
     /** Includes the events that the program carried in calls to itself, which do not depend on the log. */
     | { kind: 'accounts'; snapshot: AccountRows; carried: MarketplaceEvent[] };
 }
+
+/** A transaction whose accounts have been read, to be applied after later ones. */
+export type LateTransaction = ChainTransaction & { content: { snapshot: AccountRows } };

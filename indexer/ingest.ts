@@ -4,6 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import { chunks } from '../app/process/chunks.ts';
+import { UnreadableTransaction } from '../app/sdk/program/transaction.ts';
 import type { History } from '../app/solana/helius.ts';
 import { applyBatch, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
@@ -28,6 +29,8 @@ export interface IngestDeps extends PrunedDeps, ReadDeps {
   history?: History;
   /** Transactions per database transaction; tests use fewer. */
   batchSize?: number;
+  /** Called for a transaction that the node returned and that cannot be read. It is in `gaps` now. */
+  onUnreadable?(signature: string, reason: string): void;
   /** Called when a transaction shows that the node left out an earlier one. */
   onGap?(evidence: SnapshotNeeded): void;
 }
@@ -214,6 +217,8 @@ async function applyRead(
 ): Promise<void> {
   const { read, failure } = await readTransactions(deps, batch, finalizedSlot);
   await applyWithSnapshots(deps, read, finalizedSlot, after);
+  for (const { signature, content } of read)
+    if (content.kind === 'unreadable') deps.onUnreadable?.(signature, content.reason);
   if (failure !== null) throw failure;
 }
 
@@ -232,8 +237,23 @@ async function applyWithSnapshots(
       deps.onGap?.(error);
       const item = transactions.find(({ signature }) => signature === error.signature);
       if (item?.content.kind !== 'events') throw error;
-      item.content.snapshot = await readSnapshot(deps, item, finalizedSlot);
+      item.content = await withSnapshot(deps, item, item.content, finalizedSlot);
     }
+  }
+}
+
+/** Events without the accounts that they need are a gap. */
+async function withSnapshot(
+  deps: IngestDeps,
+  item: ChainTransaction,
+  content: ChainTransaction['content'],
+  finalizedSlot: bigint,
+): Promise<ChainTransaction['content']> {
+  try {
+    return { ...content, snapshot: await readSnapshot(deps, item, finalizedSlot) } as ChainTransaction['content'];
+  } catch (error) {
+    if (error instanceof UnreadableTransaction) return { kind: 'unreadable', reason: error.message };
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino';
 import { forgetUndo } from './apply.ts';
+import { closeGaps } from './gaps.ts';
 import { type IngestDeps, pass, readCursor, readFinalized, UNDO_SLOTS } from './ingest.ts';
 import { NotJoined } from './listing.ts';
 import { describePruned } from './read.ts';
@@ -101,6 +102,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
   /** The history must be searched again, after the start and after the node was unreachable. */
   let isWalkDue = true;
   let searchedTo: bigint | null = null;
+  /** Gaps are tried again once after the start. */
+  let areGapsDue = true;
   /** A transaction depends on one that the tables lack. */
   let hasEvidence = false;
 
@@ -111,6 +114,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       hasEvidence = true;
       searchAt = 0;
     },
+    onUnreadable: (signature, reason) => log.warn({ signature }, `${reason}; the index has a gap until it can be read`),
     onPruned: (slots) => log.warn(`${describePruned(slots)}; every account is read instead`),
   };
 
@@ -175,6 +179,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
         // Runs before the pass, which may apply more than can be undone.
         await checkReadings();
         const head = await passJoined(deps, log);
+        if (areGapsDue) await closeGaps(deps, log);
+        areGapsDue = false;
         return (await compare(head)) ? await passJoined(deps, log) : head;
       } catch (error) {
         if (!(error instanceof RebuildNeeded)) throw error;

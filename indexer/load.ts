@@ -131,7 +131,7 @@ function collect(batch: readonly ChainTransaction[]): Wanted {
     refunds: [],
   };
   for (const { slot, content } of batch) {
-    if (content.kind === 'failed') continue;
+    if (content.kind === 'failed' || content.kind === 'unreadable') continue;
     wanted.slots.add(slot);
     for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event);
     if (content.snapshot) collectSnapshot(wanted, content.snapshot);
@@ -195,4 +195,4 @@ function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
   }
 }
 
-const GONE_TABLES = { grant: 'grants', record: 'executions', deposit: 'deposits', dispute: 'disputes' } as const;
+export const GONE_TABLES = { grant: 'grants', record: 'executions', deposit: 'deposits', dispute: 'disputes' } as const;

@@ -16,7 +16,7 @@ import { hashIndex } from './hash.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
 import { createNotices } from './notices.ts';
 import { LockLost, openPlace } from './open.ts';
-import { describePruned, isBehind, lagOf, readProgress, readPruned, readStatus } from './read.ts';
+import { describePruned, isBehind, lagOf, readGaps, readProgress, readPruned, readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
 import type { IndexDatabase } from './tables.ts';
 import { verify } from './verify.ts';
@@ -106,6 +106,9 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
 const FILL_IN =
   'To fill them in, set SOLANA_RPC_URL to a node with the whole history and run `npm run indexer -- rebuild`.';
 
+/** Advice about transactions that could not be read. */
+const CLOSE_GAP = 'Each start of the indexer tries again; a newer release may be needed.';
+
 /**
  * Exit codes are those of `verify`. Applies no migration, because its version may differ from the running indexer's.
  */
@@ -123,8 +126,14 @@ async function runStatus({ json }: { json?: true }): Promise<void> {
       const reach = progress ? `complete up to slot ${progress.slot}, ${lag_ms} ms ago` : 'not complete yet';
       const lacks = pruned.map((slots) => `${describePruned(slots)}: accounts were read instead. ${FILL_IN}`);
       const pruned_slots = pruned.map((slots) => [Number(slots.first_slot), Number(slots.last_slot)]);
+      const gaps = (await readGaps(db)).map(({ signature, slot, reason }) => ({
+        signature,
+        slot: Number(slot),
+        reason,
+      }));
+      const unread = gaps.map(({ reason }) => `${reason}. ${CLOSE_GAP}`);
       const slot = progress ? Number(progress.slot) : null;
-      print(json, { current, slot, lag_ms, pruned_slots }, [reach, ...lacks].join('\n'));
+      print(json, { current, slot, lag_ms, pruned_slots, gaps }, [reach, ...lacks, ...unread].join('\n'));
       process.exitCode = current ? 0 : 1;
     } finally {
       await close();
@@ -187,7 +196,9 @@ Accounts do not contain reasons, signatures and positions; check these and the e
     .action(runVerify);
   command
     .command('status')
-    .description('print the slot up to which the index is complete, its age, and any history that the node lacked')
+    .description(
+      'print the slot up to which the index is complete, its age, any history that the node lacked, and any gaps',
+    )
     .option('--json', 'print one JSON object instead of text')
     .addHelpText(
       'after',

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { countRows, readTogether } from '../app/database/portable.ts';
 import type { EventName } from '../app/sdk/program/eventFields.ts';
-import type { AttachedIndex, EventRow, IndexDatabase } from './tables.ts';
+import type { AttachedIndex, EventRow, GapRow, IndexDatabase } from './tables.ts';
 
 export interface IndexProgress {
   /** The tables hold everything up to this slot. */
@@ -66,6 +66,19 @@ export interface PrunedSlots {
 /** Slots that the node had forgotten before the index reached them, oldest first. */
 export function readPruned(index: Kysely<IndexDatabase>): Promise<PrunedSlots[]> {
   return index.selectFrom('pruned_slots').selectAll().orderBy('first_slot').execute();
+}
+
+/** Transactions that the indexer could not read, oldest first: the index lacks what they did. */
+export function readGaps(index: Kysely<IndexDatabase>): Promise<GapRow[]> {
+  return index.selectFrom('gaps').selectAll().orderBy('slot').orderBy('signature').execute();
+}
+
+export async function countGaps(index: Kysely<IndexDatabase>): Promise<number> {
+  const { gaps } = await index
+    .selectFrom('gaps')
+    .select(({ fn }) => fn.countAll<bigint>().as('gaps'))
+    .executeTakeFirstOrThrow();
+  return Number(gaps);
 }
 
 export function describePruned({ first_slot, last_slot }: PrunedSlots): string {

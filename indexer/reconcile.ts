@@ -118,7 +118,8 @@ async function readListed(deps: IngestDeps, fromSlot: bigint): Promise<Confirmed
 export async function readKnown(db: Kysely<IndexDatabase>, where: RawBuilder<boolean>): Promise<Map<string, bigint>> {
   const events = db.selectFrom('events').select(['signature', 'slot']).where(where);
   const others = db.selectFrom('eventless_transactions').select(['signature', 'slot']).where(where);
-  const rows = await events.union(others).execute();
+  const gaps = db.selectFrom('gaps').select(['signature', 'slot']).where(where);
+  const rows = await events.union(others).union(gaps).execute();
   return new Map(rows.map(({ signature, slot }) => [signature, slot]));
 }
 

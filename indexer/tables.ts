@@ -248,6 +248,12 @@ export interface EventlessRow {
   slot: bigint;
 }
 
+export interface GapRow {
+  signature: string;
+  slot: bigint;
+  reason: string;
+}
+
 /** The tables of the index for Kysely; the migration documents the columns. */
 export interface IndexDatabase {
   /** Rows as they were before a slot changed them, for a rollback. */
@@ -260,6 +266,8 @@ export interface IndexDatabase {
   /** Transactions whose accounts were read at a slot that is not final yet. */
   readings: { slot: bigint; read_slot: bigint };
   pruned_slots: { first_slot: bigint; last_slot: bigint };
+  /** Transactions that could not be read. */
+  gaps: GapRow;
   history_walk: { id: bigint; before: string | null; ended_at: bigint | null };
   listed_signatures: { position: bigint; slot: bigint; signature: string; failed: Flag };
   events: EventRow;

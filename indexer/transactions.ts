@@ -4,9 +4,10 @@
 import type { Connection, PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import { chunks } from '../app/process/chunks.ts';
 import { decodeEventInstruction, readEvents } from '../app/sdk/program/events.ts';
+import { type ReceivedTransaction, receiveTransaction, UnreadableTransaction } from '../app/sdk/program/transaction.ts';
 import { type AccountRows, readAccountRows } from './accounts.ts';
 import { ApplyError } from './apply.ts';
-import type { ChainTransaction } from './chainTransaction.ts';
+import type { ChainTransaction, LateTransaction } from './chainTransaction.ts';
 import { readCarried } from './invocations.ts';
 import type { Notices } from './notices.ts';
 
@@ -82,20 +83,52 @@ async function readFetched(
   finalizedSlot: bigint,
 ): Promise<ChainTransaction> {
   const position = { signature, slot };
-  const transaction = await fetchTransaction(deps, position);
-  const logs = transaction.meta?.logMessages;
-  const calls = readCarried(transaction, deps.programId);
-  const read = logs && readTrusted(signature, () => readEvents(logs, deps.programId, calls));
-  if (read?.complete) return { ...position, content: { kind: 'events', events: read.events } };
-
+  const received = await fetchTransaction(deps, position);
+  const transaction = tryDecode(received);
+  if (transaction instanceof UnreadableTransaction) {
+    // Its log alone can be complete.
+    const heard = readHeard(deps, { ...position, hasFailed: false }, received.logs);
+    return heard ?? { ...position, content: { kind: 'unreadable', reason: transaction.message } };
+  }
+  const content = contentOf(transaction, signature, deps.programId);
+  if (content.kind === 'events') return { ...position, content };
   const snapshot = await readAccountsOf(deps, transaction, finalizedSlot, 'changed');
-  const carried = readTrusted(signature, () => calls.flatMap((data) => decodeEventInstruction(data) ?? []));
-  return { ...position, content: { kind: 'accounts', snapshot, carried } };
+  return { ...position, content: { ...content, snapshot } };
 }
 
-/** Reads all accounts that a transaction names, because its events depend on a transaction that the node left out. */
+/** The events of a complete log. Without one, those that the program carried in calls to itself. */
+function contentOf(transaction: VersionedTransactionResponse, signature: string, programId: PublicKey) {
+  const logs = transaction.meta?.logMessages;
+  const calls = readCarried(transaction, programId);
+  const read = logs && readTrusted(signature, () => readEvents(logs, programId, calls));
+  if (read?.complete) return { kind: 'events', events: read.events } as const;
+  const carried = readTrusted(signature, () => calls.flatMap((data) => decodeEventInstruction(data) ?? []));
+  return { kind: 'accounts', carried } as const;
+}
+
+/**
+ * Reads all accounts that a transaction names, because its events depend on a transaction that the node left out.
+ * Throws UnreadableTransaction.
+ */
 export async function readSnapshot(deps: ReadDeps, at: Pick<Listed, 'signature' | 'slot'>, finalizedSlot: bigint) {
-  return readAccountsOf(deps, await fetchTransaction(deps, at), finalizedSlot, 'named');
+  return readAccountsOf(deps, (await fetchTransaction(deps, at)).decode(), finalizedSlot, 'named');
+}
+
+/**
+ * A transaction to be applied after later ones, with all accounts that it names in their state at `minSlot` or later.
+ * Null if the node does not have it, or if it still cannot be read.
+ */
+export async function readLate(
+  { connection, programId }: ReadDeps,
+  { signature, slot }: Pick<Listed, 'signature' | 'slot'>,
+  minSlot: bigint,
+): Promise<LateTransaction | null> {
+  const received = await receiveTransaction(connection, signature, 'confirmed');
+  const transaction = received && tryDecode(received);
+  if (!transaction || transaction instanceof UnreadableTransaction || BigInt(transaction.slot) !== slot) return null;
+  const source = { connection, commitment: 'confirmed', minSlot } as const;
+  const snapshot = await readAccountRows(source, programId, transaction, 'named');
+  return { signature, slot, content: { ...contentOf(transaction, signature, programId), snapshot } };
 }
 
 /**
@@ -115,11 +148,19 @@ function readAccountsOf(
 async function fetchTransaction(
   { connection }: ReadDeps,
   at: Pick<Listed, 'signature' | 'slot'>,
-): Promise<VersionedTransactionResponse> {
-  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
-  const transaction = await connection.getTransaction(at.signature, options);
-  if (!transaction || BigInt(transaction.slot) !== at.slot) throw new Vanished(at);
-  return transaction;
+): Promise<ReceivedTransaction> {
+  const received = await receiveTransaction(connection, at.signature, 'confirmed');
+  if (!received || (received.slot !== null && BigInt(received.slot) !== at.slot)) throw new Vanished(at);
+  return received;
+}
+
+function tryDecode(received: ReceivedTransaction): VersionedTransactionResponse | UnreadableTransaction {
+  try {
+    return received.decode();
+  } catch (error) {
+    if (error instanceof UnreadableTransaction) return error;
+    throw error;
+  }
 }
 
 /** Throws ApplyError if the events of a transaction cannot be decoded. */

@@ -38,6 +38,7 @@ export async function rollbackTo(db: Kysely<IndexDatabase>, slot: bigint): Promi
     await save(transaction, unit);
     await transaction.deleteFrom('events').where('slot', '>', slot).execute();
     await transaction.deleteFrom('eventless_transactions').where('slot', '>', slot).execute();
+    await transaction.deleteFrom('gaps').where('slot', '>', slot).execute();
     await transaction.deleteFrom('undo').where('slot', '>', slot).execute();
     await transaction.deleteFrom('readings').where('slot', '>', slot).execute();
     await transaction.updateTable('progress').set({ slot }).where('slot', '>', slot).execute();

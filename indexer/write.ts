@@ -119,6 +119,8 @@ export function endExecution(
   else {
     const row = { ...known };
     if (known.slot <= at.slot) Object.assign(row, state, { slot: at.slot });
+    // No execution is open again, so an end that is applied late is newer than any open state.
+    else if (known.status === 'open') Object.assign(row, state);
     row.reason ??= reason;
     row.end_signature ??= at.signature;
     executions.put(row);

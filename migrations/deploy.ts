@@ -66,7 +66,7 @@ export type MarketplaceInput = Pick<
 
 /** The marketplace's config, or null if there is none yet. */
 export async function readConfig(connection: Connection): Promise<Config | null> {
-  const account = await connection.getAccountInfo(findConfig(), 'confirmed');
+  const account = await connection.getAccountInfo(findConfig(), 'finalized');
   return account && decodeAccount('Config', account.data);
 }
 
@@ -145,7 +145,7 @@ export async function sendAndPoll(
   signers: Signer[] = [],
   pollMs = POLL_MS,
 ): Promise<{ signature: string; slot: number }> {
-  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
+  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('finalized');
   const transaction = new Transaction({ feePayer: wallet.publicKey, blockhash, lastValidBlockHeight });
   transaction.add(...instructions);
   if (signers.length > 0) transaction.partialSign(...signers);
@@ -161,12 +161,12 @@ export async function sendAndPoll(
       trouble = `; sending it ended with: ${(error as Error).message}`;
     }
   };
-  await send({ preflightCommitment: 'confirmed' });
+  await send({ preflightCommitment: 'finalized' });
   for (let polls = 1; ; polls += 1) {
     // Read the height before the status: the status then includes everything that landed by this height.
-    const isExpired = (await connection.getBlockHeight('confirmed')) > lastValidBlockHeight;
+    const isExpired = (await connection.getBlockHeight('finalized')) > lastValidBlockHeight;
     const { value } = await connection.getSignatureStatus(signature);
-    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') {
+    if (value?.confirmationStatus === 'finalized') {
       if (value.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(value.err)}`);
       return { signature, slot: value.slot };
     }

@@ -354,6 +354,12 @@ CREATE TABLE agent_days (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX agent_days_empty ON agent_days (executions) WHERE executions = 0;
 
+CREATE TABLE gaps (
+  signature TEXT PRIMARY KEY,
+  slot INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+
 CREATE VIEW ended_executions AS
 SELECT
   execution_id,

@@ -32,13 +32,13 @@ export async function openLocalChain(config: LocalConfig, shutdown: Shutdown): P
     return {
       rpcUrl: node.rpcUrl,
       wsUrl: node.wsUrl,
-      connection: new Connection(node.rpcUrl, 'confirmed'),
+      connection: new Connection(node.rpcUrl, 'finalized'),
       isSurfpool: true,
     };
   }
   const { rpcUrl, wsUrl } = config.node;
   try {
-    return { rpcUrl, wsUrl, connection: new Connection(rpcUrl, 'confirmed'), isSurfpool: await isSurfpool(rpcUrl) };
+    return { rpcUrl, wsUrl, connection: new Connection(rpcUrl, 'finalized'), isSurfpool: await isSurfpool(rpcUrl) };
   } catch (error) {
     throw new Refusal(`No Solana node answers at SOLANA_RPC_URL=${rpcUrl}: ${(error as Error).message}`);
   }

@@ -117,7 +117,7 @@ export async function createMockUsdc(
   options: { payer: Signer; mint: Signer; mintAuthority: PublicKey },
 ): Promise<PublicKey> {
   const mint = options.mint.publicKey;
-  if (await connection.getAccountInfo(mint, 'confirmed')) return mint;
+  if (await connection.getAccountInfo(mint, 'finalized')) return mint;
   const lamports = await connection.getMinimumBalanceForRentExemption(MINT_SIZE);
   const create = SystemProgram.createAccount({
     fromPubkey: options.payer.publicKey,

@@ -4,6 +4,7 @@
  */
 import { createHelius, type HeliusClient } from 'helius-sdk';
 import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
+import { ANY_VERSION } from '../sdk/program/transaction.ts';
 
 export interface HeliusOptions {
   apiKey: string;
@@ -74,8 +75,9 @@ export function heliusHistory(options: HeliusOptions): History {
           sortOrder: 'asc',
           limit: PAGE,
           commitment: 'confirmed',
+          // In JSON the signature has the same place in every version, known or not.
           encoding: 'json',
-          maxSupportedTransactionVersion: 0,
+          maxSupportedTransactionVersion: ANY_VERSION,
           filters: { status: 'any' },
           ...(paginationToken !== null && { paginationToken }),
         },

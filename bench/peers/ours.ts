@@ -62,14 +62,14 @@ export async function startDoor(slotTimeMs: number): Promise<Ours> {
     await response.text();
     return response.status;
   };
-  const balance = () => market.node.connection.getBalance(feePayer.publicKey, 'confirmed');
+  const balance = () => market.node.connection.getBalance(feePayer.publicKey, 'finalized');
   const funds = await balance();
   return toSide(market, ask, async () => funds - (await balance()));
 }
 
 /** `feesOfPayments`: lamports that the fee payer has spent on the payments of x402 clients. */
 function toSide(market: TestMarketplace, ask: Ours['ask'], feesOfPayments: () => Promise<number>): Ours {
-  const authorityLamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
+  const authorityLamports = () => market.node.connection.getBalance(market.authority.publicKey, 'finalized');
   return {
     market,
     ask,

@@ -41,7 +41,7 @@ export async function startX402(slotTimeMs: number): Promise<X402> {
   const authority = Keypair.generate();
   const funds = 100e9;
   await node.fundSol(authority.publicKey, funds);
-  const feePayerLamports = () => node.connection.getBalance(authority.publicKey, 'confirmed');
+  const feePayerLamports = () => node.connection.getBalance(authority.publicKey, 'finalized');
   const secret = Buffer.from(authority.secretKey).toString('hex');
   const start = (port: number) =>
     startChild<{ port: number }>('peers/facilitatorProcess.ts', [node.rpcUrl, String(port), secret]);

@@ -40,7 +40,7 @@ export const disputes = {
       reason_hash: optionalHex(data.reasonHash),
       resolved_at: data.resolvedAt,
       bond: bondLeft(row, data.bond),
-      slot,
+      slot: slotOfEnd(row, slot),
     }));
     changeRow(unit, 'executions', base58(data.record), { status: data.upheld ? 'dispute_upheld' : 'completed', slot });
     const figures = { deposited: data.deposited, slashed: data.slashed };
@@ -56,7 +56,7 @@ export const disputes = {
       outcome: 'lapsed' as const,
       resolved_at: data.resolvedAt,
       bond: bondLeft(row, data.bond),
-      slot,
+      slot: slotOfEnd(row, slot),
     }));
     changeRow(unit, 'executions', base58(data.record), { status: 'completed', slot });
   },
@@ -73,4 +73,9 @@ export const disputes = {
 function bondLeft({ outcome, bond }: DisputeRow, paidOut: bigint): bigint {
   // When the event is applied again, the row already has the outcome and the remaining bond.
   return outcome === 'open' ? bond - paidOut : bond;
+}
+
+/** No dispute is open again, so an outcome that is applied late is newer than any open state. */
+function slotOfEnd(row: DisputeRow, slot: bigint): bigint {
+  return row.outcome === 'open' && row.slot > slot ? row.slot : slot;
 }

@@ -94,7 +94,7 @@ async function writeBatch({ connection, wallet, buffer }: Filling, chunks: Chunk
     const { value } = await connection.getSignatureStatuses(sent.map(({ signature }) => signature));
     for (const [at, one] of sent.entries()) {
       const status = value[at];
-      if (status?.confirmationStatus !== 'confirmed' && status?.confirmationStatus !== 'finalized') continue;
+      if (status?.confirmationStatus !== 'finalized') continue;
       if (status.err) throw new Error(`transaction ${one.signature} failed: ${JSON.stringify(status.err)}`);
       pending.splice(pending.indexOf(one), 1);
     }

@@ -4,6 +4,7 @@ import { ComputeBudgetProgram, type Signer, type TransactionInstruction } from '
 import { deployProgram } from '../../app/local/network.ts';
 import { readEvents } from '../../app/sdk/program/events.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { receiveTransaction } from '../../app/sdk/program/transaction.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
@@ -18,9 +19,7 @@ export function deployTestCaller({ rpcUrl, payer }: TestNode): Promise<void> {
 
 /** The log of a confirmed transaction. */
 export async function logsOf({ node }: Market, signature: string): Promise<string[]> {
-  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
-  const transaction = await node.connection.getTransaction(signature, options);
-  return transaction?.meta?.logMessages ?? [];
+  return (await receiveTransaction(node.connection, signature, 'confirmed'))?.logs ?? [];
 }
 
 /** Sends instructions behind so much log output that their events are cut. Throws if they are not cut. */

@@ -40,7 +40,7 @@ describe('the history of Helius', function () {
     const { connection } = market.node;
     const signatures = await connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
     for (const { signature, slot } of signatures.reverse()) {
-      const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+      const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 255 } as const;
       const { meta, transaction } = (await connection.getTransaction(signature, options))!;
       const { err, logMessages } = meta!;
       const entry = { slot, transactionIndex: 0, blockTime: null, meta: { err, fee: meta!.fee, logMessages } };
@@ -108,7 +108,7 @@ describe('the history of Helius', function () {
         limit: 100,
         commitment: 'confirmed',
         encoding: 'json',
-        maxSupportedTransactionVersion: 0,
+        maxSupportedTransactionVersion: 255,
         filters: { status: 'any' },
       },
     ]);

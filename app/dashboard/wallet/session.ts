@@ -37,7 +37,7 @@ const NO_ACCOUNT = -32602;
 
 /** Does not use web3.js, which is too large for the header of every view. */
 async function readBalance(rpcUrl: string, account: string): Promise<number> {
-  const params = [account, { commitment: 'confirmed' }];
+  const params = [account, { commitment: 'finalized' }];
   const response = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

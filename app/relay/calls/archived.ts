@@ -4,10 +4,12 @@
  * is not shown.
  */
 import { PublicKey } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import { attachedIndex, countGaps } from '../../../indexer/read.ts';
 import { recordOf } from '../../../indexer/record.ts';
 import { archiveLeaf, archiveProofRoot, encodeArchived } from '../../sdk/program/archive.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
+import { ApiError } from '../errors.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
@@ -16,7 +18,13 @@ export interface ArchivedDeps {
   views: Kysely<LedgerDatabase>;
 }
 
-/** An archived execution's leaf and proof; null if it has no leaf, or its tree is not proven yet. */
+/** Seconds until a client asks again for leaves that the index lacks. */
+const RETRY_SECONDS = 60;
+
+/**
+ * An archived execution's leaf and proof; null if it has no leaf, its tree is not proven yet, or the index lacks a leaf
+ * before later ones (the proven root is then outdated).
+ */
 export async function archiveOf({ views }: ArchivedDeps, executionId: string): Promise<ExecutionArchive | null> {
   const found = await views
     .selectFrom('chain.archive_leaves as l')
@@ -32,7 +40,7 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
     .executeTakeFirst();
   const index = Number(found.leaf_index);
   const stored = await readProof(views, { archiveIndex: found.archive_index, tree: found.tree }, index);
-  if (!row || !stored) return null;
+  if (!row || !stored || (await lacksLeaf(views, found.tree))) return null;
   const record = new PublicKey(found.record);
   const execution = recordOf(row);
   const { proof, root } = stored;
@@ -53,6 +61,24 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
   };
 }
 
+/** True if the tree's next leaf is missing though the index has later ones; `tree` null asks about any tree. */
+async function lacksLeaf(views: Kysely<LedgerDatabase>, tree: string | null): Promise<boolean> {
+  const built = sql`(SELECT coalesce(max(t.leaf_count), 0) FROM archive_trees AS t WHERE t.tree = a.tree)`;
+  const { rows } = await sql`SELECT 1 FROM ${sql.table('chain.archives')} AS a
+    WHERE ${tree === null ? sql`1 = 1` : sql`a.tree = ${tree}`}
+      AND EXISTS (SELECT 1 FROM ${sql.table('chain.archive_leaves')} WHERE tree = a.tree AND leaf_index > ${built})
+      AND NOT EXISTS (SELECT 1 FROM ${sql.table('chain.archive_leaves')} WHERE tree = a.tree AND leaf_index = ${built})
+    LIMIT 1`.execute(views);
+  return rows.length > 0;
+}
+
+/** Throws ApiError if what was not found may be among leaves that the index lacks. */
+export async function requireLeaves({ views }: ArchivedDeps): Promise<void> {
+  if ((await countGaps(attachedIndex(views))) === 0 && !(await lacksLeaf(views, null))) return;
+  const message = `The index lacks a transaction that may have added leaves. Retry in ${RETRY_SECONDS} s.`;
+  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
 /** A page of an archive's leaves from `first` on; null if there is no such archive, or its tree is not proven. */
 export async function leavesOf({ views }: ArchivedDeps, index: string, first: number): Promise<ArchiveLine[] | null> {
   if (!/^(0|[1-9][0-9]{0,4})$/.test(index)) return null;
@@ -62,7 +88,7 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
     .where('archive_index', '=', BigInt(index))
     .where('is_proven', '=', 1n)
     .executeTakeFirst();
-  if (!tree) return null;
+  if (!tree || (await lacksLeaf(views, tree.tree))) return null;
   const rows = await views
     .selectFrom('chain.archive_leaves as l')
     .innerJoin('chain.executions as e', 'e.execution_id', 'l.execution_id')

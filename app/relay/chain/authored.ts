@@ -3,8 +3,10 @@
  * transactions and reads the unknown ones. Anybody can name the authority as an account, so only a transaction that was
  * read counts, and each run reads only some.
  */
+import type { PublicKey } from '@solana/web3.js';
 import { readEvents } from '../../sdk/program/events.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
+import { type ReceivedTransaction, receiveTransaction, UnreadableTransaction } from '../../sdk/program/transaction.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import { COMMITMENT } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
@@ -47,21 +49,25 @@ export async function readAuthored(
   const reading: AuthoredReading = { authored: [], others: [] };
   await Promise.all(
     someOf(unknown, READ_AT_ONCE).map(async ({ signature, blockTime }) => {
-      const transaction = await connection.getTransaction(signature, {
-        commitment: COMMITMENT,
-        maxSupportedTransactionVersion: 0,
-      });
-      if (!transaction) return;
-      const { header, staticAccountKeys } = transaction.transaction.message;
-      const signers = staticAccountKeys.slice(0, header.numRequiredSignatures);
-      const executionId = signers.some((key) => key.equals(authority))
-        ? executionIn(transaction.meta?.logMessages ?? [])
-        : null;
+      const received = await receiveTransaction(connection, signature, COMMITMENT);
+      if (!received) return;
+      const executionId = isSignedBy(received, authority) ? executionIn(received.logs ?? []) : null;
       if (executionId === null) reading.others.push(signature);
       else reading.authored.push({ signature, executionId, at: BigInt(blockTime!) });
     }),
   );
   return reading;
+}
+
+/** No relay signs a transaction of a version that it cannot read. */
+function isSignedBy(received: ReceivedTransaction, authority: PublicKey): boolean {
+  try {
+    const { header, staticAccountKeys } = received.decode().transaction.message;
+    return staticAccountKeys.slice(0, header.numRequiredSignatures).some((key) => key.equals(authority));
+  } catch (error) {
+    if (error instanceof UnreadableTransaction) return false;
+    throw error;
+  }
 }
 
 /** The execution that the transaction opened or ended. */

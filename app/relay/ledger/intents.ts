@@ -134,8 +134,9 @@ function createExecutionIntents({ intend }: Mover, writing: Writing) {
      * chain still lets anyone refund after refund_at.
      */
     parked(row: Moving, opened?: { record: OpenedRecord; slot: number }): Promise<void> {
-      const changes = opened && { ...openedBy(opened.record, opened.slot), refund_state: null, is_waiting: 0n };
-      return intend(row, 'parked', changes ?? {});
+      if (!opened) return intend(row, 'parked', {});
+      const before = { refund_state: null, is_waiting: 0n, error_code: null, error_message: null };
+      return intend(row, 'parked', { ...openedBy(opened.record, opened.slot), ...before });
     },
   };
 }

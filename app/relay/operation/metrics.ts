@@ -4,7 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { attachedIndex, readProgress } from '../../../indexer/read.ts';
+import { attachedIndex, countGaps, readProgress } from '../../../indexer/read.ts';
 import { droppedLines } from '../../process/logDestination.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import type { Observe } from '../chain/stages.ts';
@@ -260,6 +260,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
   );
   const lag = gauge('indexer_lag_seconds', 'Seconds since the indexer last read the chain; +Inf before the first time');
   const slot = gauge('indexer_slot', 'Slot up to which the index is complete');
+  const gaps = gauge('index_gaps', 'Transactions of the program that the indexer could not read');
   const escrow = gauge('escrow_base_units', 'USDC in the escrows of all open records, by the index');
 
   const locked = gauge('locked_lamports', 'Refundable deposits in the records of ended executions');
@@ -297,6 +298,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     escrow.set(Number(held.total ?? 0n));
     lag.set(progress ? secondsSince(progress.checked_at) : Number.POSITIVE_INFINITY);
     slot.set(Number(progress?.slot ?? 0n));
+    gaps.set(await countGaps(attachedIndex(views)));
     const { lamports: balance, hours } = sources.runway();
     lamports.set(balance ?? 0);
     x402Lamports.set(sources.x402FeePayer() ?? 0);

@@ -6,3 +6,4 @@ export * from './events.ts';
 export type { Marketplace } from './idl/marketplace.ts';
 export type { ProgramIdl } from './idlTypes.ts';
 export * from './program.ts';
+export * from './transaction.ts';

@@ -123,21 +123,22 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
 
     /** An account; null if the node has none. */
     async account(address: string): Promise<NodeAccount | null> {
-      const options = { encoding: 'base64', commitment: 'confirmed' };
+      const options = { encoding: 'base64', commitment: 'finalized' };
       const { value } = await ask('getAccountInfo', [address, options], AccountAnswer);
       return value && { owner: value.owner, data: fromBase64(value.data[0] ?? '') };
     },
 
     /** A transaction; null if the node's history lacks it. */
     async transaction(signature: string): Promise<NodeTransaction | null> {
-      const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+      // 255 is every version: the node renders the transaction, and its answers are only compared.
+      const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 255 };
       const answer = await ask('getTransaction', [signature, options], v.nullable(TransactionAnswer));
       return answer && readTransaction(answer);
     },
 
     /** The latest transactions that succeeded and name this address, newest first. */
     async signaturesOf(address: string): Promise<string[]> {
-      const options = { limit: MOST_SIGNATURES, commitment: 'confirmed' };
+      const options = { limit: MOST_SIGNATURES, commitment: 'finalized' };
       const found = await ask('getSignaturesForAddress', [address, options], SignaturesAnswer);
       return found.flatMap(({ signature, err }) => (err === null ? [signature] : []));
     },

@@ -18,6 +18,7 @@ import {
 } from '../program/archive.ts';
 import { decodeEventInstruction } from '../program/events.ts';
 import { type Archive, constants, findArchive, findExecution, PROGRAM_ID } from '../program/program.ts';
+import { readTransaction, UnreadableTransaction } from '../program/transaction.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../wire/wire.ts';
@@ -217,16 +218,26 @@ async function readLeaves(
   for (let at = 0; at < signatures.length; at += AT_ONCE) {
     onProgress?.(`Reading transaction ${at + 1} of ${signatures.length} ...`);
     const some = signatures.slice(at, at + AT_ONCE);
-    const found = await Promise.all(some.map((signature) => readTransaction(connection, signature)));
-    leaves.push(...found.flatMap((transaction) => leavesOf(transaction, tree)));
+    const found = await Promise.all(some.map((signature) => tryTransaction(connection, signature, onProgress)));
+    leaves.push(...found.flatMap((transaction) => (transaction ? leavesOf(transaction, tree) : [])));
   }
   return leaves.filter(({ leaf_index }) => leaf_index < count).sort((one, other) => one.leaf_index - other.leaf_index);
 }
 
-async function readTransaction(connection: Connection, signature: string): Promise<VersionedTransactionResponse> {
-  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
-  const transaction = await connection.getTransaction(signature, options);
-  if (transaction?.meta) return transaction;
+/** Null if it cannot be read. Anyone can name the tree in any transaction; a missing leaf is noticed. */
+async function tryTransaction(
+  connection: Connection,
+  signature: string,
+  onProgress: Progress | undefined,
+): Promise<VersionedTransactionResponse | null> {
+  try {
+    const transaction = await readTransaction(connection, signature, 'confirmed');
+    if (transaction?.meta) return transaction;
+  } catch (error) {
+    if (!(error instanceof UnreadableTransaction)) throw error;
+    onProgress?.(`Skipped: ${error.message}.`);
+    return null;
+  }
   throw new Refusal(`The node does not have the transaction ${signature}. Try a node with a longer history.`);
 }
 

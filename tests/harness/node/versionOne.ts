@@ -17,7 +17,8 @@ import {
   setTransactionMessagePriorityFeeLamports,
   signTransaction,
 } from '@solana/kit';
-import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { until } from '../edge/until.ts';
 
 export interface VersionOne {
   bytes: Buffer;
@@ -66,4 +67,21 @@ export async function signVersionOne(
     message: Buffer.from(signed.messageBytes).toString('base64'),
     signature: getSignatureFromTransaction(signed),
   };
+}
+
+/** Sends a transaction of version 1 and waits until it has succeeded. Returns its signature. */
+export async function sendVersionOne(
+  connection: Connection,
+  instructions: readonly TransactionInstruction[],
+  ...signers: [Keypair, ...Keypair[]]
+): Promise<string> {
+  const { blockhash } = await connection.getLatestBlockhash('confirmed');
+  const { bytes, signature } = await signVersionOne(instructions, signers, blockhash);
+  await connection.sendRawTransaction(bytes, { skipPreflight: true });
+  await until(`${signature} lands`, async () => {
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.err) throw new Error(JSON.stringify(value.err));
+    return value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized';
+  });
+  return signature;
 }

@@ -30,15 +30,14 @@ const MOST_TRANSACTIONS = 20;
 async function readReturn(deposit: string): Promise<ShownRefund | null> {
   const { marketplace, program, PublicKey } = await openChain();
   const { connection } = marketplace;
-  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
   const last = await connection.getSignaturesForAddress(
     new PublicKey(deposit),
     { limit: MOST_TRANSACTIONS },
     'confirmed',
   );
   for (const { signature, err } of last) {
-    const found = err ? null : await connection.getTransaction(signature, options);
-    const { events } = program.readEvents(found?.meta?.logMessages ?? [], program.PROGRAM_ID);
+    const found = err ? null : await program.receiveTransaction(connection, signature, 'confirmed');
+    const { events } = program.readEvents(found?.logs ?? [], program.PROGRAM_ID);
     for (const { name, data } of events) {
       if (name !== 'DepositRefunded' || data.deposit.toBase58() !== deposit) continue;
       return { amount: data.amount, transaction: signature, at: Number(data.refundedAt), isOfDeposit: true };

@@ -19,7 +19,7 @@ import {
 } from '../../../sdk/wire/wire.ts';
 import { askerOf } from '../../access/asker.ts';
 import { clientNetwork } from '../../access/clientAddress.ts';
-import { archiveOf, leavesOf } from '../../calls/archived.ts';
+import { archiveOf, leavesOf, requireLeaves } from '../../calls/archived.ts';
 import { deleteExecutionContent } from '../../calls/deletion.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
 import { IDEMPOTENCY_KEY } from '../../calls/idempotency.ts';
@@ -336,6 +336,7 @@ export const executionRoutes = {
     async handle({ deps }, { request, param }) {
       requireNoQuery(request.url);
       const archive = await archiveOf(deps, param('execution_id'));
+      if (!archive) await requireLeaves(deps);
       if (!archive) throw new ApiError('not_found', 'No archived execution has this execution_id');
       return { status: 200, value: archive };
     },
@@ -359,6 +360,7 @@ export const executionRoutes = {
     async handle({ deps }, { request, param }) {
       const { first } = parse(LeavesQuery, readQuery(request.url), 'query');
       const lines = await leavesOf(deps, param('archive_index'), first);
+      if (!lines || lines.length < ARCHIVE_PAGE) await requireLeaves(deps);
       if (!lines) throw new ApiError('not_found', 'No archive has this index');
       const text = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       const headers: Record<string, string> = {};

@@ -128,7 +128,7 @@ class Node:
 
     def account(self, address: str) -> Flow[NodeAccount | None]:
         """An account; None if the node has none."""
-        options = {"encoding": "base64", "commitment": "confirmed"}
+        options = {"encoding": "base64", "commitment": "finalized"}
         answer = yield from self._ask("getAccountInfo", [address, options], TypeAdapter(_AccountAnswer))
         if answer.value is None:
             return None
@@ -139,14 +139,15 @@ class Node:
 
     def transaction(self, signature: str) -> Flow[NodeTransaction | None]:
         """A transaction; None if the node's history lacks it."""
-        options = {"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 0}
+        # 255 is every version: the node renders the transaction, and its answers are only compared.
+        options = {"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 255}
         answer_type: TypeAdapter[_TransactionAnswer | None] = TypeAdapter(_TransactionAnswer | None)
         answer = yield from self._ask("getTransaction", [signature, options], answer_type)
         return None if answer is None else _read_transaction(answer)
 
     def signatures_of(self, address: str) -> Flow[list[str]]:
         """The latest transactions that succeeded and name this address, newest first."""
-        options = {"limit": MOST_SIGNATURES, "commitment": "confirmed"}
+        options = {"limit": MOST_SIGNATURES, "commitment": "finalized"}
         answers = yield from self._ask(
             "getSignaturesForAddress", [address, options], TypeAdapter(list[_SignatureAnswer])
         )

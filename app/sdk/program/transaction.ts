@@ -1,0 +1,113 @@
+/**
+ * Reads transactions of every version from a node. web3.js's `getTransaction` refuses versions that it does not list,
+ * and a stranger can send any. Asking for base64 and for every version always gets an answer. Its log can be read even
+ * if its message cannot.
+ */
+import {
+  type ConfirmedTransactionMeta,
+  type Connection,
+  type Finality,
+  PublicKey,
+  SolanaJSONRPCError,
+  VersionedTransaction,
+  type VersionedTransactionResponse,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
+import { Buffer } from 'buffer';
+import * as v from 'valibot';
+
+/** The highest number that a node accepts, so that it answers with a transaction of any version. */
+export const ANY_VERSION = 255;
+
+/** The node returned a transaction that this version of the code cannot decode. */
+export class UnreadableTransaction extends Error {
+  constructor(signature: string, reason: string) {
+    super(`the transaction ${signature} cannot be read: ${reason}`);
+  }
+}
+
+/** A node's answer about one transaction. */
+export interface ReceivedTransaction {
+  /** Null if the answer has none. */
+  slot: number | null;
+  /** Null if the node stored none, or if the answer is malformed. */
+  logs: string[] | null;
+  /** Throws UnreadableTransaction. */
+  decode(): VersionedTransactionResponse;
+}
+
+const Bytes = v.tuple([v.string(), v.literal('base64')]);
+const Instruction = v.object({
+  programIdIndex: v.number(),
+  accounts: v.array(v.number()),
+  data: v.pipe(v.string(), v.regex(/^[1-9A-HJ-NP-Za-km-z]*$/)),
+});
+const Meta = v.nullable(
+  v.looseObject({
+    logMessages: v.nullish(v.array(v.string())),
+    innerInstructions: v.nullish(v.array(v.object({ index: v.number(), instructions: v.array(Instruction) }))),
+    loadedAddresses: v.nullish(v.object({ writable: v.array(v.string()), readonly: v.array(v.string()) })),
+  }),
+);
+const Answer = v.object({ slot: v.number(), blockTime: v.nullish(v.number()), transaction: Bytes, meta: Meta });
+const Logs = v.object({ meta: v.object({ logMessages: v.array(v.string()) }) });
+const Slot = v.object({ slot: v.number() });
+
+/** web3.js's own requests, which keep the connection's `fetch`. */
+type Requester = {
+  _rpcRequest(
+    method: string,
+    params: unknown[],
+  ): Promise<{ result?: unknown; error?: { code: number; message: string } }>;
+};
+
+/** The answer of the node; null if it does not have the transaction. */
+export async function receiveTransaction(
+  connection: Connection,
+  signature: string,
+  commitment: Finality,
+): Promise<ReceivedTransaction | null> {
+  const options = { encoding: 'base64', maxSupportedTransactionVersion: ANY_VERSION, commitment };
+  const requester = connection as unknown as Requester;
+  const { result = null, error } = await requester._rpcRequest('getTransaction', [signature, options]);
+  if (error) throw new SolanaJSONRPCError(error, `failed to get transaction ${signature}`);
+  if (result === null) return null;
+  const slot = v.safeParse(Slot, result);
+  const logs = v.safeParse(Logs, result);
+  return {
+    slot: slot.success ? slot.output.slot : null,
+    logs: logs.success ? logs.output.meta.logMessages : null,
+    decode: () => decode(signature, result),
+  };
+}
+
+/** A transaction of a known version; null if the node does not have it. Throws UnreadableTransaction. */
+export async function readTransaction(
+  connection: Connection,
+  signature: string,
+  commitment: Finality,
+): Promise<VersionedTransactionResponse | null> {
+  return (await receiveTransaction(connection, signature, commitment))?.decode() ?? null;
+}
+
+function decode(signature: string, result: unknown): VersionedTransactionResponse {
+  try {
+    const { slot, blockTime = null, transaction, meta } = v.parse(Answer, result);
+    const { message, signatures } = VersionedTransaction.deserialize(Buffer.from(transaction[0], 'base64'));
+    const names = signatures.map((bytes) => bs58.encode(bytes));
+    if (names[0] !== signature) throw new Error(`its first signature is ${names[0]}`);
+    const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {};
+    const loadedAddresses = { writable: writable.map(toKey), readonly: readonly.map(toKey) };
+    return {
+      slot,
+      blockTime,
+      version: message.version,
+      transaction: { message, signatures: names },
+      meta: meta && ({ ...meta, loadedAddresses } as unknown as ConfirmedTransactionMeta),
+    };
+  } catch (error) {
+    throw new UnreadableTransaction(signature, (error as Error).message);
+  }
+}
+
+const toKey = (address: string): PublicKey => new PublicKey(address);
