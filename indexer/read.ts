@@ -35,6 +35,12 @@ export function readProgress(index: Kysely<IndexDatabase>): Promise<IndexProgres
   return index.selectFrom('progress').select(['slot', 'checked_at', 'finalized_slot']).executeTakeFirst();
 }
 
+/** The restart of the cluster for which the index was built, by its sysvar LastRestartSlot; null before it is known. */
+export async function readRestartSlot(index: Kysely<IndexDatabase>): Promise<bigint | null> {
+  const meta = await index.selectFrom('chain_meta').select('restart_slot').executeTakeFirst();
+  return meta?.restart_slot ?? null;
+}
+
 /** A running indexer looks every few seconds. After this time it is down, or it is filling an empty index. */
 const MAX_LAG_MS = 30_000;
 

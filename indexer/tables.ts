@@ -1,4 +1,5 @@
 /** TypeScript types of the index. migrations/index documents the columns; the two change together. */
+import type { Generated } from 'kysely';
 
 export type ListingStatusName = 'active' | 'paused' | 'delisted';
 export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
@@ -259,7 +260,7 @@ export interface IndexDatabase {
   /** Rows as they were before a slot changed them, for a rollback. */
   undo: { slot: bigint; table_name: string; row_key: string; image: string | null };
   undo_floor: { id: bigint; slot: bigint };
-  chain_meta: { id: bigint; genesis_hash: string; program_id: string };
+  chain_meta: { id: bigint; genesis_hash: string; program_id: string; restart_slot: Generated<bigint | null> };
   cursor: CursorRow;
   progress: { id: bigint; slot: bigint; checked_at: bigint; finalized_slot: bigint | null };
   backfill: { id: bigint; state: 'listing' | 'applying' | 'history'; token: string | null; finalized_slot: bigint };

@@ -13,6 +13,7 @@ import type { Logger } from 'pino';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
 import { watchRpc } from '../solana/failure.ts';
+import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
 import { type Finality, readFinality } from '../solana/finality.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
@@ -41,6 +42,7 @@ import { createExposure } from './execution/exposure.ts';
 import { startKeeping } from './execution/keeping.ts';
 import { createKeepLate } from './execution/late.ts';
 import { startRecovery } from './execution/recover.ts';
+import { compareEnds } from './execution/restarted.ts';
 import { explorerQuery } from './explorer.ts';
 import { endConnections, watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
@@ -50,12 +52,13 @@ import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { shareCallKeys } from './ledger/callKeys.ts';
 import { hasSigned } from './ledger/executions.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
-import { createLeadership } from './ledger/leadership.ts';
+import { createLeadership, type Leadership } from './ledger/leadership.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
 import { noteRentReturn } from './ledger/rentReturns.ts';
 import { readClosedEnd, readUnknownOpen } from './ledger/unfinished.ts';
+import { type ChainWatch, createChainWatch } from './operation/chainWatch.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
@@ -115,7 +118,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     swept: async () => (await sweeper?.figures()) ?? null,
   });
   const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
-  const { engine, leases, leadership, place, commits, standing } = assembleEngine(options, parts);
+  const { engine, leases, leadership, place, commits, standing, chainWatch } = assembleEngine(options, parts);
   const stopping = new AbortController();
   // Every revocation in flight listens to it.
   setMaxListeners(0, stopping.signal);
@@ -158,19 +161,20 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     log,
   });
-  const ends = [watch.end, keyDirectory.end, standing.end, runway.end, storage.end];
+  const ends = [watch.end, chainWatch.end, keyDirectory.end, standing.end, runway.end, storage.end];
   // In a copied ledger, our rows may belong to another deployment. Until that is excluded, no row is touched.
   let isStopping = false;
   const onAlone = () => {
     if (isStopping) return;
     watch.start();
+    chainWatch.start();
     const { recover, countRents, adoptOrphans } = engine;
     // A void row is ours at any time: its open has landed although it had been given up.
     const adoptUnknown = async () => adoptOrphans(await readUnknownOpen(files.views.db, chain.clock()));
     ends.push(startRecovery({ recover, countRents, adoptUnknown }, leadership, log));
     events.startSending();
   };
-  const reconciling = reconcileLedger({ engine, gate, watch, onAlone, views: files.views.db, log }, stopping.signal);
+  const reconciling = reconcileLedger({ engine, gate, watch, chainWatch, onAlone, views: files.views.db, log }, stopping.signal);
   await within(reconciling, RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: files.ledger.db,
@@ -473,6 +477,33 @@ function watchAuthority(
   });
 }
 
+/** Watches the cluster. The leader compares the ledger after a restart. */
+function watchChain(
+  {
+    files,
+    chain,
+    gate,
+    journal,
+    leadership,
+  }: Pick<EngineParts, 'files' | 'chain' | 'gate'> & { journal: Journal; leadership: Leadership },
+  log: Logger,
+): ChainWatch {
+  const views = files.views.db;
+  return createChainWatch({
+    chain,
+    ledger: files.ledger.db,
+    gate,
+    readIndexRestart: () => readRestartSlot(attachedIndex(views)),
+    async compare() {
+      if (!(await leadership.leads('restart'))) return false;
+      await compareEnds({ chain, journal, views }, log);
+      return true;
+    },
+    now: () => Date.now(),
+    log,
+  });
+}
+
 /** Builds the engine with its journal, and closes the gate when the chain refuses its opens. */
 function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
   const { files, chain, gate, documents } = parts;
@@ -519,7 +550,8 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   });
   const place = createSweepPlace(writes, ledger.db, owner);
   const leadership = createLeadership(ledger.db, owner);
-  return { engine, leases, leadership, place, commits: writes.commits, standing };
+  const chainWatch = watchChain({ ...parts, journal, leadership }, log);
+  return { engine, leases, leadership, place, commits: writes.commits, standing, chainWatch };
 }
 
 /** Builds all that reports events. `limits` returns the marketplace's current Config. */

@@ -536,6 +536,7 @@ export interface LedgerTables {
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
+  cluster: { id: bigint; restart_slot: bigint };
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;
   dispute_replies: DisputeRepliesTable;

@@ -47,6 +47,16 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
+    /** Doubts the end of a row. Any relay continues it: as its record says, or by an operator. */
+    async parkEnded({ execution_id: id, state }: Pick<JournalRow, 'execution_id' | 'state'>): Promise<void> {
+      const ended = { settled_at: null, creator_amount: null, platform_amount: null, refund_state: null };
+      await db
+        .updateTable('executions')
+        .set({ state: 'parked', lease_owner: null, ...ended })
+        .where('execution_id', '=', id)
+        .where('state', '=', state)
+        .execute();
+    },
     /** The rows, out of these, that another process has taken. */
     async takenByOthers(ids: readonly string[]): Promise<string[]> {
       const rows = await db

@@ -12,6 +12,11 @@ const OBSTACLES = {
     'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
     30,
   ],
+  chain_behind: ['The Solana node shows no recent final block. Nothing was charged. Retry in a few seconds.', 5],
+  chain_restarted: [
+    'The Solana cluster was restarted. The service compares its records with the chain first. Nothing was charged.',
+    60,
+  ],
   ledger_unreconciled: ['The service is starting and compares its ledger with the chain. Retry in a few seconds.', 5],
   authority_changed: [
     'This relay’s authority is no longer registered with the marketplace. The operator must register it or use another one.',
