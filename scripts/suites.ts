@@ -40,7 +40,7 @@ const FAULTS = [
 ];
 
 /** Files of indexer that repeatedly lose a process, a node or its history. */
-const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'schedules', 'story'];
+const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
 /** Files of relay/calls that make many calls each, at a limit. */
 const LIMITS = ['handOver', 'protection', 'reservations'];
@@ -150,8 +150,8 @@ export const SUITES: Suite[] = [
     name: 'indexer-postgres',
     about: 'the indexer on PostgreSQL',
     folder: 'indexer',
-    files: ['apply', 'rebuild', 'schedules', 'story', 'verify'],
-    env: { ...POSTGRES, SCHEDULES: '20' },
+    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
+    env: POSTGRES,
     long: true,
   },
   {

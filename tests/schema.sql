@@ -21,11 +21,7 @@ CREATE TABLE cursor (
 CREATE TABLE progress (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   slot INTEGER NOT NULL,
-  checked_at INTEGER NOT NULL,
-  -- Up to this slot the rows were compared with the node's finalized list; above it they are provisional. NULL before the first
-  -- comparison.
-  finalized_slot INTEGER
-) STRICT;
+  checked_at INTEGER NOT NULL) STRICT;
 
 CREATE TABLE configs (
   config TEXT PRIMARY KEY,
@@ -282,25 +278,10 @@ CREATE TABLE eventless_transactions (
   PRIMARY KEY (slot, signature)
 ) STRICT;
 
-CREATE TABLE undo (
-  slot INTEGER NOT NULL,
-  table_name TEXT NOT NULL,
-  row_key TEXT NOT NULL,
-  image TEXT,
-  PRIMARY KEY (slot, table_name, row_key)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE undo_floor (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  slot INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE backfill (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   state TEXT NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
-  token TEXT,
-  finalized_slot INTEGER NOT NULL
-) STRICT;
+  token TEXT) STRICT;
 
 CREATE TABLE listed_signatures (
   position INTEGER PRIMARY KEY,
@@ -314,18 +295,6 @@ CREATE TABLE listing_versions (
   version TEXT PRIMARY KEY,
   timeout_seconds INTEGER NOT NULL,
   slot INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE readings (
-  slot INTEGER NOT NULL,
-  read_slot INTEGER NOT NULL,
-  PRIMARY KEY (slot, read_slot)
-) STRICT;
-
-CREATE TABLE history_walk (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  before TEXT,
-  ended_at INTEGER
 ) STRICT;
 
 CREATE TABLE pruned_slots (

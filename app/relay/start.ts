@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
+import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
 import { watchRpc } from '../solana/failure.ts';
-import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
 import { type Finality, readFinality } from '../solana/finality.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
@@ -174,7 +174,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     ends.push(startRecovery({ recover, countRents, adoptUnknown }, leadership, log));
     events.startSending();
   };
-  const reconciling = reconcileLedger({ engine, gate, watch, chainWatch, onAlone, views: files.views.db, log }, stopping.signal);
+  const reconciling = reconcileLedger(
+    { engine, gate, watch, chainWatch, onAlone, views: files.views.db, log },
+    stopping.signal,
+  );
   await within(reconciling, RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: files.ledger.db,

@@ -185,7 +185,9 @@ describe('the embedded node', function () {
     it('of version 1 land with up to 4,096 bytes and their own fee, and are shown only to clients that read it', async () => {
       const { blockhash } = await node.connection.getLatestBlockhash('confirmed');
       const long = new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.alloc(1_500, 'x') });
-      const one = await signVersionOne([transfer(LAMPORTS_PER_SOL / 10), long], [payer], blockhash, 777n);
+      const one = await signVersionOne([transfer(LAMPORTS_PER_SOL / 10), long], [payer], blockhash, {
+        priorityFee: 777n,
+      });
       expect(one.bytes.length).to.be.above(1_232);
       expect((await ask('getFeeForMessage', one.message, { commitment: 'confirmed' })).result).to.have.property(
         'value',

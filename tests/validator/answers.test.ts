@@ -5,18 +5,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Connection, Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { PROGRAM_ARTIFACT } from '../../app/local/network.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type Answers, askAll } from '../harness/answers/ask.ts';
 import { readAnswers, writeAnswers } from '../harness/answers/record.ts';
 import { playScene } from '../harness/answers/scene.ts';
-import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
-
-/** 300 ms per slot. All questions use one blockhash: it is already 32 slots old, and lives for 150. */
-const TICKS_PER_SLOT = 48;
 
 describe('the recorded answers of a validator', function () {
   this.timeout(600_000);
@@ -33,7 +29,6 @@ describe('the recorded answers of a validator', function () {
     writeFileSync(authority, JSON.stringify([...Keypair.generate().secretKey]));
     validator = await startValidator({
       programs: [{ programId: PROGRAM_ID, soPath: PROGRAM_ARTIFACT, authority }],
-      ticksPerSlot: TICKS_PER_SLOT,
     });
   });
   after(async () => {
@@ -41,18 +36,9 @@ describe('the recorded answers of a validator', function () {
     if (folder) rmSync(folder, { recursive: true });
   });
 
-  /** Waits until everything so far is final. */
-  const settle = (connection: Connection, slot: number) =>
-    until(
-      `slot ${slot} is final`,
-      async () => (await connection.getSlot('finalized')) >= slot,
-      60_000,
-      () => connection.getSlot('processed'),
-    );
-
   it('equal its current answers', async () => {
     const { rpcUrl, wsUrl } = validator;
-    const answers: Answers = await askAll(await playScene({ rpcUrl, wsUrl, programId: PROGRAM_ID, settle }));
+    const answers: Answers = await askAll(await playScene({ rpcUrl, wsUrl, programId: PROGRAM_ID }));
     if (process.env.RENEW_ANSWERS) writeAnswers(answers);
     const recorded = readAnswers();
     expect(Object.keys(answers)).to.have.members(Object.keys(recorded));

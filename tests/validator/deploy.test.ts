@@ -23,16 +23,11 @@ import { until } from '../harness/edge/until.ts';
 import { buildWithId, copyProject, generateProgramKey, replaceAddress } from '../harness/fork.ts';
 import { freePort } from '../harness/freePort.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
-import {
-  findValidator,
-  NO_VALIDATOR,
-  PENDING_ON_MAINNET,
-  startValidator,
-  type Validator,
-} from '../harness/node/validator.ts';
+import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 import { cleanUp, newDirectory, ROOT } from '../local/start.ts';
 
 const PAGE = 'docs/devnet.md';
+const ONLY_V3 = 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g';
 const ARTIFACT = 'programs/marketplace/artifact/marketplace.so';
 const SOL = 1_000_000_000;
 const PRICE = 50_000n;
@@ -84,7 +79,7 @@ describe('the program on Agave’s validator', function () {
     }
     copyProject(folder);
     terminal = createTerminal(folder, dataDir, 'tests/validator/deploy.test.ts');
-    validator = await startValidator({ limitLedgerSize: 100_000_000 });
+    validator = await startValidator();
   });
   after(async () => {
     terminal?.close();
@@ -531,7 +526,7 @@ describe('a cluster without the features that the program needs', function () {
   });
 
   it('is reported with the missing features only, without the active ones', async () => {
-    const active = { key: PENDING_ON_MAINNET.disableOldDeployment, name: 'active', reason: 'it is on' };
+    const active = { key: ONLY_V3, name: 'SIMD-0500', reason: 'only SBPF v3 or newer can be deployed' };
     for (const lacking of NEEDED_FEATURES)
       expect(await inactiveFeatures(validator.connection, [active, lacking])).to.deep.equal([lacking]);
   });

@@ -13,6 +13,7 @@ import {
   findSpender,
   PROGRAM_ID,
 } from '../../app/sdk/program/program.ts';
+import { readTransaction } from '../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Visitor } from '../journey/visitor.ts';
 
@@ -70,9 +71,8 @@ export async function readFees({ demo, connection }: Visitor, since: string): Pr
   }
   let [fees, given] = [0n, 0n];
   for (const some of chunks(signatures, AT_ONCE)) {
-    const transactions = await connection.getTransactions(
-      some.map(({ signature }) => signature),
-      { commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+    const transactions = await Promise.all(
+      some.map(({ signature }) => readTransaction(connection, signature, 'confirmed')),
     );
     for (const [at, transaction] of transactions.entries()) {
       if (!transaction?.meta) throw new Error(`the node does not know its own transaction ${some[at]?.signature}`);

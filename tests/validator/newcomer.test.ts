@@ -54,7 +54,7 @@ for (const [name, deactivate, isWhole] of [
         console.log(`    ${NO_VALIDATOR}`);
         return this.skip();
       }
-      stage = await startStage(dataDir, deactivate);
+      stage = await startStage(dataDir, { deactivate });
       initial = await visit().balances();
     });
     after(async () => {

@@ -151,16 +151,9 @@ export function decimalsIn(data: Uint8Array): number | null {
 }
 
 /** Fields of a token account; null for other bytes. */
-export function readTokenAccount(
-  data: Uint8Array,
-): { amount: bigint; mint: PublicKey; owner: PublicKey; delegate: PublicKey | null } | null {
+export function readTokenAccount(data: Uint8Array): { amount: bigint; mint: PublicKey; owner: PublicKey } | null {
   if (data.length < AccountLayout.span) return null;
-  const { amount, mint, owner, state, delegateOption, delegate } = AccountLayout.decode(data);
+  const { amount, mint, owner, state } = AccountLayout.decode(data);
   if (state === AccountState.Uninitialized) return null;
-  return {
-    amount,
-    mint: new PublicKey(mint),
-    owner: new PublicKey(owner),
-    delegate: delegateOption ? new PublicKey(delegate) : null,
-  };
+  return { amount, mint: new PublicKey(mint), owner: new PublicKey(owner) };
 }

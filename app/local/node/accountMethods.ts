@@ -25,7 +25,7 @@ import {
 } from './wire.ts';
 
 /** Version of the validator whose answers these imitate. */
-export const API_VERSION = '4.1.2';
+export const API_VERSION = '4.3.2';
 /** Accounts per call, as for a validator. */
 const MAX_ACCOUNTS = 100;
 

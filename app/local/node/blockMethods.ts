@@ -9,8 +9,10 @@ import {
   context,
   invalidParams,
   type Method,
+  maxVersion,
   parse,
   RpcError,
+  requireEncoding,
   slotNumber,
   transactionEncoding,
 } from './wire.ts';
@@ -23,7 +25,7 @@ const blockOptions = z.object({
   transactionDetails: z.enum(['full', 'signatures', 'none', 'accounts']).nullish(),
   rewards: z.boolean().nullish(),
   commitment: context.shape.commitment,
-  maxSupportedTransactionVersion: z.number().int().nonnegative().nullish(),
+  maxSupportedTransactionVersion: maxVersion,
 });
 /** Options, or the encoding alone. */
 const blockConfig = z
@@ -69,6 +71,7 @@ export function blockMethods(bank: Bank): Record<string, Method> {
     getBlock(params) {
       const [slot, given] = parse(z.tuple([slotNumber]).rest(blockConfig), params);
       const options = given ?? blockOptions.parse({});
+      requireEncoding(options);
       requireBlock(slot, slots.at(settled(options.commitment)));
       const { hash, height } = slots.blockAt(slot);
       const parent = slots.blockAt(slot - 1);
@@ -100,6 +103,5 @@ export function blockMethods(bank: Bank): Record<string, Method> {
       return [...blocksFrom(first, until)];
     },
     getFirstAvailableBlock: () => slots.oldest,
-    minimumLedgerSlot: () => slots.oldest,
   };
 }

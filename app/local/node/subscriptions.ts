@@ -119,11 +119,6 @@ export class Subscriptions {
             send('slotNotification', { slot, parent: slot - 1, root });
           },
         })),
-      rootSubscribe: () =>
-        add((send) => ({
-          commitment: 'finalized',
-          onSlot: () => send('rootNotification', this.bank.slots.finalized),
-        })),
     };
     const ending = Object.keys(subscribing).map((name) => [name.replace('Subscribe', 'Unsubscribe'), unsubscribe]);
     return {

@@ -13,11 +13,11 @@ import bs58 from 'bs58';
 import { decodeBytes, invalidParams } from './wire.ts';
 
 const TRANSACTION = 'solana_transaction::versioned::VersionedTransaction';
-const MESSAGE = 'solana_message::non_bpf_modules::versions::VersionedMessage';
-/** Maximum size of a transaction in bytes, and of its text in each encoding. */
+const MESSAGE = 'solana_message::versions::VersionedMessage';
+/** Maximum size of a transaction in bytes, and of its text in each encoding. In base58, version 1 may be no larger. */
 const SIZES = {
   old: { bytes: 1_232, base64: 1_644, base58: 1_683 },
-  version1: { bytes: 4_096, base64: 5_464, base58: 5_594 },
+  version1: { bytes: 4_096, base64: 5_464 },
 };
 /** The first byte of a transaction of version 1. */
 const VERSION_1 = 0x81;
@@ -45,22 +45,42 @@ export interface Decoded {
 
 /** Decodes a transaction's text. Throws -32602 if it is too long or has other characters. */
 export function transactionBytes(text: string, encoding: 'base58' | 'base64'): Buffer {
-  const bytes = text.length > SIZES.version1[encoding] ? null : decodeBytes(text, encoding);
-  const max = bytes?.[0] === VERSION_1 ? SIZES.version1 : SIZES.old;
-  if (bytes && text.length <= max[encoding] && bytes.length <= max.bytes) return bytes;
-  const limits = `(max: encoded/raw ${max[encoding]}/${max.bytes})`;
-  throw invalidParams(`${encoding} encoded ${TRANSACTION} too large: ${text.length} bytes ${limits}`);
+  const isLarge = encoding === 'base64' && Buffer.from(text.slice(0, 4), encoding)[0] === VERSION_1;
+  const max = { ...SIZES.old, ...(isLarge && SIZES.version1) };
+  if (text.length > max[encoding]) {
+    const limits = `(max: encoded/raw ${max[encoding]}/${max.bytes})`;
+    throw invalidParams(`${encoding} encoded ${TRANSACTION} too large: ${text.length} bytes ${limits}`);
+  }
+  const bytes = decodeBytes(text, encoding);
+  if (bytes.length <= max.bytes) return bytes;
+  throw invalidParams(`decoded ${TRANSACTION} too large: ${bytes.length} bytes (max: ${max.bytes} bytes)`);
+}
+
+/** Offset of the bits of the config, each of which stands for four bytes; of two counts; and of the addresses. */
+const CONFIG_AT = 4;
+const INSTRUCTIONS_AT = 40;
+const KEYS_AT = 41;
+const ADDRESSES_AT = 42;
+
+/** Length of a transaction of version 1, without what follows it. web3.js refuses what a validator then ignores. */
+function versionOneLength(bytes: Buffer): number {
+  const bits = bytes.readUInt32LE(CONFIG_AT).toString(2).replaceAll('0', '').length;
+  const headers = ADDRESSES_AT + 32 * bytes.readUInt8(KEYS_AT) + 4 * bits;
+  let end = headers + 4 * bytes.readUInt8(INSTRUCTIONS_AT);
+  for (let at = headers, first = end; at < first; at += 4) end += bytes.readUInt8(at + 1) + bytes.readUInt16LE(at + 2);
+  return end + 64 * bytes.readUInt8(1);
 }
 
 /** Reads a complete transaction that refers only to accounts it lists. Throws -32602 otherwise. */
-export function decodeTransaction(bytes: Uint8Array): Decoded {
+export function decodeTransaction(given: Buffer): Decoded {
   try {
-    const transaction = VersionedTransaction.deserialize(bytes);
+    const read = given[0] === VERSION_1 ? given.subarray(0, versionOneLength(given)) : given;
+    const transaction = VersionedTransaction.deserialize(read);
     const { message, signatures } = transaction;
     requireSane(message);
     if (signatures.length !== message.header.numRequiredSignatures) throw new Error('wrong number of signatures');
     return {
-      bytes: Buffer.from(message.version === 1 ? bytes : transaction.serialize()),
+      bytes: Buffer.from(message.version === 1 ? read : transaction.serialize()),
       signature: bs58.encode(signatures[0]!),
       blockhash: message.recentBlockhash,
       message,
@@ -188,6 +208,7 @@ const SENTENCES: Record<string, string> = {
   InsufficientFundsForFee: 'Insufficient funds for fee',
   InvalidAccountForFee: 'This account may not be used to pay transaction fees',
   InvalidProgramForExecution: 'This program may not be used for executing instructions',
+  MaxLoadedAccountsDataSizeExceeded: 'Transaction exceeded max loaded accounts data size cap',
   ProgramAccountNotFound: 'Attempt to load a program that does not exist',
   SanitizeFailure: 'Transaction failed to sanitize accounts offsets correctly',
   SignatureFailure: 'Transaction did not pass signature verification',
@@ -204,6 +225,7 @@ export function describeError(error: TransactionError, logs: string[]): string {
   if (!('InstructionError' in error)) return JSON.stringify(error);
   const [index, what] = error.InstructionError as [number, string | { Custom: number }];
   const said = logs.map((line) => FAILED.exec(line)?.[1]).findLast((reason) => reason !== undefined);
-  const reason = typeof what === 'string' ? (said ?? what) : `custom program error: 0x${what.Custom.toString(16)}`;
+  const named = what === 'ProgramFailedToComplete' ? 'Program failed to complete' : (said ?? what);
+  const reason = typeof what === 'string' ? named : `custom program error: 0x${what.Custom.toString(16)}`;
   return `Error processing Instruction ${index}: ${reason}`;
 }

@@ -25,8 +25,10 @@ import {
   decodeBytes,
   invalidParams,
   type Method,
+  maxVersion,
   parse,
   RpcError,
+  requireEncoding,
   signature,
   transactionEncoding,
   upTo,
@@ -73,7 +75,7 @@ const historyConfig = context
 const transactionOptions = z.object({
   encoding: transactionEncoding.nullish(),
   commitment: context.shape.commitment,
-  maxSupportedTransactionVersion: z.number().int().nonnegative().nullish(),
+  maxSupportedTransactionVersion: maxVersion,
 });
 /** Options, or the encoding alone. */
 const transactionConfig = z
@@ -104,11 +106,13 @@ function unchanged({ preBalances, preTokenBalances }: Balances): Balances {
 }
 
 function ran({ message }: Decoded, { err, meta, balances, loadedBytes, postAccounts }: Simulated) {
+  // A validator stops at the limit, which only version 1 must name.
+  const limit = message.version === 1 ? (message.transactionConfig.loadedAccountsDataSizeLimit ?? 0) : Infinity;
   const { logMessages: logs, computeUnitsConsumed: unitsConsumed, returnData, innerInstructions } = describe(meta);
   // A transaction whose payer cannot pay is not run.
   const paysNothing = err !== null && logs.length === 0 && UNPAID.has(nameOf(err));
   const fee = paysNothing ? null : feeOf(message);
-  const loadedAccountsDataSize = paysNothing ? 0 : loadedBytes;
+  const loadedAccountsDataSize = paysNothing ? 0 : Math.min(loadedBytes, limit);
   const shown = { err, logs, unitsConsumed, returnData, loadedAccountsDataSize, fee };
   if (err === null) return { shown, balances, innerInstructions, postAccounts };
   // A failure changes only the payer's balance.
@@ -233,6 +237,7 @@ function historyMethods(bank: Bank): Record<string, Method> {
     },
     getTransaction(params) {
       const [text, options] = parse(z.tuple([signature]).rest(transactionConfig), params);
+      requireEncoding(options);
       const commitment = settled(options?.commitment);
       const landed = bank.history.get(text);
       if (!landed || landed.slot > bank.slots.at(commitment)) return null;

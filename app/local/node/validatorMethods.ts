@@ -1,15 +1,13 @@
-/** Methods about the block producer: a validator's answers from a node without stake or rewards. */
+/** What an explorer's overview asks for: a validator's answers from a node without stake or rewards. */
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { z } from 'zod';
-import { API_VERSION, inContext, readingOf } from './accountMethods.ts';
+import { inContext, readingOf } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import { SLOTS_PER_EPOCH } from './slots.ts';
 import { context, invalidParams, type Method, parse, slotNumber } from './wire.ts';
 
 const MAX_LEADERS = 5_000;
 const MAX_SAMPLES = 720;
-/** Number of accounts that `getLargestAccounts` returns. */
-const LARGEST = 20;
 
 const contextParams = z.tuple([]).rest(context.nullish());
 
@@ -18,32 +16,18 @@ export function validatorMethods(bank: Bank): Record<string, Method> {
   const { slots } = bank;
   const reading = (params: unknown[]) => readingOf(bank, parse(contextParams, params)[0]);
 
-  /** Wallets by balance, largest first. */
-  function wallets(params: unknown[]) {
-    const at = reading(params.slice(0, 1));
-    const all = [...bank.programAccounts(SystemProgram.programId, at.commitment)];
-    const held = all.map(([text, account]) => ({ address: text, lamports: Number(account.lamports()) }));
-    return { at, held: held.sort((a, b) => b.lamports - a.lamports) };
-  }
-
   return {
-    getIdentity: () => ({ identity }),
-    getSlotLeader: () => identity,
     getSlotLeaders(params) {
       const [, limit] = parse(z.tuple([slotNumber, slotNumber]), params);
       if (limit > MAX_LEADERS) throw invalidParams(`Invalid limit; max ${MAX_LEADERS}`);
       return Array(limit).fill(identity);
     },
-    getClusterNodes: () => [{ pubkey: identity, version: API_VERSION, rpc: null, gossip: null, tpu: null }],
     getVoteAccounts: () => ({ current: [], delinquent: [] }),
     getSupply(params) {
-      const { at, held } = wallets(params);
-      const total = held.reduce((sum, { lamports }) => sum + lamports, 0);
+      const at = reading(params.slice(0, 1));
+      const wallets = [...bank.programAccounts(SystemProgram.programId, at.commitment).values()];
+      const total = wallets.reduce((sum, account) => sum + Number(account.lamports()), 0);
       return inContext(at, { total, circulating: total, nonCirculating: 0, nonCirculatingAccounts: [] });
-    },
-    getLargestAccounts(params) {
-      const { at, held } = wallets(params);
-      return inContext(at, held.slice(0, LARGEST));
     },
     getRecentPerformanceSamples(params) {
       const [limit = MAX_SAMPLES] = parse(z.tuple([]).rest(slotNumber.nullish()), params);

@@ -86,6 +86,20 @@ export const slotNumber = z.number().int().nonnegative();
 
 export const transactionEncoding = z.enum(['json', 'base64', 'base58', 'jsonParsed']);
 
+/** The newest version of a transaction that the caller can read. */
+export const maxVersion = z.number().int().min(0).max(255).nullish();
+
+/** Throws -32602 if transactions of version 1, which are too long for base58, could have to be shown in it. */
+export function requireEncoding(
+  options:
+    | { encoding?: string | null | undefined; maxSupportedTransactionVersion?: z.output<typeof maxVersion> }
+    | null
+    | undefined,
+): void {
+  if (options?.encoding === 'base58' && (options.maxSupportedTransactionVersion ?? 0) >= 1)
+    throw invalidParams('base58 encoding is not supported with maxSupportedTransactionVersion >= 1');
+}
+
 /** A list of at most `limit` items. */
 export function upTo<Item extends z.ZodType>(limit: number, item: Item) {
   const isShort = (items: unknown[]) => items.length <= limit;

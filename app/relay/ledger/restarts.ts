@@ -31,9 +31,9 @@ export async function readDoubted(
 ): Promise<{ rows: Doubted[]; last: string } | null> {
   const page = sql`SELECT execution_id, state, settled_at, open_signature FROM executions
     WHERE execution_id > ${after} ORDER BY execution_id LIMIT ${sql.lit(PAGE)}`;
-  const { rows: ends } = await sql<{ last: string | null }>`SELECT max(execution_id) AS last FROM (${page}) AS page`.execute(
-    views,
-  );
+  const { rows: ends } = await sql<{
+    last: string | null;
+  }>`SELECT max(execution_id) AS last FROM (${page}) AS page`.execute(views);
   const last = ends[0]?.last ?? null;
   if (last === null) return null;
   const { rows } = await sql<Doubted>`

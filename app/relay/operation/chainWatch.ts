@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { FAST } from '../../solana/finality.ts';
-import { decodeRestartSlot, RESTART_ADDRESS } from '../../solana/restart.ts';
+import { LAST_RESTART_ADDRESS, lastRestartIn } from '../../solana/lastRestart.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { readRestart, storeRestart } from '../ledger/restarts.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
@@ -75,9 +75,9 @@ export function createChainWatch(options: {
 
   async function look(): Promise<void> {
     try {
-      const { accounts, now } = await chain.readAgreed([RESTART_ADDRESS]);
+      const { accounts, now } = await chain.readAgreed([LAST_RESTART_ADDRESS]);
       clock = now;
-      await followRestart(decodeRestartSlot(accounts[0]?.data));
+      await followRestart(lastRestartIn(accounts[0]));
     } finally {
       // Without an answer, the last reading grows old.
       setAge();

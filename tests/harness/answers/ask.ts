@@ -5,7 +5,7 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { WebSocket } from 'ws';
 import { type HttpQuestion, type Question, questionsOf, type Subscribing } from './questions.ts';
-import { ADDRESSES, MEMO, type Scene } from './scene.ts';
+import { ADDRESSES, type Made, MEMO, type Scene } from './scene.ts';
 import { decompress } from './zstd.ts';
 
 export type Answers = Record<string, unknown>;
@@ -159,7 +159,8 @@ function normaliserOf(scene: Scene): (value: unknown) => unknown {
   const names = new Map<string, string>();
   for (const [name, key] of Object.entries(ADDRESSES)) names.set(key.toBase58(), name);
   names.set(scene.programId, 'program');
-  for (const [name, made] of Object.entries({ ...scene.fates, ...scene.played })) {
+  const ones = Object.entries(scene.ones).map(([name, made]): [string, Made] => [`version 1: ${name}`, made]);
+  for (const [name, made] of [...ones, ...Object.entries({ ...scene.fates, ...scene.played })]) {
     names.set(made.signature, `signature of ${name}`);
     names.set(made.base64, `bytes of ${name}`);
     names.set(bs58.encode(made.bytes), `bytes of ${name}`);

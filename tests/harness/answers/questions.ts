@@ -50,6 +50,7 @@ const FAR = 1_000_000_000;
 const BASE64 = { encoding: 'base64' };
 const JSON_PARSED = { encoding: 'jsonParsed' };
 const V0 = { maxSupportedTransactionVersion: 0 };
+const ANY_VERSION = { maxSupportedTransactionVersion: 255 };
 
 const ask = (method: string, ...params: unknown[]): Question => ({ method, params });
 const shape = (method: string, ...params: unknown[]): Question => ({ method, params, shape: true });
@@ -113,9 +114,10 @@ function overHttp(): Record<string, Question> {
 function aboutTheCluster({ blockhash }: Scene): Record<string, Question> {
   return {
     getHealth: ask('getHealth'),
+    getAgGenesisCert: ask('getAgGenesisCert'),
+    'getAgGenesisCert with a parameter': ask('getAgGenesisCert', 1),
     getVersion: shape('getVersion'),
     getGenesisHash: shape('getGenesisHash'),
-    getIdentity: shape('getIdentity'),
     getSlot: shape('getSlot'),
     'getSlot at an unknown commitment': shape('getSlot', { commitment: 'certain' }),
     'getSlot with a commitment as text': ask('getSlot', 'confirmed'),
@@ -127,27 +129,21 @@ function aboutTheCluster({ blockhash }: Scene): Record<string, Question> {
     'isBlockhashValid: one of now': ask('isBlockhashValid', blockhash, { commitment: 'processed' }),
     'isBlockhashValid: an unknown one': ask('isBlockhashValid', at('ghost')),
     'isBlockhashValid: none': ask('isBlockhashValid', 'nothing'),
-    getSlotLeader: shape('getSlotLeader'),
     getSlotLeaders: shape('getSlotLeaders', 1, 2),
     'getSlotLeaders: too many': ask('getSlotLeaders', 1, 5_001),
-    getClusterNodes: shape('getClusterNodes'),
     getVoteAccounts: shape('getVoteAccounts'),
     getSupply: shape('getSupply', { excludeNonCirculatingAccountsList: true }),
-    getLargestAccounts: shape('getLargestAccounts'),
     getTransactionCount: shape('getTransactionCount'),
     'getRecentPerformanceSamples: too many': ask('getRecentPerformanceSamples', 721),
     getRecentPrioritizationFees: shape('getRecentPrioritizationFees', [at('payer')]),
     'getRecentPrioritizationFees of no address': shape('getRecentPrioritizationFees'),
-    minimumLedgerSlot: shape('minimumLedgerSlot'),
     getFirstAvailableBlock: shape('getFirstAvailableBlock'),
-    getRecentBlockhash: ask('getRecentBlockhash'),
-    getFees: ask('getFees'),
-    getConfirmedTransaction: ask('getConfirmedTransaction', UNKNOWN_SIGNATURE),
   };
 }
 
 function aboutBlocks({ played }: Scene): Record<string, Question> {
-  const { transfer, failed, v0 } = played as Record<string, { slot: number }>;
+  const { transfer, failed, v0, v1 } = played as Record<string, { slot: number }>;
+  const ofVersion1 = (options: object) => ask('getBlock', v1!.slot, { ...options, rewards: false });
   return {
     'getBlock with rewards': shape('getBlock', transfer!.slot),
     getBlock: ask('getBlock', transfer!.slot, { rewards: false }),
@@ -158,6 +154,19 @@ function aboutBlocks({ played }: Scene): Record<string, Question> {
     'getBlock as bytes': ask('getBlock', failed!.slot, { ...BASE64, ...V0, rewards: false }),
     'getBlock with a version 0': ask('getBlock', v0!.slot, { ...V0, rewards: false }),
     'getBlock of version 0 for a client of old': ask('getBlock', v0!.slot),
+    'getBlock with a version 1': ofVersion1(ANY_VERSION),
+    'getBlock with a version 1, parsed': ofVersion1({ ...ANY_VERSION, ...JSON_PARSED }),
+    'getBlock with a version 1, as bytes': ofVersion1({ ...ANY_VERSION, ...BASE64 }),
+    'getBlock with a version 1, in base58': ofVersion1({ ...ANY_VERSION, encoding: 'base58' }),
+    'getBlock with a version 1, with accounts': ofVersion1({ ...ANY_VERSION, transactionDetails: 'accounts' }),
+    'getBlock with a version 1, with signatures': ofVersion1({ transactionDetails: 'signatures' }),
+    'getBlock of version 1 for a client of old': ofVersion1({}),
+    'getBlock of version 1 for a client of version 0': ofVersion1(V0),
+    'getBlock of version 1 for a client of version 0, with accounts': ofVersion1({
+      ...V0,
+      transactionDetails: 'accounts',
+    }),
+    'getBlock of version 1 for a client of version 256': ofVersion1({ maxSupportedTransactionVersion: 256 }),
     'getBlock at processed': ask('getBlock', v0!.slot, { commitment: 'processed' }),
     'getBlock to come': ask('getBlock', FAR),
     getBlockTime: shape('getBlockTime', transfer!.slot),
@@ -272,13 +281,6 @@ function aboutTokens(): Record<string, Question> {
     'getTokenAccountsByOwner by another program': ask('getTokenAccountsByOwner', at('rich'), { programId: SYSTEM }),
     'getTokenAccountsByOwner by nothing': ask('getTokenAccountsByOwner', at('rich'), {}),
     'getTokenAccountsByOwner in base58': ask('getTokenAccountsByOwner', at('rich'), mint),
-    'getTokenAccountsByDelegate by mint': ask('getTokenAccountsByDelegate', at('delegate'), mint, JSON_PARSED),
-    'getTokenAccountsByDelegate of nobody': ask('getTokenAccountsByDelegate', at('rich'), mint, JSON_PARSED),
-    getTokenSupply: ask('getTokenSupply', at('mint')),
-    'getTokenSupply of a wallet': ask('getTokenSupply', at('rich')),
-    'getTokenSupply of none': ask('getTokenSupply', at('ghost')),
-    getTokenLargestAccounts: ask('getTokenLargestAccounts', at('mint')),
-    'getTokenLargestAccounts of a wallet': ask('getTokenLargestAccounts', at('rich')),
   };
 }
 
@@ -305,6 +307,20 @@ function aboutHistory({ played, fates }: Scene): Record<string, Question> {
     'getTransaction of version 0': ask('getTransaction', of('v0'), V0),
     'getTransaction of version 0, parsed': ask('getTransaction', of('v0'), { ...V0, ...JSON_PARSED }),
     'getTransaction of version 0 for a client of old': ask('getTransaction', of('v0')),
+    ...Object.fromEntries(
+      [0, 1, 255, 256, -1, 1.5, '1', null].map((maxSupportedTransactionVersion): [string, Question] => [
+        `getTransaction of version 1 for a client of version ${JSON.stringify(maxSupportedTransactionVersion)}`,
+        ask('getTransaction', of('v1'), { maxSupportedTransactionVersion }),
+      ]),
+    ),
+    'getTransaction of version 1 for a client of old': ask('getTransaction', of('v1')),
+    'getTransaction of version 1, parsed': ask('getTransaction', of('v1'), { ...ANY_VERSION, ...JSON_PARSED }),
+    'getTransaction of version 1 in base64': ask('getTransaction', of('v1'), { ...ANY_VERSION, ...BASE64 }),
+    'getTransaction of version 1 in base58': ask('getTransaction', of('v1'), { ...ANY_VERSION, encoding: 'base58' }),
+    'getTransaction of version 1 in base64 for a client of version 0': ask('getTransaction', of('v1'), {
+      ...V0,
+      ...BASE64,
+    }),
     'getTransaction with null for what is not said': ask('getTransaction', of('memo'), {
       encoding: 'json',
       commitment: null,
@@ -383,9 +399,23 @@ function sends(scene: Scene): Record<string, Question> {
   const { bytes } = scene.make([transfer('rich', 2)]);
   const big = scene.make([memo('x'.repeat(1_200))]).bytes.toString('base64');
   const [one, two] = [scene.make([transfer('rich', 3)]), scene.make([transfer('rich', 4)])];
+  const ofVersion1 = Object.entries(scene.ones).map(([name, made]): [string, Question] => [
+    `sendTransaction of version 1: ${name}`,
+    send(made.base64),
+  ]);
   return {
     ...Object.fromEntries(tried),
     ...Object.fromEntries(untried),
+    ...Object.fromEntries(ofVersion1),
+    'sendTransaction of version 1 in base58': ask(
+      'sendTransaction',
+      bs58.encode(scene.ones['a wrong signature']!.bytes),
+    ),
+    'sendTransaction of version 1 in base58: too large': ask(
+      'sendTransaction',
+      bs58.encode(scene.ones['the largest']!.bytes),
+    ),
+    'sendTransaction: a byte too large': send(Buffer.alloc(1_233).toString('base64')),
     'sendTransaction: a good one': send(one.base64),
     'sendTransaction in base58': ask('sendTransaction', bs58.encode(two.bytes), { preflightCommitment: 'confirmed' }),
     'sendTransaction and its status at once': http(
@@ -420,9 +450,21 @@ function simulations(scene: Scene): Record<string, Question> {
     `simulateTransaction: ${name}`,
     simulate(base64),
   ]);
+  const ofVersion1 = Object.entries(scene.ones).map(([name, { base64 }]): [string, Question] => [
+    `simulateTransaction of version 1: ${name}`,
+    simulate(base64),
+  ]);
   const paying = scene.make([transfer('rich', 1_000)]).base64;
   return {
     ...Object.fromEntries(tried),
+    ...Object.fromEntries(ofVersion1),
+    'simulateTransaction of version 1, signatures checked: a wrong one': simulate(
+      scene.ones['a wrong signature']!.base64,
+      { sigVerify: true },
+    ),
+    'simulateTransaction of version 1 with another blockhash': simulate(scene.ones['an unknown blockhash']!.base64, {
+      replaceRecentBlockhash: true,
+    }),
     'simulateTransaction: a good one': simulate(paying),
     'simulateTransaction of version 0': simulate(
       scene.make([unitPrice(5_000), transfer('rich', 1)], { version: 0 }).base64,
@@ -466,13 +508,19 @@ function simulations(scene: Scene): Record<string, Question> {
   };
 }
 
-function fees({ make }: Scene): Record<string, Question> {
+function fees({ make, ones }: Scene): Record<string, Question> {
   const fee = (text: string) => ask('getFeeForMessage', text, { commitment: 'processed' });
   return {
     getFeeForMessage: fee(make([transfer('rich', 1)]).message),
     'getFeeForMessage with a price': fee(make([unitPrice(1_000_000), unitLimit(70_001), transfer('rich', 1)]).message),
     'getFeeForMessage with a price without a limit': fee(make([unitPrice(1_000_000), transfer('rich', 1)]).message),
     'getFeeForMessage of version 0': fee(make([transfer('rich', 1)], { version: 0 }).message),
+    ...Object.fromEntries(
+      ['a good one', 'a priority fee', 'compute-budget instructions', 'no limits'].map((name): [string, Question] => [
+        `getFeeForMessage of version 1: ${name}`,
+        fee(ones[name]!.message),
+      ]),
+    ),
     'getFeeForMessage with an unknown blockhash': fee(make([transfer('rich', 1)], { blockhash: at('ghost') }).message),
     'getFeeForMessage of no message': fee('AAAA'),
     'getFeeForMessage of no base64': fee('###'),
@@ -516,7 +564,6 @@ function subscriptions({ make, played }: Scene): Record<string, Question> {
       { send: toListen(2_000_004).base64, shape: true },
     ),
     slotSubscribe: on('slotSubscribe', [], { shape: true }),
-    rootSubscribe: on('rootSubscribe', [], { shape: true }),
     blockSubscribe: on('blockSubscribe', ['all']),
     nothingSubscribe: on('nothingSubscribe', []),
   };

@@ -37,6 +37,7 @@ import {
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { until } from '../edge/until.ts';
+import { type Config, signVersionOne } from '../node/versionOne.ts';
 
 export const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 const MINT_DECIMALS = 6;
@@ -98,6 +99,70 @@ interface Making {
   lookup?: string;
 }
 
+/** Largest transaction of version 1. */
+const MAX_BYTES = 4_096;
+/** Size of one with a single instruction without data. */
+const EMPTY_BYTES = 182;
+
+/** Transactions of version 1, by what is special about them. */
+async function makeVersionOne(blockhash: string): Promise<Record<string, Made>> {
+  const sign = async (instructions: TransactionInstruction[], config: Config = {}, hash = blockhash): Promise<Made> => {
+    const made = await signVersionOne(instructions, [payer], hash, config);
+    return { ...made, base64: made.bytes.toString('base64') };
+  };
+  const pay = transfer('rich', 7);
+  const good = await sign([pay]);
+  /** In version 1, the compute-budget program runs and does nothing, whatever it is given. */
+  const ofSize = (bytes: number) =>
+    sign([new TransactionInstruction({ ...unknownBudget(), data: Buffer.alloc(bytes - EMPTY_BYTES) })]);
+  const changed = (change: (bytes: Buffer) => Buffer): Made => {
+    const bytes = change(Buffer.from(good.bytes));
+    return { ...good, bytes, base64: bytes.toString('base64') };
+  };
+  /** Sets a limit that kit refuses to set. The signature is wrong then. */
+  const limited = (at: number, limit: number) =>
+    changed((bytes) => {
+      bytes.writeUInt32LE(limit, LIMITS_AT + at);
+      return bytes;
+    });
+  return {
+    'a good one': good,
+    'a priority fee': await sign([pay], { priorityFee: 777n }),
+    'no limit of units': await sign([memo('no units')], { units: null }),
+    'no limit of loaded bytes': await sign([pay], { loadedBytes: null }),
+    'no limits': await sign([pay], { units: null, loadedBytes: null }),
+    'too few units': await sign([pay], { units: 149 }),
+    'too many units': limited(0, 1_400_001),
+    'too few loaded bytes': await sign([pay], { loadedBytes: 100 }),
+    'no loaded bytes': limited(4, 0),
+    'too many loaded bytes': limited(4, 64 * 1024 * 1024 + 1),
+    'compute-budget instructions': await sign([unitLimit(1), unitPrice(1_000_000), unitLimit(2), pay]),
+    'an unknown compute-budget instruction': await sign([unknownBudget(), pay]),
+    'an unknown blockhash': await sign([pay], {}, at('ghost')),
+    'a wrong signature': changed((bytes) => {
+      bytes[bytes.length - 1]! ^= 1;
+      return bytes;
+    }),
+    'no instructions': await sign([]),
+    'the largest': await ofSize(MAX_BYTES),
+    'a byte too large': await ofSize(MAX_BYTES + 1),
+    'three bytes too large': await ofSize(MAX_BYTES + 3),
+    'a byte too much': changed((bytes) => Buffer.concat([bytes, Buffer.from([1])])),
+    'half of it': changed((bytes) => bytes.subarray(0, bytes.length / 2)),
+    'version 2': changed((bytes) => Buffer.concat([Buffer.from([0x82]), bytes.subarray(1)])),
+    'version 9': changed((bytes) => Buffer.concat([Buffer.from([0x89]), bytes.subarray(1)])),
+    'a reserved bit of its config': changed((bytes) => {
+      bytes[CONFIG_AT]! |= 0x80;
+      return bytes;
+    }),
+  };
+}
+
+/** Offset of the bits that say which values the config has, after the version and the header of three bytes. */
+const CONFIG_AT = 4;
+/** Offset of the limits of units and of loaded bytes, after the blockhash, two counts and the addresses of a transfer. */
+const LIMITS_AT = CONFIG_AT + 4 + 32 + 2 + 3 * 32;
+
 /** A transaction of the scene that has landed. */
 export interface Played extends Made {
   slot: number;
@@ -112,6 +177,8 @@ export interface Scene {
   played: Record<string, Played>;
   /** Transactions sent without preflight. Questions ask for their outcome. */
   fates: Record<string, Made>;
+  /** Of version 1. */
+  ones: Record<string, Made>;
   make(instructions: TransactionInstruction[], options?: Making): Made;
 }
 
@@ -150,13 +217,8 @@ export function spoiled(made: Made): Made {
   return { ...made, bytes, base64: bytes.toString('base64'), signature: bs58.encode(bytes.subarray(1, 65)) };
 }
 
-/** Plays the scene. `settle` waits until everything so far is final. */
-export async function playScene(options: {
-  rpcUrl: string;
-  wsUrl: string;
-  programId: PublicKey;
-  settle(connection: Connection, slot: number): Promise<void>;
-}): Promise<Scene> {
+/** Plays the scene, until everything in it is final. */
+export async function playScene(options: { rpcUrl: string; wsUrl: string; programId: PublicKey }): Promise<Scene> {
   const { rpcUrl, wsUrl, programId } = options;
   const connection = new Connection(rpcUrl, { commitment: COMMITMENT, wsEndpoint: wsUrl });
   let blockhash = '';
@@ -176,9 +238,15 @@ export async function playScene(options: {
   }
   const send = ({ bytes }: Made) => connection.sendRawTransaction(bytes, { skipPreflight: true });
 
-  async function play(name: string, instructions: TransactionInstruction[], making: Making = {}): Promise<void> {
+  async function renew(): Promise<string> {
     blockhash = (await connection.getLatestBlockhash(COMMITMENT)).blockhash;
-    const made = make(instructions, making);
+    return blockhash;
+  }
+  async function play(name: string, instructions: TransactionInstruction[], making: Making = {}): Promise<void> {
+    await renew();
+    await playMade(name, make(instructions, making));
+  }
+  async function playMade(name: string, made: Made): Promise<void> {
     await send(made);
     played[name] = { ...made, slot: await landed(made.signature) };
   }
@@ -243,8 +311,11 @@ export async function playScene(options: {
   await play('memo', [memo('hello'), memo('world')]);
   await play('failed', [memo('too much'), transfer('new', 1_000 * LAMPORTS_PER_SOL)]);
   await play('v0', [unitLimit(50_000), unitPrice(10_000), memo('version 0'), transfer('rich', 1_000)], { version: 0 });
+  const versionOne = [memo('version 1'), unitLimit(1), transfer('rich', 1_000)];
+  const signed = await signVersionOne(versionOne, [payer], await renew(), { priorityFee: 777n });
+  await playMade('v1', { ...signed, base64: signed.bytes.toString('base64') });
+  const ofFate = await makeVersionOne(await renew());
 
-  blockhash = (await connection.getLatestBlockhash(COMMITMENT)).blockhash;
   const fates: Record<string, Made> = {
     'missing program': make([transfer('rich', 1), toMissingProgram()]),
     'missing program alone': make([toMissingProgram()]),
@@ -257,11 +328,15 @@ export async function playScene(options: {
     'no signature': make([memo('unsigned')], { unsigned: true }),
     'unknown blockhash': make([memo('unknown')], { blockhash: at('ghost') }),
     'account left without rent': make([transfer('new', 5)]),
+    'version 1 without a limit of units': ofFate['no limit of units']!,
+    'version 1 without a limit of loaded bytes': ofFate['no limit of loaded bytes']!,
     'units run out': make([unitLimit(300), memo('a memo that needs far more units than three hundred of them')]),
   };
   for (const made of Object.values(fates)) await send(made).catch(() => {});
   for (const name of ['marker', 'second marker', 'third marker']) await play(name, [memo(name)]);
-  await options.settle(connection, played['third marker']!.slot);
+  const last = played['third marker']!.slot;
+  await until('the scene is final', async () => (await connection.getSlot('finalized')) >= last);
   blockhash = (await connection.getLatestBlockhash('finalized')).blockhash;
-  return { rpcUrl, wsUrl, programId: programId.toBase58(), blockhash, played, fates, make };
+  const ones = await makeVersionOne(blockhash);
+  return { rpcUrl, wsUrl, programId: programId.toBase58(), blockhash, played, fates, ones, make };
 }

@@ -1,6 +1,6 @@
 /**
- * Runs Agave's own `solana-test-validator`, which our embedded node is compared with. A test process runs at most one
- * at a time.
+ * Runs Agave's own `solana-test-validator`, which our embedded node is compared with: with Alpenglow and slots of 200 ms,
+ * or as a slow cluster. A test process runs at most one at a time.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,8 +22,6 @@ const UNPACKED = join(ROOT, '.local', 'tools');
 export const PENDING_ON_MAINNET = {
   /** SIMD-0460: no gaps between stack frames in any version of SBPF. */
   virtualAddressSpaceAdjustments: '7VgiehxNxu53KdxgLspGQY8myE6f7UokaWa4jsGcaSz',
-  /** SIMD-0500: only SBPF v3 or newer can be deployed. */
-  disableOldDeployment: 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g',
 };
 
 export interface ValidatorOptions {
@@ -34,14 +32,12 @@ export interface ValidatorOptions {
   /** Upgradeable programs that exist from genesis. `authority` is a keypair file. */
   programs?: readonly { programId: PublicKey; soPath: string; authority: string }[];
   /**
-   * Shreds kept; by default 10,000, about 160 slots. The validator checks every 512 slots, and counts only the files of
-   * its database. It deletes nothing before it was restarted or has written hundreds of MB.
+   * Shreds kept; by default 800,000. The validator checks every 512 slots, and counts only the files of its database. It
+   * deletes nothing before it was restarted or has written hundreds of MB.
    */
-  limitLedgerSize?: number;
-  /** Ticks of 6.25 ms per slot; 24 by default, 64 on mainnet. With fewer, tests wait less for slots. */
-  ticksPerSlot?: number;
-  /** Slots per epoch. With a long epoch it can warp more than once. */
-  slotsPerEpoch?: number;
+  keptShreds?: number;
+  /** True for TowerBFT, slots of 400 ms, and 13 s to finality. Only there a warp moves the clock. */
+  isSlow?: boolean;
 }
 
 export interface Validator {
@@ -57,16 +53,19 @@ export interface Validator {
   /** Restarts it on the same chain and ports. */
   restart(): Promise<void>;
   /**
-   * Restarts it `slots` later; its clock moves by the same time. A restart continues from the latest snapshot and loses
-   * everything after it, finalized or not. So this first waits for the next snapshot.
+   * Restarts a slow one `slots` later; its clock moves by the same time. A restart continues from the latest snapshot and
+   * loses everything after it, finalized or not. So this first waits for the next snapshot. With Alpenglow, the clock is
+   * bound to that of the latest block, and a warp moves only the slot.
    */
   warp(slots: number): Promise<void>;
   /** Kills it and deletes its chain. */
   remove(): Promise<void>;
 }
 
-/** 150 ms per slot. A blockhash lives for 150 slots, longer than any pause of a busy machine. */
-const TICKS_PER_SLOT = 24;
+/** Slots of 200 ms begin with the second epoch, so the first one is short. */
+const ALPENGLOW = ['--alpenglow', '--slots-per-epoch', '64'];
+/** Within one epoch, a slow cluster can warp by millions of slots, which are days of its clock. */
+const SLOW = ['--slots-per-epoch', '34560000'];
 
 let found: string | null | undefined;
 
@@ -120,9 +119,8 @@ export async function startValidator(options: ValidatorOptions = {}): Promise<Va
     ...(options.programs ?? []).flatMap(({ programId, soPath, authority }) => [
       ...['--upgradeable-program', programId.toBase58(), soPath, authority],
     ]),
-    ...(options.limitLedgerSize ? ['--limit-ledger-size', options.limitLedgerSize] : []),
-    ...['--ticks-per-slot', options.ticksPerSlot ?? TICKS_PER_SLOT],
-    ...(options.slotsPerEpoch ? ['--slots-per-epoch', options.slotsPerEpoch] : []),
+    ...(options.keptShreds ? ['--limit-blockstore-size', options.keptShreds] : []),
+    ...(options.isSlow ? SLOW : ALPENGLOW),
   ].map(String);
   let child: ChildProcess;
   const begin = async (more: readonly string[]) => {

@@ -27,20 +27,25 @@ export interface VersionOne {
   signature: string;
 }
 
-/** Without these limits, a transaction of version 1 fails. Both are above what any test needs. */
-const UNITS = 1_400_000;
-const LOADED_BYTES = 10_000_000;
+export interface Config {
+  /** Lamports beside the fees of the signatures. */
+  priorityFee?: bigint;
+  /** Units of compute; null names none, and the transaction fails. By default more than any test needs. */
+  units?: number | null;
+  /** Bytes of all accounts; null names none, and the transaction fails. By default more than any test needs. */
+  loadedBytes?: number | null;
+}
 
 const addressOf = (key: PublicKey) => key.toBase58() as Address;
 /** `AccountRole` is a number of two bits. */
 const roleOf = (isSigner: boolean, isWritable: boolean): AccountRole => (isSigner ? 2 : 0) + (isWritable ? 1 : 0);
 
-/** All `signers` sign. The first one pays, `priorityFee` lamports beside the fees of its signatures. */
+/** All `signers` sign. The first one pays. */
 export async function signVersionOne(
   instructions: readonly TransactionInstruction[],
   signers: readonly [Keypair, ...Keypair[]],
   blockhash: string,
-  priorityFee = 0n,
+  { priorityFee = 0n, units = 1_400_000, loadedBytes = 10_000_000 }: Config = {},
 ): Promise<VersionOne> {
   const lifetime = { blockhash: blockhash as Blockhash, lastValidBlockHeight: 0n };
   const calls = instructions.map(({ programId, keys, data }) => ({
@@ -55,8 +60,9 @@ export async function signVersionOne(
     createTransactionMessage({ version: 1 }),
     (empty) => setTransactionMessageFeePayer(addressOf(signers[0].publicKey), empty),
     (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
-    (timed) => setTransactionMessageComputeUnitLimit(UNITS, timed),
-    (limited) => setTransactionMessageLoadedAccountsDataSizeLimit(LOADED_BYTES, limited),
+    (timed) => (units === null ? timed : setTransactionMessageComputeUnitLimit(units, timed)),
+    (limited) =>
+      loadedBytes === null ? limited : setTransactionMessageLoadedAccountsDataSizeLimit(loadedBytes, limited),
     (bounded) => (priorityFee > 0n ? setTransactionMessagePriorityFeeLamports(priorityFee, bounded) : bounded),
     (priced) => appendTransactionMessageInstructions(calls, priced),
   );

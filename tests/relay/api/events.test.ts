@@ -372,11 +372,11 @@ describe('event streams', () => {
     const { views, writes } = world.tables;
     const limits = () => ({ ...CONFIG, exposureMultiple: 4 });
     const deps = { ledger: world.ledger, views: views.db, writes, limits, now: () => world.state.nowMs };
-    const settle = (finalized_slot: bigint) =>
+    const settle = (slot: bigint) =>
       world.index
         .insertInto('progress')
-        .values({ id: 1n, slot: 500n, checked_at: 0n, finalized_slot })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ finalized_slot }))
+        .values({ id: 1n, slot, checked_at: 0n })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ slot }))
         .execute();
     const happen = (slot: bigint, name: string, data: object) =>
       world.index

@@ -12,6 +12,7 @@ import {
   PROGRAM_ID,
   RECORD_OFFSETS,
 } from '../../../app/sdk/program/program.ts';
+import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashResult, parseUuid, verifyResultSignature } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -231,8 +232,7 @@ function isDropped(error: TransactionError | null): boolean {
  * lacks the priority fee and the signatures that the Ed25519 program checks.
  */
 async function feeOf(connection: Connection, signature: string): Promise<number | null> {
-  const options = { maxSupportedTransactionVersion: 0, commitment: 'confirmed' } as const;
-  const meta = (await connection.getTransaction(signature, options))?.meta;
+  const meta = (await readTransaction(connection, signature, 'confirmed'))?.meta;
   if (!meta) return null;
   const sum = (balances: number[]) => balances.reduce((total, balance) => total + balance, 0);
   return sum(meta.preBalances) - sum(meta.postBalances);

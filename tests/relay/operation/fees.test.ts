@@ -5,6 +5,7 @@ import pino from 'pino';
 import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
 import { readConfig } from '../../../app/relay/config.ts';
 import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
@@ -258,10 +259,7 @@ describe('paid calls with priority, on a real node', function () {
     const signatures = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 4 }, 'confirmed');
     const paid = await Promise.all(
       signatures.map(async ({ signature }) => {
-        const found = await connection.getTransaction(signature, {
-          commitment: 'confirmed',
-          maxSupportedTransactionVersion: 0,
-        });
+        const found = await readTransaction(connection, signature, 'confirmed');
         const { message } = found!.transaction;
         const budget = message.compiledInstructions.filter(({ programIdIndex }) =>
           message.staticAccountKeys[programIdIndex]!.equals(ComputeBudgetProgram.programId),
