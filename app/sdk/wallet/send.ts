@@ -27,7 +27,7 @@ const ALREADY = /already been processed/i;
 export type Facts = Record<string, string>;
 
 /**
- * Lets `wallet` sign and pay the fee, sends, and waits until confirmed. Returns the signature. Throws Refusal if the
+ * Lets `wallet` sign and pay the fee, sends, and waits until that is final. Returns the signature. Throws Refusal if the
  * wallet does not sign, if the chain refuses the transaction, or if it certainly never landed. Throws UnknownOutcome if
  * the node stops answering and nothing is certain.
  */
@@ -95,9 +95,9 @@ async function confirm(
       const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
       heardAt = performance.now();
       const status = value[0];
-      const reached = status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized';
-      if (reached && !status?.err) return;
-      if (reached) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
+      const isFinal = status?.confirmationStatus === 'finalized';
+      if (isFinal && !status.err) return;
+      if (isFinal) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
       if (!status && height > lastValidBlockHeight) {
         throw new Failed(`The transaction ${signature} expired without landing.`);
       }
