@@ -28,6 +28,7 @@ const POSTGRES = { DATABASE: 'postgres' };
 /** Files of relay/operation that wait for faults and timeouts. */
 const FAULTS = [
   'backup',
+  'cluster',
   'leases',
   'reconcile',
   'restoring',
