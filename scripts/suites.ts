@@ -122,11 +122,12 @@ export const SUITES: Suite[] = [
     about: 'operation on PostgreSQL: reconciling, restoring, journal and lists',
     folder: 'relay/operation',
     files: [
+      'cluster',
       'executionLists',
-      'finality',
       'journal',
       'queryPlans',
       'reconcile',
+      'rents',
       'restoring',
       'results',
       'revocations',
@@ -216,7 +217,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: 'x402 payments under attack, lying and killed relays, forks; the risk of the operator',
+    about: 'x402 payments under attack, lying and killed relays; the risk of the operator',
     folder: 'relay/x402',
     files: ['attacks', 'budgets', 'interrupted', 'lyingRelay'],
     long: true,

@@ -102,7 +102,7 @@ function createPayment(
     const at = await read(row);
     if (isPaid(row, at)) return notePaid(row, at);
     // If a landed payment has no visible effect, a node is wrong. Only a reading past its last valid height decides.
-    const past = await readPast(row, signed.lastValidHeight);
+    const past = fate.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past) return 'wait';
     if (isPaid(row, past)) return notePaid(row, past);
     const what = fate.kind === 'failed' ? `failed: ${fate.message}` : 'expired before it landed';
