@@ -28,6 +28,7 @@ const POSTGRES = { DATABASE: 'postgres' };
 /** Files of relay/operation that wait for faults and timeouts. */
 const FAULTS = [
   'backup',
+  'cluster',
   'leases',
   'reconcile',
   'restoring',
@@ -121,11 +122,12 @@ export const SUITES: Suite[] = [
     about: 'operation on PostgreSQL: reconciling, restoring, journal and lists',
     folder: 'relay/operation',
     files: [
+      'cluster',
       'executionLists',
-      'finality',
       'journal',
       'queryPlans',
       'reconcile',
+      'rents',
       'restoring',
       'results',
       'revocations',
@@ -215,7 +217,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: 'x402 payments under attack, lying and killed relays, forks; the risk of the operator',
+    about: 'x402 payments under attack, lying and killed relays; the risk of the operator',
     folder: 'relay/x402',
     files: ['attacks', 'budgets', 'interrupted', 'lyingRelay'],
     long: true,

@@ -405,9 +405,6 @@ CREATE TABLE executions (
   -- How often the open was signed again because the chain had rolled it back.
   reopens INTEGER NOT NULL DEFAULT 0,
   -- 1 once the end was read again at finality, when the chain can no longer undo it.
-  is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
-  -- Network fees that nobody paid for, lamports. They are of opens that the chain refused: of this row, and of earlier calls
-  -- with its id, which it replaced because they never paid. Expired opens cost nothing.
   lost_fees INTEGER NOT NULL DEFAULT 0,
   -- The part of it that the caller's own account cost: it could not receive a refund that was sent, or its caller sent a
   -- waiting refund, which takes the gas back. And when the last fee was lost.
@@ -550,8 +547,6 @@ CREATE INDEX executions_open_by_wallet ON executions (wallet)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
-CREATE INDEX executions_not_final ON executions (created_ms)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
@@ -584,16 +579,13 @@ CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit 
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
-CREATE INDEX executions_landed ON executions (wallet, opened_slot)
-  WHERE is_final = 0 AND opened_slot IS NOT NULL;
 CREATE INDEX executions_lent ON executions (execution_id)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
-CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
+CREATE INDEX executions_landed ON executions (wallet, opened_slot) WHERE opened_slot IS NOT NULL;
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
-  WHERE state IN ('returned', 'void') AND is_final = 1;
+  WHERE state IN ('returned', 'void');
 
 CREATE TABLE api_keys (
   key_hash TEXT PRIMARY KEY,
@@ -992,3 +984,8 @@ CREATE TABLE warnings (
   subject TEXT NOT NULL,
   PRIMARY KEY (wallet, type, subject)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cluster (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  restart_slot INTEGER NOT NULL
+) STRICT;

@@ -1,6 +1,6 @@
 /**
  * Batches readings of accounts into one call to the node. Readings of the same turn of the event loop share a call;
- * many come together when a slot is confirmed. Readings during a call, or soon after a shared one, share the next call.
+ * many come together when a slot is final. Readings during a call, or soon after a shared one, share the next call.
  * A caller that reads alone, one reading after another, never waits.
  */
 

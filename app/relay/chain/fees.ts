@@ -21,6 +21,7 @@ import {
 } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
+import { COMMITMENT } from './reader.ts';
 
 const REFRESH_MS = 10_000;
 /** The maximum that one transaction may request. */
@@ -186,7 +187,7 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
       recentBlockhash: payer.toBase58(),
       instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MAX_UNITS }), ...instructions],
     }).compileToLegacyMessage();
-    const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' } as const;
+    const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
     const { value } = await connection.simulateTransaction(new VersionedTransaction(message), config);
     if (value.err || !value.unitsConsumed) return;
     const before = UNIFORM.has(kind) ? (units.get(kind)?.most ?? 0) : 0;

@@ -1,7 +1,6 @@
 /** The only holder of the relay's key: signs transactions, and keeps a recent blockhash for them. */
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
 import {
-  type Commitment,
   type Keypair,
   type PublicKey,
   type TransactionInstruction,
@@ -16,7 +15,7 @@ import type { Agreement } from './agreement.ts';
 import type { Fees, PriorityQuote } from './fees.ts';
 import { networkFee } from './networkFee.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
-import { MAX_LAG_SLOTS } from './reader.ts';
+import { COMMITMENT, MAX_LAG_SLOTS } from './reader.ts';
 import { type Observe, timed } from './stages.ts';
 
 /**
@@ -37,7 +36,6 @@ const BLOCKHASH_BLOCKS = 150n;
 export interface SignerOptions {
   nodes: Pick<Nodes, 'first' | 'witnesses'>;
   agreement: Pick<Agreement, 'together'>;
-  commitment: Commitment;
   /** Signs and pays for everything that the relay sends. */
   authority: Keypair;
   /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
@@ -145,20 +143,14 @@ function toPrivateKey(keypair: Keypair): KeyObject {
 }
 
 /** A recent blockhash, read ahead of its use if possible. */
-function createBlockhashes({
-  nodes,
-  agreement,
-  commitment,
-  log,
-  observe,
-}: SignerOptions): () => Promise<RecentBlockhash> {
+function createBlockhashes({ nodes, agreement, log, observe }: SignerOptions): () => Promise<RecentBlockhash> {
   let latest: (RecentBlockhash & { at: number }) | null = null;
   let refreshing: Promise<void> | null = null;
 
   /** Bytes count as dead past this height, so the later height of two nodes counts. */
   async function read(): Promise<RecentBlockhash> {
     const ask = async ({ connection }: ChainNode): Promise<RecentBlockhash> => {
-      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(commitment);
+      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(COMMITMENT);
       return { value: blockhash, lastValidHeight: BigInt(lastValidBlockHeight) };
     };
     if (nodes.witnesses().length < 2) return nodes.first(ask);

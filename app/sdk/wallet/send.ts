@@ -34,7 +34,7 @@ const NO_BLOCKHASH = /blockhash not found/i;
 export type Facts = Record<string, string>;
 
 /**
- * Lets `wallet` sign and pay the fee, sends, and waits until confirmed. Returns the signature. If the transaction
+ * Lets `wallet` sign and pay the fee, sends, and waits until that is final. Returns the signature. If the transaction
  * expires before it lands, the wallet is asked to sign a second one, never while the first may still land. Throws
  * Refusal if the wallet does not sign, if the chain refuses the transaction, or if both certainly never landed. Throws
  * UnknownOutcome if the node stops answering and nothing is certain.
@@ -131,9 +131,9 @@ async function confirm(
       const { value, context } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
       heardAt = performance.now();
       const status = value[0];
-      const reached = status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized';
-      if (reached && !status?.err) return;
-      if (reached) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
+      const isFinal = status?.confirmationStatus === 'finalized';
+      if (isFinal && !status.err) return;
+      if (isFinal) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
       if (!status && blockHeight > lastHeight && context.slot >= absoluteSlot) throw new Expired(reason);
     } catch (error) {
       if (error instanceof Failed) throw error;

@@ -186,24 +186,6 @@ describe('event streams', () => {
     expect(events[2]!.data).to.include({ status: 'failed', cost_usdc: 0, error_code: 'execution_failed' });
   });
 
-  it('reports an end that the chain rolled back as running, and the new end', async () => {
-    const id = await begin();
-    await move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled', 'verified', 'settled');
-    const rows = await world.ledger
-      .selectFrom('events')
-      .select('type')
-      .where('execution_id', '=', id)
-      .orderBy('id')
-      .execute();
-    expect(rows.map(({ type }) => type.slice(10))).to.deep.equal([
-      'pending',
-      'running',
-      'completed',
-      'running',
-      'completed',
-    ]);
-  });
-
   it('reports a call that was never paid as failed, and nothing before', async () => {
     const id = await begin();
     await move(id, 'open_signed', 'void');

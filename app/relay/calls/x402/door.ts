@@ -40,6 +40,8 @@ export interface DoorDeps extends ExecuteDeps {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
   /** Null if this service does not sell to x402 clients. */
   door: (Door & DoorChain & { unpaid: UnpaidLimit }) | null;
+  /** Why there is none. */
+  noDoor: string;
   payers: Pick<Payers, 'hasPaid'>;
 }
 
@@ -83,9 +85,7 @@ interface Paid extends PaidQuote {
  */
 export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<CallAnswer> {
   const { door } = deps;
-  if (!door) {
-    throw new ApiError('not_found', 'This service does not accept x402 payments. Use an API key.');
-  }
+  if (!door) throw new ApiError('not_found', `${deps.noDoor}. Use an API key.`);
   const asked = await readAsked(request);
   let refusal: ApiError | null = null;
   let paid: Paid | null = null;
