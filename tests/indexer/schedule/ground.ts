@@ -56,10 +56,9 @@ async function makeSchemas(): Promise<Ground> {
     place,
     open: () => open(place),
     async clear() {
-      // `catalogue_revision` is kept, since revisions only grow. All other tables start empty.
       const { rows } = await session.query(
         `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS names FROM pg_tables
-         WHERE schemaname = $1 AND tablename NOT IN ('migrations', 'catalogue_revision')`,
+         WHERE schemaname = $1 AND tablename <> 'migrations'`,
         [SCHEMAS.index],
       );
       await session.query(`DROP SCHEMA IF EXISTS ${NEW_INDEX} CASCADE; TRUNCATE ${rows[0].names} RESTART IDENTITY`);
