@@ -219,6 +219,8 @@ export async function fill(
       is_final: state === 'dispatched' ? 0 : 1,
     };
   });
+  // The same agents get the same ids at each size.
+  index.sqlite.exec("DELETE FROM sqlite_sequence WHERE name = 'agents'");
   await refreshFigures(index.db);
   // The services start with an empty WAL.
   for (const { sqlite } of [index, ledger]) sqlite.pragma('wal_checkpoint(TRUNCATE)');

@@ -26,7 +26,7 @@ CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
 -- The words are already normalized, in any language. Besides letters and digits, only spaces and the marks are ASCII.
 CREATE VIRTUAL TABLE document_words USING fts5(
   words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
-  prefix = '1 2 3 4 5 6'
+  prefix = '1 2 3 4 5 6 7 8'
 );
 CREATE TRIGGER documents_added AFTER INSERT ON documents WHEN new.words IS NOT NULL BEGIN
   INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);

@@ -1,7 +1,7 @@
 /** Lists and searches of agents: the index's active agents, joined with their documents. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { AgentRow } from '../../../indexer/tables.ts';
-import { isPostgres, textsOf } from '../../database/portable.ts';
+import { isOneOf, isPostgres, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import type { AgentsQuery } from '../../sdk/wire/wire.ts';
@@ -17,21 +17,29 @@ export interface ListedAgent extends AgentRow {
   description: Description;
 }
 
-const ORDERS: Record<AgentsQuery['sort'], Sql> = {
-  total_executions: sql`agents.total_executions DESC, agents.listing`,
-  success_rate: sql`agents.success_rate DESC, agents.listing`,
-  price_asc: sql`agents.price, agents.listing`,
-  price_desc: sql`agents.price DESC, agents.listing`,
-  created_at: sql`agents.listed_at DESC, agents.listing`,
-  best: sql`agents.score DESC, agents.listing`,
+const KEYS: Record<AgentsQuery['sort'], { column: keyof AgentRow; isDown: boolean }> = {
+  total_executions: { column: 'total_executions', isDown: true },
+  success_rate: { column: 'success_rate', isDown: true },
+  price_asc: { column: 'price', isDown: false },
+  price_desc: { column: 'price', isDown: true },
+  created_at: { column: 'listed_at', isDown: true },
+  best: { column: 'score', isDown: true },
 };
 
-/** Up to this many matches, all are found before they are sorted. */
-const FEW = 5_000;
-/** With more matches, up to this place of the order the agents are tried one after another. */
-const SHALLOW = 200;
-/** Ids of documents have 60 bits. SQLite counts this part of them at a time, because it blocks the event loop. */
-const PART = 2n ** 60n / 4n;
+/** Up to this many matches of a search are all found before they are sorted. */
+const FEW = 1_000;
+/** With more, the agents are tried one after another in the order of the list, so many at a time. */
+const [FIRST_TRIED, MOST_TRIED] = [500, 2_000];
+/** Ids of documents have 60 bits. SQLite reads a quarter of them at a time, because it blocks the event loop. */
+const ID_END = 2n ** 60n;
+const QUARTERS = [0n, 1n, 2n, 3n].map((part) => ({ from: (part * ID_END) / 4n, to: ((part + 1n) * ID_END) / 4n }));
+const ALL: Part = { from: 0n, to: ID_END };
+
+/** Ids of documents from `from` on, below `to`. */
+interface Part {
+  from: bigint;
+  to: bigint;
+}
 
 /** The active agents with a document that match, and their number. */
 export async function findAgents(
@@ -41,18 +49,23 @@ export async function findAgents(
   const asked = askedOf(query);
   if (!asked) return { agents: [], total: 0 };
   const filters = filtersOf(views, query, asked.mask, await undocumented.read());
-  const search: Search = { ...asked, filters };
-  const total = await count(views, search);
+  const found = await find(views, { ...asked, filters });
+  const { search, total } = found;
   const { limit, offset, sort } = query;
   if (total <= offset) return { agents: [], total };
-  const page = { order: ORDERS[sort], limit, offset };
-  if (sort !== 'best') return { agents: await readPage(views, search, total, page), total };
+  const { column, isDown } = KEYS[sort];
+  const key = sql.ref(`agents.${column}`);
+  const page = { key, order: sql`${key}${sql.raw(isDown ? ' DESC' : '')}, agents.listing`, limit, offset };
+  if (sort !== 'best') return { agents: await readPage(views, search, page), total };
   // Agents for tests come last.
-  const [tested, others] = [FOR_TESTS, sql`NOT ${FOR_TESTS}`].map((one) => ({ ...search, filters: [...filters, one] }));
-  const first = total - (await count(views, tested!));
-  const agents = offset < first ? await readPage(views, others!, first, page) : [];
+  const [tested, others] = [FOR_TESTS, sql`NOT ${FOR_TESTS}`].map((one) => ({
+    ...search,
+    filters: [...search.filters, one],
+  }));
+  const first = total - (await countWhere(views, conditionsOf(views, tested!)));
+  const agents = offset < first ? await readPage(views, others!, page) : [];
   const rest = { ...page, limit: limit - agents.length, offset: Math.max(0, offset - first) };
-  if (rest.limit > 0 && first < total) agents.push(...(await readPage(views, tested!, total - first, rest)));
+  if (rest.limit > 0 && first < total) agents.push(...(await readPage(views, tested!, rest)));
   return { agents, total };
 }
 
@@ -106,110 +119,135 @@ function filtersOf(views: Views, query: AgentsQuery, mask: number, undocumented:
 const allOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`true` : sql.join([...conditions], sql` AND `);
 
-/** The ids of documents with all these words. Each database has its own full-text search. */
-function foundDocuments(views: Views, words: readonly Asked[]): Sql {
+/** The ids of documents with all these words, in this part of all ids. Each database has its own full-text search. */
+function foundDocuments(views: Views, words: readonly Asked[], part = ALL): Sql {
   return isPostgres(views)
     ? sql`(SELECT id FROM documents WHERE lexemes @@ CAST(${toTsquery(words)} AS tsquery))`
-    : sql`(SELECT rowid AS id FROM document_words WHERE document_words MATCH ${toMatch(words)})`;
+    : sql`(SELECT rowid AS id FROM document_words WHERE document_words MATCH ${toMatch(words)}
+        AND rowid >= ${part.from} AND rowid < ${part.to})`;
 }
 
-/** How the words of an agent are looked up: in the result of a search, or in its document. */
-type HasWords = (words: readonly Asked[]) => Sql;
-
-/** The plus keeps SQLite from reading the whole search result in place of the agents in their order. */
-const inResult =
-  (views: Views): HasWords =>
-  (words) =>
-    isPostgres(views)
-      ? sql`agents.document IN ${foundDocuments(views, words)}`
-      : sql`+agents.document IN ${foundDocuments(views, words)}`;
-
-/** For SQLite. */
-const inDocument: HasWords = (words) => {
+/** True for an agent with these words, which SQLite looks up in the document. */
+function hasWords(views: Views, words: readonly Asked[]): Sql {
+  if (isPostgres(views)) return sql`agents.document IN ${foundDocuments(views, words)}`;
   const has = words.map(({ word, isBeginning }) =>
     isBeginning
       ? sql`instr(' ' || documents.words, ${` ${word}`}) > 0`
       : sql`instr(' ' || documents.words || ' ', ${` ${word} `}) > 0`,
   );
   return sql`EXISTS (SELECT 1 FROM documents WHERE documents.id = agents.document AND ${allOf(has)})`;
-};
+}
 
-/** All conditions. Without `has` for the words, the agents come from the search result of these. */
-function conditionsOf(views: Views, search: Search, has: HasWords, wordsBy: HasWords | null): Sql[] {
-  const { words, tagged, address, filters } = search;
+/** All that the agents must meet. */
+function conditionsOf(views: Views, search: Search): Sql[] {
+  return [...search.filters, ...wordsOf(views, search)];
+}
+
+function wordsOf(views: Views, { words, tagged }: Search): Sql[] {
+  return [
+    ...(words.length > 0 ? [hasWords(views, words)] : []),
+    ...tagged.map((one) => sql`(${hasTag(one)} OR ${hasWords(views, [one])})`),
+  ];
+}
+
+const hasTag = ({ tagMask }: Asked): Sql => sql`agents.tag_mask & ${BigInt(tagMask)} <> 0`;
+
+/** The same for agents with documents in this part. SQLite starts with the result of the search. */
+function foundIn(views: Views, { words, tagged, address, filters }: Search, part: Part): { from: Sql; where: Sql } {
+  const inResult = (some: readonly Asked[]) => sql`agents.document IN ${foundDocuments(views, some, part)}`;
   const conditions = [...filters];
-  if (wordsBy && words.length > 0) conditions.push(wordsBy(words));
-  for (const one of tagged) conditions.push(sql`(agents.tag_mask & ${BigInt(one.tagMask)} <> 0 OR ${has([one])})`);
+  for (const one of tagged) conditions.push(sql`(${hasTag(one)} OR ${inResult([one])})`);
   if (address) {
     conditions.push(sql`agents.id IN (
       SELECT id FROM chain.agents AS a WHERE a.listing = ${address.of} OR a.creator = ${address.of}
       UNION SELECT a.id FROM ${foundDocuments(views, address.words)} AS found
       JOIN chain.agents AS a ON a.document = found.id)`);
   }
-  return conditions;
+  if (isPostgres(views)) {
+    if (words.length > 0) conditions.push(inResult(words));
+    return { from: AGENTS, where: allOf(conditions) };
+  }
+  if (words.length === 0) {
+    conditions.push(sql`agents.document >= ${part.from} AND agents.document < ${part.to}`);
+    return { from: AGENTS, where: allOf(conditions) };
+  }
+  return {
+    from: sql`document_words CROSS JOIN chain.agents AS agents ON agents.document = document_words.rowid`,
+    where: sql`document_words MATCH ${toMatch(words)}
+      AND document_words.rowid >= ${part.from} AND document_words.rowid < ${part.to} AND ${allOf(conditions)}`,
+  };
 }
 
 const AGENTS = sql`chain.agents AS agents`;
-/** SQLite starts with the search result. */
-const RESULT_AND_AGENTS = sql`document_words CROSS JOIN chain.agents AS agents ON agents.document = document_words.rowid`;
-const matches = (words: readonly Asked[]) => sql`document_words MATCH ${toMatch(words)}`;
 
-async function count(views: Views, search: Search): Promise<number> {
-  const has = inResult(views);
-  if (isPostgres(views)) return countWhere(views, AGENTS, conditionsOf(views, search, has, has));
-  const isFound = search.words.length > 0;
-  const conditions = conditionsOf(views, search, has, null);
-  if (isFound) conditions.push(matches(search.words));
-  const id = isFound ? sql`document_words.rowid` : sql`agents.document`;
+/** The number of matches. If a search has few, `search` asks for them by their ids. */
+async function find(views: Views, search: Search): Promise<{ search: Search; total: number }> {
+  const { words, tagged, address } = search;
+  let ids: bigint[] | null = words.length + tagged.length > 0 || address ? [] : null;
   let total = 0;
-  for (let from = 0n; from < 4n * PART; from += PART) {
-    const part = sql`${id} >= ${from} AND ${id} < ${from + PART}`;
-    total += await countWhere(views, isFound ? RESULT_AND_AGENTS : AGENTS, [...conditions, part]);
+  for (const part of isPostgres(views) ? [ALL] : QUARTERS) {
+    const { from, where } = foundIn(views, search, part);
+    if (ids) {
+      const { rows } = await sql<{ id: bigint }>`
+        SELECT agents.id FROM ${from} WHERE ${where} LIMIT ${FEW + 1}`.execute(views);
+      ids.push(...rows.map(({ id }) => id));
+      if (ids.length > FEW) ids = null;
+      else total = ids.length;
+      await wholeTurn();
+    }
+    if (!ids) total += await countWhere(views, [where], from);
     await wholeTurn();
   }
-  return total;
+  if (!ids) return { search, total };
+  return {
+    search: { words: [], tagged: [], address: null, filters: [isOneOf(views, 'agents.id', ids)] },
+    total,
+  };
 }
 
-async function countWhere(views: Views, from: Sql, conditions: readonly Sql[]): Promise<number> {
+async function countWhere(views: Views, conditions: readonly Sql[], from = AGENTS): Promise<number> {
   const { rows } = await sql<{ total: bigint }>`
     SELECT count(*) AS total FROM ${from} WHERE ${allOf(conditions)}`.execute(views);
   return Number(rows[0]!.total);
 }
 
 interface Page {
+  /** The column of the order, and the whole order. */
+  key: Sql;
   order: Sql;
   limit: number;
   offset: number;
 }
 
-/** A page of the `total` agents that match. */
-async function readPage(views: Views, search: Search, total: number, page: Page): Promise<ListedAgent[]> {
+async function readPage(views: Views, search: Search, page: Page): Promise<ListedAgent[]> {
   const { order, limit, offset } = page;
+  const isSearched = search.words.length + search.tagged.length > 0;
+  const isHere =
+    isSearched && !isPostgres(views)
+      ? isOneOf(views, 'agents.id', await tryInOrder(views, search, page))
+      : sql`agents.id IN (SELECT agents.id FROM ${AGENTS} WHERE ${allOf(conditionsOf(views, search))}
+          ORDER BY ${order} LIMIT ${limit} OFFSET ${offset})`;
   const { rows } = await sql<AgentRow & { description: string }>`
     SELECT agents.*, documents.description
-    FROM (${orderedIds(views, search, total, page)} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}) AS page
-    CROSS JOIN ${AGENTS} CROSS JOIN documents
-    WHERE agents.id = page.id AND documents.metadata_hash = agents.metadata_hash
-    ORDER BY ${order}`.execute(views);
+    FROM ${AGENTS} JOIN documents ON documents.metadata_hash = agents.metadata_hash
+    WHERE ${isHere} ORDER BY ${order}`.execute(views);
   return rows.map((row) => ({ ...row, description: JSON.parse(row.description) }));
 }
 
-/** The ids of all matches, in the cheapest of some ways. */
-function orderedIds(views: Views, search: Search, total: number, { limit, offset }: Page): Sql {
-  const has = inResult(views);
-  const isSearched = search.words.length + search.tagged.length > 0;
-  const isFew = total <= FEW;
-  if (isPostgres(views)) {
-    const where = allOf(conditionsOf(views, search, has, has));
-    // Its planner cannot know that two words rarely occur together.
-    if (isSearched && isFew)
-      return sql`SELECT agents.id FROM (SELECT * FROM ${AGENTS} WHERE ${where} OFFSET 0) AS agents`;
-    return sql`SELECT agents.id FROM ${AGENTS} WHERE ${where}`;
+/** The ids of a page of a search with many matches. */
+async function tryInOrder(views: Views, search: Search, { key, order, limit, offset }: Page): Promise<bigint[]> {
+  const found: bigint[] = [];
+  for (let from = 0, tried = FIRST_TRIED; found.length < offset + limit; ) {
+    const { rows } = await sql<{ id: bigint; is_found: bigint }>`
+      SELECT agents.id, ${allOf(wordsOf(views, search))} AS is_found FROM (
+        SELECT agents.id, agents.document, agents.tag_mask, ${key}, agents.listing FROM ${AGENTS}
+        WHERE ${allOf(search.filters)} ORDER BY ${order} LIMIT ${tried} OFFSET ${from}) AS agents
+      ORDER BY ${order}`.execute(views);
+    for (const { id, is_found } of rows) if (is_found) found.push(id);
+    if (rows.length < tried) break;
+    from += tried;
+    tried = Math.min(2 * tried, MOST_TRIED);
+    await wholeTurn();
   }
-  if (isFew && search.words.length > 0) {
-    const where = allOf([matches(search.words), ...conditionsOf(views, search, has, null)]);
-    return sql`SELECT agents.id FROM ${RESULT_AND_AGENTS} WHERE ${where}`;
-  }
-  const by = isFew || offset + limit > SHALLOW ? has : inDocument;
-  return sql`SELECT agents.id FROM ${AGENTS} WHERE ${allOf(conditionsOf(views, search, by, by))}`;
+  return found.slice(offset, offset + limit);
 }

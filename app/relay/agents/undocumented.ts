@@ -8,7 +8,7 @@ import { wholeTurn } from '../../process/turn.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 /** Rows of the index per statement. */
-const SLICE = 5_000;
+const SLICE = 2_000;
 
 export interface Undocumented {
   /** Their addresses, as of now. */

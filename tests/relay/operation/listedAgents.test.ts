@@ -24,6 +24,8 @@ const WORLDS = 4;
 const LISTINGS = 40;
 const CHANGES = 150;
 const QUESTIONS = 100;
+/** More than a search finds before it sorts. */
+const MANY = 1_300;
 const STANDARD = ['data', 'code', 'research'] as const;
 const CUSTOM = ['csv', 'csv-files', 'tax', 'sandbox'];
 const NAMES = [
@@ -348,6 +350,33 @@ describe('lists of agents', function () {
       shown = Math.max(shown, total);
     }
     expect(shown).to.be.above(3);
+  });
+
+  it('have the same pages for a word of all agents as without it, however many there are', async () => {
+    const { index, ledger } = tables;
+    const { addDocument, addListing } = createRows(index.db, ledger.db, { nowMs: 1 });
+    const documents = Array.from({ length: 8 }, (_, number) =>
+      encodeMetadata(metadataOf({ name: `common ${number}`, custom_tags: number === 0 ? ['sandbox'] : [] })),
+    );
+    for (const bytes of documents) await addDocument(bytes);
+    const listings: string[] = [];
+    for (let number = 0; number < MANY; number += 1) {
+      const metadata_hash = hashMetadata(documents[number % documents.length]!);
+      const changes = { metadata_hash, price: BigInt(number % 90), listed_at: BigInt(number % 70), tag_mask: 1n };
+      listings.push(await addListing(changes, null));
+    }
+    await writeAgents(index.db, listings, []);
+    const reader = readerOf();
+    for (const sort of AGENT_SORTS) {
+      for (const offset of ['0', '700', String(MANY - 10)]) {
+        const page = { sort, offset, limit: '50' };
+        const all = await findAgents(reader, AgentsQuery.parse(page));
+        expect(all.total).to.equal(MANY);
+        // The last begins a standard tag, too.
+        for (const q of ['common', 'common ada', 'resea'])
+          expect(await findAgents(reader, AgentsQuery.parse({ ...page, q })), `${sort} ${q}`).to.deep.equal(all);
+      }
+    }
   });
 
   it('leave out listings without their document, and a document with the first digits of another', async () => {
