@@ -1,7 +1,7 @@
 /**
  * Computes one hash over all rows that follow from the chain. It is equal wherever the same transactions were applied,
- * by logs or by accounts. It excludes the cursor, other progress, revisions, and the slots of account readings (`slot`
- * of the rows).
+ * by logs or by accounts. It excludes the cursor, other progress, `agents`, which follow from the other rows, and the
+ * slots of account readings (`slot` of the rows).
  */
 import { createHash } from 'node:crypto';
 import { CompiledQuery, type Kysely } from 'kysely';

@@ -1,6 +1,7 @@
-/** Writes the changes of a unit of work: its rows, and the figures and revisions that follow from them. */
+/** Writes the changes of a unit of work: its rows, and the figures and agents that follow from them. */
 import type { Kysely } from 'kysely';
 import { deleteRows, writeRows } from '../app/database/bulk.ts';
+import { writeAgents } from './agents.ts';
 import { writeStatistics } from './statistics.ts';
 import { STORED, type StoredName, type StoredTable } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -15,7 +16,7 @@ export async function save(db: Db, unit: Unit): Promise<void> {
   const statistics = await writeStatistics(db, [...unit.rows.executions.changes()]);
   const listings = [...unit.rows.listings.changes()].map(({ key }) => key);
   const creators = [...unit.rows.creators.changes()].map(({ key }) => key);
-  await stamp(db, new Set([...listings, ...statistics]), creators);
+  await writeAgents(db, [...listings, ...statistics], creators);
 }
 
 async function saveRows(db: Db, rows: RowSet<Record<string, unknown>>): Promise<void> {
@@ -42,32 +43,4 @@ async function saveRows(db: Db, rows: RowSet<Record<string, unknown>>): Promise<
 /** Inserting a new row fails if one exists: it was not loaded, and would be overwritten blindly. */
 function targetOf({ name, columns, unique }: StoredTable<Record<string, unknown>>, set: string[]) {
   return { table: name, columns, ...(set.length > 0 && { conflict: { key: unique, set } }) };
-}
-
-/** Gives the next revision to changed listings, and to all listings of creators whose badge changed. */
-async function stamp(db: Db, listings: ReadonlySet<string>, creators: readonly string[]): Promise<void> {
-  if (listings.size === 0 && creators.length === 0) return;
-  const known = await db.selectFrom('catalogue_revision').select('revision').executeTakeFirstOrThrow();
-  const revision = known.revision + 1n;
-  await db.updateTable('catalogue_revision').set({ revision }).execute();
-  const conflict = { key: ['listing'], set: ['revision'] };
-  const target = { table: 'changed_agents', columns: ['listing', 'revision'], conflict };
-  await writeRows(
-    db,
-    target,
-    [...listings].map((listing) => [listing, revision]),
-  );
-  for (const creator of creators) {
-    await db
-      .insertInto('changed_agents')
-      .columns(['listing', 'revision'])
-      .expression((eb) =>
-        eb
-          .selectFrom('listings')
-          .where('creator', '=', creator)
-          .select(['listing', eb.cast<bigint>(eb.val(revision), 'bigint').as('revision')]),
-      )
-      .onConflict((c) => c.column('listing').doUpdateSet({ revision }))
-      .execute();
-  }
 }

@@ -1,5 +1,7 @@
 /** TypeScript types of the index. migrations/index documents the columns; the two change together. */
 
+import type { Generated } from 'kysely';
+
 export type ListingStatusName = 'active' | 'paused' | 'delisted';
 export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
 export type DisputeOutcomeName = 'open' | 'rejected' | 'upheld' | 'lapsed';
@@ -195,6 +197,25 @@ export interface AgentStatisticsRow {
   total_time_ms: bigint;
 }
 
+/** An active listing with all that lists filter and sort by. */
+export interface AgentRow {
+  /** Grows with each listing and each change of its document. */
+  id: bigint;
+  listing: string;
+  creator: string;
+  verified: Flag;
+  price: bigint;
+  tag_mask: bigint;
+  listed_at: bigint;
+  metadata_hash: string;
+  /** The first 60 bits of `metadata_hash`. */
+  document: bigint;
+  total_executions: bigint;
+  success_rate: number;
+  score: number;
+  avg_execution_time_ms: bigint;
+}
+
 export interface CallerTotalRow {
   caller: string;
   /** '' for all of the caller's listings. */
@@ -280,8 +301,7 @@ export interface IndexDatabase {
   agent_statistics: AgentStatisticsRow;
   caller_totals: CallerTotalRow;
   agent_days: AgentDayRow;
-  changed_agents: { listing: string; revision: bigint };
-  catalogue_revision: { id: bigint; revision: bigint; build: string };
+  agents: Omit<AgentRow, 'id'> & { id: Generated<bigint> };
   ended_executions: EndedExecutionRow;
 }
 

@@ -59,7 +59,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   const leaves = await checkLeaves(options);
   onProgress?.('archive_leaves', leaves.rows);
   const figures = await checkFigures(db);
-  onProgress?.('agent_statistics, caller_totals and agent_days', figures.rows);
+  onProgress?.('agent_statistics, caller_totals, agent_days and agents', figures.rows);
   return {
     rows: rows + leaves.rows + figures.rows,
     differences: [...differences, ...leaves.differences, ...figures.differences],

@@ -11,6 +11,7 @@ import {
 } from '../app/sdk/program/archive.ts';
 import { constants } from '../app/sdk/program/program.ts';
 import { dayKey } from './agentDays.ts';
+import { readWrongAgents } from './agents.ts';
 import { hex } from './columns.ts';
 import { recordOf } from './record.ts';
 import { callerKey, Figures } from './statistics.ts';
@@ -119,7 +120,7 @@ function createRoot(): { add(leaf: Uint8Array): void; end(): Uint8Array } {
   };
 }
 
-/** Compares the figures with the executions, all read at one moment. */
+/** Compares the figures with the executions, and agents with the rows that they follow from, all read at one moment. */
 export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
   return readTogether(db, async (transaction) => {
     const figures = new Figures();
@@ -142,6 +143,9 @@ export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
       ...compare('agent_statistics', new Map(statistics.map((row) => [row.listing, row])), figures.agentStatistics()),
       ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), figures.callerTotals()),
       ...compare('agent_days', new Map(days.map((row) => [dayKey(row), row])), figures.agentDays()),
+      ...(await readWrongAgents(transaction)).map((listing) =>
+        differ('agents', listing, null, 'another row', 'listing, badge and statistics'),
+      ),
     ];
     return { rows: statistics.length + totals.length + days.length, differences };
   });

@@ -245,20 +245,6 @@ CREATE TABLE agent_statistics (
   total_time_ms INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE changed_agents (
-  listing TEXT PRIMARY KEY,
-  revision INTEGER NOT NULL
-) STRICT;
-CREATE INDEX changed_agents_by_revision ON changed_agents (revision, listing);
-
-CREATE TABLE catalogue_revision (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  revision INTEGER NOT NULL,
-  -- Identifies the build of these tables that the revisions belong to. Rebuilt tables count from 1 again and do not show which
-  -- rows they lack. Readers that follow them then start again.
-  build TEXT NOT NULL DEFAULT ''
-) STRICT;
-
 CREATE TABLE events (
   signature TEXT NOT NULL,
   event_index INTEGER NOT NULL,
@@ -330,6 +316,37 @@ CREATE TABLE gaps (
   reason TEXT NOT NULL
 ) STRICT;
 
+CREATE TABLE agents (
+  -- Grows with each listing and each change of a listing's document, also over rebuilds of the index. A reader that has seen an
+  -- id therefore asks only for later ones.
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  listing TEXT NOT NULL UNIQUE,
+  creator TEXT NOT NULL,
+  verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
+  price INTEGER NOT NULL,
+  tag_mask INTEGER NOT NULL,
+  listed_at INTEGER NOT NULL,
+  metadata_hash TEXT NOT NULL,
+  -- The first 60 bits of `metadata_hash`: the id of its document in the ledger. Joins by a number are several times faster.
+  document INTEGER NOT NULL,
+  total_executions INTEGER NOT NULL,
+  success_rate REAL NOT NULL,
+  -- The order `best`: the success rate with ten more calls, half of them successful. A few calls decide little.
+  score REAL NOT NULL,
+  avg_execution_time_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate, tag_mask, document);
+CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions, tag_mask, document);
+CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_price_down
+  ON agents (price DESC, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_document ON agents (document, verified, total_executions, success_rate, tag_mask);
+CREATE INDEX agents_by_creator ON agents (creator);
+
+CREATE TABLE sqlite_sequence(name,seq);
+
 CREATE VIEW ended_executions AS
 SELECT
   execution_id,
@@ -346,6 +363,26 @@ SELECT
   settled_at
 FROM executions
 WHERE status <> 'open';
+
+CREATE VIEW active_agents AS
+SELECT
+  l.listing,
+  l.creator,
+  coalesce(c.verified, 0) AS verified,
+  l.price,
+  l.tag_mask,
+  l.listed_at,
+  l.metadata_hash,
+  -- SQLite has no other way from hexadecimal digits to a number.
+  ('0x' || substr(l.metadata_hash, 1, 15)) ->> '$' AS document,
+  coalesce(s.total_executions, 0) AS total_executions,
+  coalesce(s.success_rate, 0.0) AS success_rate,
+  (coalesce(s.successful_executions, 0) + 5.0) / (coalesce(s.total_executions, 0) + 10.0) AS score,
+  coalesce(s.avg_execution_time_ms, 0) AS avg_execution_time_ms
+FROM listings AS l
+LEFT JOIN creators AS c ON c.wallet = l.creator
+LEFT JOIN agent_statistics AS s ON s.listing = l.listing
+WHERE l.status = 'active';
 
 
 -- ledger.db
@@ -605,12 +642,6 @@ CREATE TABLE api_keys (
 ) STRICT;
 CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
 
-CREATE TABLE metadata (
-  metadata_hash TEXT PRIMARY KEY,
-  document TEXT NOT NULL,
-  received_ms INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE answers (
   execution_id TEXT PRIMARY KEY,
   status INTEGER NOT NULL,
@@ -813,83 +844,12 @@ CREATE TABLE pending_metadata (
   network TEXT NOT NULL,
   is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),
   received_ms INTEGER NOT NULL,
-  document TEXT NOT NULL,
   PRIMARY KEY (metadata_hash, wallet, network)
 ) STRICT;
 CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
 CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
 CREATE INDEX pending_metadata_of_strangers ON pending_metadata (network, received_ms) WHERE wallet <> '' AND is_known = 0;
-
-CREATE TABLE agents (
-  id INTEGER PRIMARY KEY,
-  listing TEXT NOT NULL UNIQUE,
-  creator TEXT NOT NULL,
-  verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
-  -- 1 if the listing is active and its document is here: only then lists show it.
-  is_shown INTEGER NOT NULL CHECK (is_shown IN (0, 1)),
-  price INTEGER NOT NULL,
-  tag_mask INTEGER NOT NULL,
-  listed_at INTEGER NOT NULL,
-  total_executions INTEGER NOT NULL,
-  success_rate REAL NOT NULL,
-  -- The order `best`: the success rate weighed by the number of calls; below 0 for agents for tests.
-  score REAL NOT NULL,
-  avg_execution_time_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
-CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
-CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
-CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_creator ON agents (creator, listed_at DESC, verified);
-
-CREATE TABLE agent_texts (
-  id INTEGER PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
-  metadata_hash TEXT NOT NULL,
-  -- The document's fields that lists show, as JSON; null while the document is not here.
-  description TEXT,
-  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
-  words TEXT NOT NULL
-) STRICT;
-
-CREATE TRIGGER agent_texts_added AFTER INSERT ON agent_texts BEGIN
-  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
-END;
-
-CREATE TRIGGER agent_texts_changed AFTER UPDATE OF words ON agent_texts WHEN old.words <> new.words BEGIN
-  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
-  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
-END;
-
-CREATE TRIGGER agent_texts_dropped AFTER DELETE ON agent_texts BEGIN
-  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
-END;
-CREATE INDEX agent_texts_missing ON agent_texts (metadata_hash) WHERE description IS NULL;
-
-CREATE VIRTUAL TABLE agent_words USING fts5(
-  words, content = 'agent_texts', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
-  prefix = '1 2 3 4 5 6'
-);
-
-CREATE TABLE 'agent_words_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'agent_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'agent_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
-
-CREATE TABLE 'agent_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
-CREATE TABLE agents_cursor (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  build TEXT NOT NULL,
-  revision INTEGER NOT NULL,
-  listing TEXT NOT NULL
-) STRICT;
 
 CREATE TABLE events (
   -- Of one execution, a later event has a larger id. The ids of several writers may become visible in another order.
@@ -989,3 +949,44 @@ CREATE TABLE cluster (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   restart_slot INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE documents (
+  -- The first 60 bits of the hash, as `agents.document` of the index.
+  id INTEGER PRIMARY KEY,
+  metadata_hash TEXT NOT NULL UNIQUE,
+  received_ms INTEGER NOT NULL,
+  -- The fields that lists show, as JSON. NULL, like `words`: an older version stored it, and the relay fills it at its start.
+  description TEXT,
+  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
+  words TEXT,
+  -- 1 if it is tagged `sandbox`: agents for tests come last in the order `best`.
+  is_sandbox INTEGER NOT NULL DEFAULT 0 CHECK (is_sandbox IN (0, 1)),
+  document TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER documents_added AFTER INSERT ON documents WHEN new.words IS NOT NULL BEGIN
+  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
+END;
+
+CREATE TRIGGER documents_described AFTER UPDATE OF words ON documents WHEN old.words IS NULL BEGIN
+  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
+END;
+
+CREATE TRIGGER documents_dropped AFTER DELETE ON documents WHEN old.words IS NOT NULL BEGIN
+  INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', old.id, old.words);
+END;
+CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
+CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
+
+CREATE VIRTUAL TABLE document_words USING fts5(
+  words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
+  prefix = '1 2 3 4 5 6 7 8'
+);
+
+CREATE TABLE 'document_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'document_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'document_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+
+CREATE TABLE 'document_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;

@@ -65,3 +65,11 @@ export function bytesOf(db: Kysely<any>, bytes: Uint8Array): RawBuilder<Buffer> 
   const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return isPostgres(db) ? sql<Buffer>`CAST(${value} AS bytea)` : sql<Buffer>`${value}`;
 }
+
+/** True if the column is one of any number of integers. PostgreSQL uses an index for an array, not for a list of rows. */
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
+export function isOneOf(db: Kysely<any>, column: string, integers: readonly bigint[]): RawBuilder<boolean> {
+  return isPostgres(db)
+    ? sql<boolean>`${sql.ref(column)} = ANY (CAST(${integers.map(String)} AS bigint[]))`
+    : sql<boolean>`${sql.ref(column)} IN (SELECT value FROM json_each(${`[${integers.join()}]`}))`;
+}

@@ -20,9 +20,9 @@ import { createRpcFetch } from '../solana/rpc.ts';
 import { createKeyUse } from './access/auth.ts';
 import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
-import { createDocuments, type Documents } from './agents/documents.ts';
-import { createListedAgents } from './agents/listed.ts';
+import { createDocuments, type Documents, describeStored } from './agents/documents.ts';
 import { startProber } from './agents/prober.ts';
+import { createUndocumented } from './agents/undocumented.ts';
 import { networkOf, secretOf } from './calls/x402/quote.ts';
 import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
@@ -146,8 +146,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const server = createHttpServer(deps);
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
-  // The first list must not wait for all changes since the relay was stopped.
-  deps.listed.current().catch((error) => log.warn({ error }, 'cannot read the listings'));
+  // The first list must not wait for the documents of all agents to be looked up.
+  deps.undocumented.read().catch((error) => log.warn({ error }, 'cannot read the listings'));
   // Orphans of an older ledger come first, then the unfinished rows of this one.
   const endLease = await leases.keep(log);
   sweeper = startSweeper({
@@ -353,6 +353,7 @@ interface Later {
 async function assembleParts(options: RelayOptions, more: Later) {
   const { config, log } = options;
   const files = await openLedger(config);
+  await describeStored(files.ledger.db);
   const money = { runway: () => runway.status(), swept: more.swept };
   const x402FeePayer = () => parts.x402Runway?.status().lamports ?? null;
   const metrics: Metrics = createMetrics({
@@ -422,13 +423,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     documents: parts.documents,
     findKey: createKeyReader(files.views),
     payers,
-    listed: createListedAgents({
-      views: files.views.db,
-      ledger: files.ledger.db,
-      writes: files.writes,
-      now: () => Date.now(),
-      log,
-    }),
+    undocumented: createUndocumented(files.views.db),
     keyUse: more.keyUse,
     genesisHash: more.genesisHash,
     limits: more.limits,

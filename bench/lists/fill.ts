@@ -5,6 +5,8 @@ import type Sqlite from 'better-sqlite3';
 import bs58 from 'bs58';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
+import { describe } from '../../app/relay/agents/words.ts';
+import { documentId } from '../../app/relay/ledger/metadata.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { encodeMetadata, STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
@@ -126,10 +128,17 @@ export async function fill(
   insert(index.sqlite, 'creators', Math.ceil(size.agents / 10), (number) => {
     return { wallet: addressOf('creator', number), verified: 1, verified_at: EPOCH, slot: 10 };
   });
-  insert(ledger.sqlite, 'metadata', size.agents, (number) => {
+  insert(ledger.sqlite, 'documents', size.agents, (number) => {
     const bytes = documentOf(number);
     const metadata_hash = createHash('sha256').update(bytes).digest('hex');
-    return { metadata_hash, document: Buffer.from(bytes).toString('utf8'), received_ms: EPOCH * 1_000 };
+    const document = Buffer.from(bytes).toString('utf8');
+    return {
+      id: documentId(metadata_hash),
+      metadata_hash,
+      received_ms: EPOCH * 1_000,
+      ...describe(document),
+      document,
+    };
   });
   insert(index.sqlite, 'executions', size.executions, (number) => {
     const { id, wallet, listing, status, opened_at } = rowOf(number);
@@ -209,6 +218,8 @@ export async function fill(
       settled_at: state === 'dispatched' ? null : opened_at + 2,
     };
   });
+  // The same agents get the same ids at each size.
+  index.sqlite.exec("DELETE FROM sqlite_sequence WHERE name = 'agents'");
   await refreshFigures(index.db);
   // The services start with an empty WAL.
   for (const { sqlite } of [index, ledger]) sqlite.pragma('wal_checkpoint(TRUNCATE)');

@@ -10,7 +10,7 @@ import { freshPostgres } from '../harness/postgres.ts';
  * Tables that differ. Full-text search is a table on SQLite and a column on PostgreSQL. Sums that several relays add to
  * are split into parts only on PostgreSQL.
  */
-const OWN = /^(agent_words|lent_sums$)/;
+const OWN = /^(document_words|lent_sums$)/;
 const KINDS: Record<string, string> = {
   INTEGER: 'bigint',
   TEXT: 'text C',

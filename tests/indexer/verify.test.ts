@@ -41,6 +41,7 @@ const TAMPERED: { table: string; column: string | null; sql: string }[] = [
   { table: 'agent_statistics', column: 'earned', sql: 'UPDATE agent_statistics SET earned = earned + 1' },
   { table: 'caller_totals', column: 'executions', sql: 'UPDATE caller_totals SET executions = executions + 1' },
   { table: 'agent_days', column: 'earned', sql: 'UPDATE agent_days SET earned = earned + 1' },
+  { table: 'agents', column: null, sql: 'UPDATE agents SET price = price + 1' },
   { table: 'grants', column: null, sql: 'DELETE FROM grants' },
   { table: 'creators', column: null, sql: 'DELETE FROM creators' },
   { table: 'executions', column: null, sql: "DELETE FROM executions WHERE closed = 0 AND status = 'open'" },

@@ -22,9 +22,9 @@ import { maxResultBytes } from '../outbound/resultSize.ts';
 import type { Ask } from '../workers.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
-import type { ListedAgents } from './listed.ts';
 import type { ParameterFault } from './parameters.ts';
 import { findAgents } from './search.ts';
+import type { Undocumented } from './undocumented.ts';
 import type { Description } from './words.ts';
 
 /** The data to execute an agent. Prices in base units, times in seconds. */
@@ -64,7 +64,7 @@ export interface CatalogDeps extends AgentDeps {
 }
 
 export interface ListDeps extends CatalogDeps {
-  listed: ListedAgents;
+  undocumented: Undocumented;
 }
 
 /** The agent, even if paused. Throws ApiError: 404 if there is none, 503 if its metadata has not been posted. */
@@ -111,11 +111,10 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
 }
 
 /** The JSON of a page for GET /v1/agents: active agents only, ties by agent_id. */
-export async function listAgents({ views, listed, agentHealth }: ListDeps, query: AgentsQuery): Promise<Buffer> {
-  await listed.current();
-  const found = await findAgents(views, query);
+export async function listAgents(deps: ListDeps, query: AgentsQuery): Promise<Buffer> {
+  const found = await findAgents(deps, query);
   const agents = await Promise.all(
-    found.agents.map(async (agent) => toSummary(agent, await agentHealth.healthOf(agent.listing))),
+    found.agents.map(async (agent) => toSummary(agent, await deps.agentHealth.healthOf(agent.listing))),
   );
   const { limit, offset } = query;
   return renderJson(AgentPage, { agents, total: found.total, limit, offset });

@@ -6,7 +6,6 @@ import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import type { ListedAgents } from './listed.ts';
 import { statisticsOf } from './ownListings.ts';
 import { creatorsNamed } from './search.ts';
 import type { Description } from './words.ts';
@@ -14,7 +13,6 @@ import type { Description } from './words.ts';
 export interface CreatorsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
-  listed: ListedAgents;
 }
 
 export interface CreatorsQuery {
@@ -29,10 +27,9 @@ const MAX_NAMED = 1_000;
 
 /** Creators with the newest listing come first. */
 export async function listCreators(
-  { views, listed }: CreatorsDeps,
+  { views }: CreatorsDeps,
   query: CreatorsQuery,
 ): Promise<{ creators: CreatorSummary[]; total: number }> {
-  await listed.current();
   const { q } = query;
   // The search text as a wallet, and the wallets of creators with these words in their names.
   const named = q === undefined ? null : [q, ...(await creatorsNamed(views, q, MAX_NAMED - 1))];
@@ -52,13 +49,15 @@ export async function listCreators(
 /** Creators with the time of their newest listing, and wallets without a listing that have or had the badge. */
 function knownCreators(views: CreatorsDeps['views'], verified: boolean | undefined, named: string[] | null) {
   const only = (wallet: RawBuilder<unknown>) => sql`
-    ${verified === undefined ? sql`true` : sql`verified = ${verified ? 1n : 0n}`}
+    ${verified === undefined ? sql`true` : sql`coalesce(verified, 0) = ${verified ? 1n : 0n}`}
     AND ${named === null ? sql`true` : sql`${wallet} IN ${textsOf(views, named)}`}`;
   return sql`
-    SELECT creator AS wallet, max(listed_at) AS listed_at FROM agents WHERE ${only(sql`creator`)} GROUP BY creator
+    SELECT listings.creator AS wallet, max(listings.listed_at) AS listed_at FROM chain.listings AS listings
+    LEFT JOIN chain.creators AS creators ON creators.wallet = listings.creator
+    WHERE ${only(sql`listings.creator`)} GROUP BY listings.creator
     UNION ALL
-    SELECT wallet, -1 FROM chain.creators AS creators
-    WHERE ${only(sql`wallet`)} AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.creator = creators.wallet)`;
+    SELECT wallet, -1 FROM chain.creators AS creators WHERE ${only(sql`wallet`)}
+      AND NOT EXISTS (SELECT 1 FROM chain.listings AS listings WHERE listings.creator = creators.wallet)`;
 }
 
 async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promise<CreatorSummary[]> {
@@ -70,9 +69,8 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
     .execute();
   const listings = await views
     .selectFrom('chain.listings as listings')
-    .leftJoin('agents', 'agents.listing', 'listings.listing')
-    .leftJoin('agent_texts as texts', 'texts.id', 'agents.id')
-    .select(['listings.listing', 'listings.creator', 'listings.status', 'texts.description'])
+    .leftJoin('documents', 'documents.metadata_hash', 'listings.metadata_hash')
+    .select(['listings.listing', 'listings.creator', 'listings.status', 'documents.description'])
     .where('listings.creator', 'in', wallets)
     .orderBy('listings.listed_at', 'desc')
     .execute();

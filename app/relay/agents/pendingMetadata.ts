@@ -1,24 +1,24 @@
 /**
- * Documents that wait for their listing, in a separate table. Once its listing exists, a document moves to `metadata`
- * when agents are next listed, or at the latest instead of being dropped. Each step is one statement, so several relays
- * may run it at once. The next run corrects a crash between two steps.
+ * Stores documents, and drops those that nothing needs. A document that has no listing yet waits for it for a day; its
+ * poster is noted meanwhile. Each step is one statement, so several relays may run it at once. The next run corrects a
+ * crash between two steps.
  */
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import {
-  dropMetadata,
+  dropDocuments,
   dropPending,
-  insertMetadata,
+  insertDocument,
   insertPending,
   isNeeded,
-  movePending,
+  isPending,
   type Poster,
-  readListedPending,
-  readMetadataFrom,
+  readDocumentsFrom,
   readSurplusPending,
 } from '../ledger/metadata.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { describe } from './words.ts';
 
 export interface PendingDeps {
   /** ledger.db for writing. */
@@ -50,19 +50,12 @@ export interface PostedMetadata extends Poster {
 export async function keepMetadata(deps: PendingDeps, posted: PostedMetadata): Promise<void> {
   const { metadataHash, document, wallet, network, isKnown } = posted;
   const receivedMs = deps.now();
-  if (await isNeeded(deps.views, metadataHash))
-    await insertMetadata(deps.ledger, { metadataHash, document, receivedMs });
-  else {
-    await insertPending(deps.ledger, { metadataHash, wallet, network, isKnown, document, receivedMs });
-  }
+  // First, so that a document whose poster was dropped meanwhile is still dropped later.
+  if (!(await isNeeded(deps.views, metadataHash)))
+    await insertPending(deps.ledger, { metadataHash, wallet, network, isKnown, receivedMs });
+  await insertDocument(deps.ledger, { metadata_hash: metadataHash, document, ...describe(document), receivedMs });
   await makeRoom(deps, { wallet, network });
   await sweepMetadata(deps);
-}
-
-/** Moves documents to `metadata`, the source of lists, if a listing carries their hash. */
-export async function promotePending({ ledger, views }: PendingDeps, hashes: string[]): Promise<void> {
-  const listed = await readListedPending(views, hashes);
-  if (listed.length > 0) await movePending(ledger, listed);
 }
 
 /**
@@ -73,10 +66,8 @@ async function makeRoom(deps: PendingDeps, poster: Pick<Poster, 'wallet' | 'netw
   const limits = { own: MAX_OF_POSTER, ofNetworks: MAX_OF_NETWORKS, ofStrangers: MAX_OF_STRANGERS };
   const surplus = await readSurplusPending(deps.views, poster, deps.now() - PENDING_MS, limits, SWEPT);
   if (surplus.length === 0) return;
-  // A document whose listing exists by now is moved instead of dropped.
-  await promotePending(deps, [...new Set(surplus.map((row) => row.metadata_hash))]);
-  const dropped = await dropPending(deps.ledger, surplus);
-  if (dropped > 0) deps.log.info({ dropped }, 'dropped metadata that no listing uses');
+  await dropPending(deps.ledger, surplus);
+  await dropUnneeded(deps, new Set(surplus.map((row) => row.metadata_hash)));
 }
 
 /**
@@ -85,10 +76,17 @@ async function makeRoom(deps: PendingDeps, poster: Pick<Poster, 'wallet' | 'netw
  */
 async function sweepMetadata(deps: PendingDeps): Promise<void> {
   const oldest = BigInt(deps.now() - PENDING_MS);
-  const rows = await readMetadataFrom(deps.views, randomBytes(32).toString('hex'), SWEPT);
-  if (rows.length < SWEPT) rows.push(...(await readMetadataFrom(deps.views, '', SWEPT)));
-  const old = new Set(rows.filter((row) => row.received_ms < oldest).map((row) => row.metadata_hash));
+  const rows = await readDocumentsFrom(deps.views, randomBytes(32).toString('hex'), SWEPT);
+  if (rows.length < SWEPT) rows.push(...(await readDocumentsFrom(deps.views, '', SWEPT)));
+  const old = rows.filter((row) => row.received_ms < oldest).map((row) => row.metadata_hash);
+  await dropUnneeded(deps, new Set(old));
+}
+
+/** Drops these documents, except those with a listing, an unfinished execution or a poster who still waits. */
+async function dropUnneeded({ ledger, views, log }: PendingDeps, hashes: ReadonlySet<string>): Promise<void> {
   const unneeded: string[] = [];
-  for (const hash of old) if (!(await isNeeded(deps.views, hash))) unneeded.push(hash);
-  if (unneeded.length > 0) await dropMetadata(deps.ledger, unneeded);
+  for (const hash of hashes) if (!(await isNeeded(views, hash)) && !(await isPending(views, hash))) unneeded.push(hash);
+  if (unneeded.length === 0) return;
+  const dropped = await dropDocuments(ledger, unneeded);
+  if (dropped > 0) log.info({ dropped }, 'dropped metadata that no listing uses');
 }

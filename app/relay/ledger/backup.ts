@@ -77,8 +77,7 @@ function inspect(path: string) {
       executions: count('executions'),
       results: count('results'),
       api_keys: count('api_keys'),
-      // Some documents still wait for their listing, or for the move that follows it.
-      metadata: count('metadata') + count('pending_metadata'),
+      metadata: count('documents'),
     };
   } finally {
     copy.close();

@@ -1,6 +1,6 @@
-/** The tables of metadata documents: those that are shown, and those that wait for their listing. */
+/** The tables of metadata documents, and of those who posted documents that wait for their listing. */
 import { type Kysely, sql } from 'kysely';
-import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
+import { type DocumentsTable, IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
@@ -25,11 +25,10 @@ export interface PendingLimits {
   ofStrangers: number;
 }
 
-/** The text of a shown or pending document. A pending one may have been listed a moment ago. */
+/** The text of a document. */
 export async function readDocument(views: Views, metadataHash: string): Promise<string | undefined> {
-  const find = (table: 'metadata' | 'pending_metadata') =>
-    views.selectFrom(table).select('document').where('metadata_hash', '=', metadataHash).executeTakeFirst();
-  return ((await find('metadata')) ?? (await find('pending_metadata')))?.document;
+  const query = views.selectFrom('documents').select('document').where('metadata_hash', '=', metadataHash);
+  return (await query.executeTakeFirst())?.document;
 }
 
 /** True if a listing or an unfinished execution needs the document. */
@@ -49,31 +48,62 @@ export async function isNeeded(views: Views, metadataHash: string): Promise<bool
   return execution !== undefined;
 }
 
-/** Keeps a document that is needed. One that exists gets the new time of receipt, unix ms. */
-export async function insertMetadata(
+/** The part of a document's row that follows from its text. */
+export type Described = Pick<DocumentsTable, 'description' | 'words' | 'is_sandbox'>;
+
+/** The id of a document: the first 60 bits of its hash. The index computes the same for its listings. */
+export const documentId = (metadataHash: string): bigint => BigInt(`0x${metadataHash.slice(0, 15)}`);
+
+/**
+ * Stores a document. One that exists gets the new time of receipt, unix ms. Of two documents with the same id, which
+ * somebody must have made on purpose, only the first is stored.
+ */
+export async function insertDocument(
   ledger: Ledger,
-  { metadataHash: metadata_hash, document, receivedMs }: { metadataHash: string; document: string; receivedMs: number },
+  row: Described & { metadata_hash: string; document: string; receivedMs: number },
 ): Promise<void> {
+  const { receivedMs, ...document } = row;
   const received_ms = BigInt(receivedMs);
+  const { numUpdatedRows } = await ledger
+    .updateTable('documents')
+    .set({ received_ms })
+    .where('metadata_hash', '=', document.metadata_hash)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n) return;
   await ledger
-    .insertInto('metadata')
-    .values({ metadata_hash, document, received_ms })
-    .onConflict((conflict) => conflict.column('metadata_hash').doUpdateSet({ received_ms }))
+    .insertInto('documents')
+    .values({ id: documentId(document.metadata_hash), received_ms, ...document })
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
-/** Keeps a document that waits for its listing. */
+/** Up to `limit` documents that an older version stored. */
+export function readUndescribed(ledger: Ledger, limit: number) {
+  return ledger.selectFrom('documents').select(['id', 'document']).where('words', 'is', null).limit(limit).execute();
+}
+
+export async function describeDocument(ledger: Ledger, id: bigint, described: Described): Promise<void> {
+  await ledger.updateTable('documents').set(described).where('id', '=', id).where('words', 'is', null).execute();
+}
+
+/** Notes the poster of a document that waits for its listing. */
 export async function insertPending(
   ledger: Ledger,
-  posted: Poster & { metadataHash: string; document: string; receivedMs: number },
+  posted: Poster & { metadataHash: string; receivedMs: number },
 ): Promise<void> {
-  const { metadataHash: metadata_hash, wallet, network, document } = posted;
+  const { metadataHash: metadata_hash, wallet, network } = posted;
   const received_ms = BigInt(posted.receivedMs);
   await ledger
     .insertInto('pending_metadata')
-    .values({ metadata_hash, wallet, network, is_known: posted.isKnown ? 1n : 0n, received_ms, document })
+    .values({ metadata_hash, wallet, network, is_known: posted.isKnown ? 1n : 0n, received_ms })
     .onConflict((conflict) => conflict.columns(['metadata_hash', 'wallet', 'network']).doUpdateSet({ received_ms }))
     .execute();
+}
+
+/** True if somebody's document of this hash is pending. */
+export async function isPending(views: Views, metadataHash: string): Promise<boolean> {
+  const query = views.selectFrom('pending_metadata').select('wallet').where('metadata_hash', '=', metadataHash);
+  return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** True if this wallet's session posted the document, and it is still pending. */
@@ -87,34 +117,6 @@ export async function isPendingOf(views: Views, metadataHash: string, wallet: st
   return row !== undefined;
 }
 
-/** The hashes, out of these, of pending documents that have a listing by now. */
-export async function readListedPending(views: Views, hashes: string[]): Promise<string[]> {
-  if (hashes.length === 0) return [];
-  const listed = await views
-    .selectFrom('pending_metadata as p')
-    .select('p.metadata_hash')
-    .where('p.metadata_hash', 'in', hashes)
-    .where(sql<boolean>`EXISTS (SELECT 1 FROM chain.listings AS l WHERE l.metadata_hash = p.metadata_hash)`)
-    .execute();
-  return [...new Set(listed.map((row) => row.metadata_hash))];
-}
-
-/** Moves pending documents to the shown ones. */
-export async function movePending(ledger: Ledger, hashes: string[]): Promise<void> {
-  await ledger
-    .insertInto('metadata')
-    .columns(['metadata_hash', 'document', 'received_ms'])
-    .expression((from) =>
-      from
-        .selectFrom('pending_metadata')
-        .select(['metadata_hash', 'document', 'received_ms'])
-        .where('metadata_hash', 'in', hashes),
-    )
-    .onConflict((conflict) => conflict.column('metadata_hash').doNothing())
-    .execute();
-  await ledger.deleteFrom('pending_metadata').where('metadata_hash', 'in', hashes).execute();
-}
-
 /** A pending document and its poster. */
 export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
   metadata_hash: string;
@@ -124,8 +126,8 @@ export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
 const OF_STRANGERS = sql`wallet <> '' AND is_known = 0`;
 
 /**
- * Pending documents to drop: those received before `oldestMs` (unix ms), and the oldest beyond each limit. At most
- * `most` of each.
+ * Pending documents to drop: those of this poster that have a listing, those received before `oldestMs` (unix ms), and
+ * the oldest beyond each limit. At most `most` of each.
  */
 export async function readSurplusPending(
   views: Views,
@@ -137,6 +139,9 @@ export async function readSurplusPending(
   const ofOne = wallet === '' ? sql`network = ${network}` : sql`TRUE`;
   const { rows } = await sql<Waiting>`
     SELECT metadata_hash, wallet, network FROM (
+      SELECT metadata_hash, wallet, network FROM pending_metadata AS p WHERE wallet = ${wallet} AND ${ofOne}
+      AND EXISTS (SELECT 1 FROM chain.listings AS l WHERE l.metadata_hash = p.metadata_hash) LIMIT ${most}) AS listed
+    UNION SELECT metadata_hash, wallet, network FROM (
       SELECT metadata_hash, wallet, network FROM pending_metadata WHERE received_ms < ${BigInt(oldestMs)} LIMIT ${most}) AS old
     UNION SELECT metadata_hash, wallet, network FROM (
       SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet = ${wallet} AND ${ofOne}
@@ -153,25 +158,21 @@ export async function readSurplusPending(
   return rows;
 }
 
-/** Drops these. Returns the number that still existed. */
-export async function dropPending(ledger: Ledger, surplus: Waiting[]): Promise<number> {
-  let dropped = 0n;
+export async function dropPending(ledger: Ledger, surplus: Waiting[]): Promise<void> {
   for (const { metadata_hash, wallet, network } of surplus) {
-    const { numDeletedRows } = await ledger
+    await ledger
       .deleteFrom('pending_metadata')
       .where('metadata_hash', '=', metadata_hash)
       .where('wallet', '=', wallet)
       .where('network', '=', network)
-      .executeTakeFirst();
-    dropped += numDeletedRows;
+      .execute();
   }
-  return Number(dropped);
 }
 
 /** Up to `limit` documents in order of their hashes, from `start` on. */
-export function readMetadataFrom(views: Views, start: string, limit: number) {
+export function readDocumentsFrom(views: Views, start: string, limit: number) {
   return views
-    .selectFrom('metadata')
+    .selectFrom('documents')
     .select(['metadata_hash', 'received_ms'])
     .where('metadata_hash', '>=', start)
     .orderBy('metadata_hash')
@@ -179,7 +180,8 @@ export function readMetadataFrom(views: Views, start: string, limit: number) {
     .execute();
 }
 
-/** Drops documents that nothing needs any more. */
-export async function dropMetadata(ledger: Ledger, hashes: string[]): Promise<void> {
-  await ledger.deleteFrom('metadata').where('metadata_hash', 'in', hashes).execute();
+/** Drops documents that nothing needs any more. Returns the number that still existed. */
+export async function dropDocuments(ledger: Ledger, hashes: string[]): Promise<number> {
+  const query = ledger.deleteFrom('documents').where('metadata_hash', 'in', hashes);
+  return Number((await query.executeTakeFirst()).numDeletedRows);
 }

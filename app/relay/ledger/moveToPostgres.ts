@@ -24,16 +24,14 @@ import type { LedgerTables } from './tables.ts';
 const ROWS = 64;
 const LONG_ROWS = 4;
 const rowsOf = (table: string) => (/\.(results|late_answers)$/.test(table) ? LONG_ROWS : ROWS);
-/**
- * Leases, because no relay runs; sums, because triggers compute them; and the tables of agent lists, because the first
- * relay builds them again.
- */
-const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|agents|agents_cursor|agent_texts|agent_words(_\w+)?)$/;
+/** Leases, because no relay runs; sums and search words, because PostgreSQL computes them. */
+const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|document_words(_\w+)?)$/;
 const EVENTS = `${SCHEMAS.ledger}.events`;
 /** Tables whose next row PostgreSQL numbers on its own. */
 const COUNTED = [
   [EVENTS, 'id'],
   [`${SCHEMAS.ledger}.webhook_deliveries`, 'id'],
+  [`${SCHEMAS.index}.agents`, 'id'],
 ];
 /** Our name when we read the leases of relays; no relay has it. */
 const OURSELVES = 'migrate-to-postgres';

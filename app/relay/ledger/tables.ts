@@ -266,45 +266,21 @@ export interface AnswersTable {
   answered_ms: bigint;
 }
 
-export interface MetadataTable {
+/** Metadata documents; their migration documents the columns. */
+export interface DocumentsTable {
+  id: bigint;
   metadata_hash: string;
-  document: string;
   received_ms: bigint;
-}
-
-/** Columns that lists of agents filter and sort by; their migration documents them. */
-export interface AgentsTable {
-  id: Generated<bigint>;
-  listing: string;
-  creator: string;
-  verified: bigint;
-  is_shown: bigint;
-  price: bigint;
-  tag_mask: bigint;
-  listed_at: bigint;
-  total_executions: bigint;
-  success_rate: number;
-  score: number;
-  avg_execution_time_ms: bigint;
-}
-
-export interface AgentTextsTable {
-  id: bigint;
-  metadata_hash: string;
   description: string | null;
-  words: string;
+  words: string | null;
+  is_sandbox: bigint;
+  document: string;
 }
 
-/** One row. */
-export interface AgentsCursorTable {
-  id: bigint;
-  build: string;
-  revision: bigint;
-  listing: string;
-}
-
-/** Documents that wait for their listing. */
-export interface PendingMetadataTable extends MetadataTable {
+/** The posters of documents that wait for their listing. */
+export interface PendingMetadataTable {
+  metadata_hash: string;
+  received_ms: bigint;
   /** The wallet whose session posted it; empty if none did. */
   wallet: string;
   /** The network of the poster. */
@@ -549,11 +525,8 @@ export interface LedgerTables {
   failed_answers: FailedAnswersTable;
   probes: ProbesTable;
   revocations: RevocationsTable;
-  metadata: MetadataTable;
-  agents: AgentsTable;
+  documents: DocumentsTable;
   agent_examples: AgentExamplesTable;
-  agent_texts: AgentTextsTable;
-  agents_cursor: AgentsCursorTable;
   pending_metadata: PendingMetadataTable;
 }
 

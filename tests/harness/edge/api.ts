@@ -14,7 +14,7 @@ import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
-import { createListedAgents } from '../../../app/relay/agents/listed.ts';
+import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
 import { SPONSOR_ALL, USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
@@ -121,7 +121,7 @@ export async function startWorld(
     ledger: ledger.db,
     views: views.db,
     documents: createDocuments(views.db),
-    listed: createListedAgents({ views: views.db, ledger: ledger.db, writes, now: () => state.nowMs, log }),
+    undocumented: createUndocumented(views.db),
     readText: createReadText(null, log),
     findKey: createKeyReader(views),
     payers,

@@ -1,5 +1,7 @@
 /** Recomputes the figures that the indexer keeps beside its rows, for rows that a test has written itself. */
 import { type Kysely, sql } from 'kysely';
+import { isPostgres } from '../../../app/database/portable.ts';
+import { readWrongAgents, writeAgents } from '../../../indexer/agents.ts';
 import type { IndexDatabase } from '../../../indexer/tables.ts';
 
 const STATISTICS = sql.raw(`
@@ -49,11 +51,11 @@ export const DAYS = `
   ) AS units
   GROUP BY 1, 2, 3, 4, 5`;
 
-/** Recomputes all figures, and marks every listing as changed. */
+/** Recomputes all figures and agents. */
 export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void> {
   await index.transaction().execute(async (db) => {
-    // First, because it locks the row. Otherwise one of two concurrent calls would not delete what the other inserted.
-    await sql`UPDATE catalogue_revision SET revision = revision + 1`.execute(db);
+    // One of two concurrent calls would not delete what the other inserted.
+    if (isPostgres(db)) await sql`LOCK TABLE agent_statistics IN EXCLUSIVE MODE`.execute(db);
     await db.deleteFrom('agent_statistics').execute();
     await db.deleteFrom('caller_totals').execute();
     await STATISTICS.execute(db);
@@ -63,8 +65,6 @@ export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void
     await sql
       .raw(`INSERT INTO agent_days (listing, day, outcome, reason, time_ms, executions, earned) ${DAYS}`)
       .execute(db);
-    await db.deleteFrom('changed_agents').execute();
-    await sql`INSERT INTO changed_agents (listing, revision)
-      SELECT listing, (SELECT revision FROM catalogue_revision) FROM listings`.execute(db);
+    await writeAgents(db, await readWrongAgents(db), []);
   });
 }

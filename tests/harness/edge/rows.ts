@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import type { Insertable, Kysely } from 'kysely';
+import { describe } from '../../../app/relay/agents/words.ts';
+import { insertDocument } from '../../../app/relay/ledger/metadata.ts';
 import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/ledger/tables.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
@@ -73,15 +75,8 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
   }
 
   async function addDocument(bytes: Uint8Array, receivedMs = state.nowMs): Promise<void> {
-    await ledger
-      .insertInto('metadata')
-      .values({
-        metadata_hash: hashMetadata(bytes),
-        document: new TextDecoder().decode(bytes),
-        received_ms: BigInt(receivedMs),
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    const document = new TextDecoder().decode(bytes);
+    await insertDocument(ledger, { metadata_hash: hashMetadata(bytes), document, ...describe(document), receivedMs });
   }
 
   /** A valid API key: its row, and its grant in the index. */

@@ -22,10 +22,10 @@ describe('POST /v1/metadata', () => {
   after(() => world.stop());
 
   const post = (bytes: Uint8Array | string) => world.post('/v1/metadata', bytes);
-  const isIn = async (table: 'metadata' | 'pending_metadata', hash: string): Promise<boolean> =>
+  const isIn = async (table: 'documents' | 'pending_metadata', hash: string): Promise<boolean> =>
     (await world.ledger.selectFrom(table).where('metadata_hash', '=', hash).select('metadata_hash').execute()).length >
     0;
-  const isStored = async (hash: string) => (await isIn('metadata', hash)) || (await isIn('pending_metadata', hash));
+  const isStored = (hash: string) => isIn('documents', hash);
   /** Signs in a new wallet and returns the session's token. */
   async function signIn(wallet = Keypair.generate()): Promise<string> {
     const address = wallet.publicKey.toBase58();
@@ -43,7 +43,7 @@ describe('POST /v1/metadata', () => {
       expect(json).to.deep.equal({ metadata_hash });
     }
     const row = await world.ledger
-      .selectFrom('pending_metadata')
+      .selectFrom('documents')
       .selectAll()
       .where('metadata_hash', '=', metadata_hash)
       .executeTakeFirstOrThrow();
@@ -260,11 +260,8 @@ describe('POST /v1/metadata', () => {
       wallet = '',
       is_known = 0n,
     ): Promise<string> {
-      const row = {
-        metadata_hash: hashMetadata(bytes),
-        document: Buffer.from(bytes).toString('utf8'),
-        received_ms: BigInt(received),
-      };
+      const row = { metadata_hash: hashMetadata(bytes), received_ms: BigInt(received) };
+      await world.addDocument(bytes, received);
       await world.ledger
         .insertInto('pending_metadata')
         .values({ ...row, wallet, network, is_known })
@@ -272,14 +269,18 @@ describe('POST /v1/metadata', () => {
       return row.metadata_hash;
     }
 
-    it('are stored apart from documents of listings, for 24 hours', async () => {
+    it('wait for 24 hours, and are dropped with the last of their posters', async () => {
       const now = world.state.nowMs;
       const expired = await addPending(documentOf('waited too long'), now - DAY_MS - 1, STRANGER);
       const waiting = await addPending(documentOf('waits'), now - DAY_MS, STRANGER);
       await post(documentOf('comes'));
-      expect(await isIn('pending_metadata', expired)).to.equal(false);
-      expect(await isIn('pending_metadata', waiting)).to.equal(true);
-      expect(await isIn('metadata', waiting)).to.equal(false);
+      expect([await isIn('pending_metadata', expired), await isStored(expired)]).to.deep.equal([false, false]);
+      expect([await isIn('pending_metadata', waiting), await isStored(waiting)]).to.deep.equal([true, true]);
+      const twice = documentOf('of two posters');
+      await addPending(twice, now - DAY_MS - 1, STRANGER);
+      await addPending(twice, now, '203.0.113.2');
+      await post(documentOf('comes after it'));
+      expect(await isStored(hashMetadata(twice))).to.equal(true);
     });
 
     it('appear in the agent list with their listing, and then never expire', async () => {
@@ -288,8 +289,10 @@ describe('POST /v1/metadata', () => {
       const listing = await world.addListing({ metadata_hash: hashMetadata(bytes), status: 'active' }, null);
       const { agents } = (await world.get('/v1/agents?limit=100')).json;
       expect(agents.map(({ agent_id }: { agent_id: string }) => agent_id)).to.include(listing);
-      expect(await isIn('metadata', hashMetadata(bytes))).to.equal(true);
+      world.state.nowMs += 2 * DAY_MS;
+      await post(documentOf('comes two days later'));
       expect(await isIn('pending_metadata', hashMetadata(bytes))).to.equal(false);
+      expect(await isStored(hashMetadata(bytes))).to.equal(true);
     });
 
     it('are not deleted by age or number once listed, even if nobody has read them', async () => {
@@ -308,7 +311,8 @@ describe('POST /v1/metadata', () => {
       await world.addJournal({ ...execution, metadata_hash: hashMetadata(running) });
       for (const bytes of [listed, running]) {
         await post(bytes);
-        expect(await isIn('metadata', hashMetadata(bytes))).to.equal(true);
+        expect(await isStored(hashMetadata(bytes))).to.equal(true);
+        expect(await isIn('pending_metadata', hashMetadata(bytes))).to.equal(false);
       }
     });
 
@@ -352,7 +356,6 @@ describe('POST /v1/metadata', () => {
       const now = world.state.nowMs;
       const rows = Array.from({ length: 5_000 }, (_, n) => ({
         metadata_hash: `flood ${n}`,
-        document: '{}',
         received_ms: BigInt(now - 1_000 + (n % 7)),
         wallet: `wallet ${n % 250}`,
         network: n < 3 ? 'fewer' : 'most',

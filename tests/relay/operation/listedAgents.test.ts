@@ -1,27 +1,31 @@
 /**
- * Lists and searches of agents come from tables that follow the index. The tests compare them with a plain list that is
- * filtered and sorted for each request, for random listings, changes and requests.
+ * Lists and searches of agents join the index with the documents of the ledger. The tests compare them with a plain list
+ * that is filtered and sorted for each request, for random listings, changes and requests.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import pino from 'pino';
-import { createListedAgents } from '../../../app/relay/agents/listed.ts';
 import { creatorsNamed, findAgents } from '../../../app/relay/agents/search.ts';
+import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { AGENT_SORTS } from '../../../app/sdk/wire/choices.ts';
 import { type AgentMetadata, encodeMetadata, type StandardTag, tagMask } from '../../../app/sdk/wire/metadata.ts';
 import { AgentsQuery } from '../../../app/sdk/wire/wire.ts';
+import { writeAgents } from '../../../indexer/agents.ts';
+import { applyBatch } from '../../../indexer/apply.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { createRandom } from '../../harness/random.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
+import { randomHistory } from '../../indexer/histories.ts';
 
 const WORLDS = 4;
 const LISTINGS = 40;
 const CHANGES = 150;
 const QUESTIONS = 100;
+/** More than a search finds before it sorts. */
+const MANY = 1_300;
 const STANDARD = ['data', 'code', 'research'] as const;
 const CUSTOM = ['csv', 'csv-files', 'tax', 'sandbox'];
 const NAMES = [
@@ -142,33 +146,13 @@ describe('lists of agents', function () {
     rmSync(folder, { recursive: true });
   });
 
-  const listedOf = () =>
-    createListedAgents({
-      views: tables.views.db,
-      ledger: tables.ledger.db,
-      writes: tables.writes,
-      now: () => Date.now(),
-      log: pino({ level: 'silent' }),
-    });
-
-  let revision = 1n;
-  /** Stamps changed listings with a new revision, as the indexer does. */
-  async function stamp(listings: string[]): Promise<void> {
-    revision += 1n;
-    await tables.index.db.updateTable('catalogue_revision').set({ revision }).execute();
-    for (const listing of listings) {
-      await tables.index.db
-        .insertInto('changed_agents')
-        .values({ listing, revision })
-        .onConflict((conflict) => conflict.column('listing').doUpdateSet({ revision }))
-        .execute();
-    }
-  }
+  const readerOf = () => ({ views: tables.views.db, undocumented: createUndocumented(tables.views.db) });
 
   /** Replaces the stored listing with its present state. */
   async function write(agent: Plain, isHere: boolean): Promise<void> {
     const { index, ledger } = tables;
-    await forget(agent.listing);
+    for (const table of ['listings', 'agent_statistics'] as const)
+      await index.db.deleteFrom(table).where('listing', '=', agent.listing).execute();
     const bytes = encodeMetadata(agent.document ?? metadataOf({ name: randomBytes(8).toString('hex') }));
     const { addListing, addDocument } = createRows(index.db, ledger.db, { nowMs: 1 });
     if (isHere) await addDocument(bytes);
@@ -201,11 +185,13 @@ describe('lists of agents', function () {
         })
         .execute();
     }
+    await writeAgents(index.db, [agent.listing], []);
   }
 
   async function forget(listing: string): Promise<void> {
     for (const table of ['listings', 'agent_statistics'] as const)
       await tables.index.db.deleteFrom(table).where('listing', '=', listing).execute();
+    await writeAgents(tables.index.db, [listing], []);
   }
 
   for (let seed = 0; seed < WORLDS; seed += 1) {
@@ -217,7 +203,7 @@ describe('lists of agents', function () {
       const verified = new Set<string>();
       /** Documents that have not arrived yet, by listing. */
       const missing = new Map<string, AgentMetadata>();
-      const listed = listedOf();
+      const reader = readerOf();
 
       async function change(): Promise<void> {
         const listing = random.pick(listings);
@@ -225,8 +211,7 @@ describe('lists of agents', function () {
         if (kind === 0) {
           plain.delete(listing);
           missing.delete(listing);
-          await forget(listing);
-          return stamp([listing]);
+          return forget(listing);
         }
         if (kind === 1) {
           const creator = random.pick(creators);
@@ -241,9 +226,9 @@ describe('lists of agents', function () {
             .execute();
           const own = [...plain.values()].filter((agent) => agent.creator === creator);
           for (const agent of own) agent.verified = isVerified;
-          return stamp(own.map((agent) => agent.listing));
+          return writeAgents(tables.index.db, [], [creator]);
         }
-        // A document arrives, and the index reports no change.
+        // A document arrives after its listing.
         const late = missing.get(listing);
         if (kind === 2 && late) {
           const { addDocument } = createRows(tables.index.db, tables.ledger.db, { nowMs: 1 });
@@ -285,7 +270,6 @@ describe('lists of agents', function () {
           agent.document = null;
         }
         plain.set(listing, agent);
-        await stamp([listing]);
       }
 
       for (let number = 0; number < CHANGES; number += 1) await change();
@@ -304,8 +288,7 @@ describe('lists of agents', function () {
           ...(random.below(4) === 0 && { min_success_rate: String(random.below(5) / 4) }),
           ...(random.below(4) === 0 && { creator: random.pick([...creators, newAddress()]) }),
         });
-        await listed.current();
-        const { agents, total } = await findAgents(tables.views.db, query);
+        const { agents, total } = await findAgents(reader, query);
         const where = JSON.stringify({ seed, number, query });
         expect({ agents: agents.map(({ listing }) => listing), total }, where).to.deep.equal(
           pageOf(plain.values(), query),
@@ -339,37 +322,86 @@ describe('lists of agents', function () {
     };
   };
   const ALL = AgentsQuery.parse({ sort: 'price_asc', limit: '100' });
-  const shown = async () => (await findAgents(tables.views.db, ALL)).agents.map(({ listing }) => listing);
+  const shownBy = async (reader: ReturnType<typeof readerOf>) =>
+    (await findAgents(reader, ALL)).agents.map(({ listing }) => listing);
 
-  it('of several relays agree: each continues where another stopped', async () => {
-    const agents = Array.from({ length: 80 }, (_, number) => agentOf(number));
-    for (const agent of agents) await write(agent, true);
-    const [one, other] = [listedOf(), listedOf()];
-    await stamp(agents.map(({ listing }) => listing));
-    await Promise.all([one.current(), other.current(), one.current()]);
-    expect(await shown()).to.deep.equal(agents.map(({ listing }) => listing));
-    const [first] = agents as [Plain];
-    first.status = 'paused';
-    await write(first, true);
-    await stamp([first.listing]);
-    await Promise.all([other.current(), one.current()]);
-    expect(await shown()).to.deep.equal(agents.slice(1).map(({ listing }) => listing));
+  it('show an event as soon as it is in the index', async () => {
+    const reader = readerOf();
+    const { index, ledger, views } = tables;
+    const { addDocument } = createRows(index.db, ledger.db, { nowMs: 1 });
+    const bytes = encodeMetadata(metadataOf({ name: 'of all listings' }));
+    await addDocument(bytes);
+    let shown = 0;
+    for (const item of randomHistory(4, 120)) {
+      for (const event of item.content.kind === 'events' ? item.content.events : []) {
+        if ('metadataHash' in event.data) event.data.metadataHash = Buffer.from(hashMetadata(bytes), 'hex');
+      }
+      await applyBatch(index.db, [item]);
+      const { total, agents } = await findAgents(reader, ALL);
+      const active = await views.db
+        .selectFrom('chain.listings')
+        .select('listing')
+        .where('status', '=', 'active')
+        .orderBy('price')
+        .orderBy('listing')
+        .execute();
+      expect(agents.map(({ listing }) => listing)).to.deep.equal(active.map(({ listing }) => listing));
+      expect(total).to.equal(active.length);
+      shown = Math.max(shown, total);
+    }
+    expect(shown).to.be.above(3);
   });
 
-  it('follow a rebuilt index, although its counters restart and some rows are missing', async () => {
-    const [kept, lost, changed] = [agentOf(1), agentOf(2), agentOf(3)];
-    for (const agent of [kept, lost, changed]) await write(agent, true);
-    await stamp([kept, lost, changed].map(({ listing }) => listing));
-    await listedOf().current();
-    expect(await shown()).to.deep.equal([kept, lost, changed].map(({ listing }) => listing));
+  it('have the same pages for a word of all agents as without it, however many there are', async () => {
+    const { index, ledger } = tables;
+    const { addDocument, addListing } = createRows(index.db, ledger.db, { nowMs: 1 });
+    const documents = Array.from({ length: 8 }, (_, number) =>
+      encodeMetadata(metadataOf({ name: `common ${number}`, custom_tags: number === 0 ? ['sandbox'] : [] })),
+    );
+    for (const bytes of documents) await addDocument(bytes);
+    const listings: string[] = [];
+    for (let number = 0; number < MANY; number += 1) {
+      const metadata_hash = hashMetadata(documents[number % documents.length]!);
+      const changes = { metadata_hash, price: BigInt(number % 90), listed_at: BigInt(number % 70), tag_mask: 1n };
+      listings.push(await addListing(changes, null));
+    }
+    await writeAgents(index.db, listings, []);
+    const reader = readerOf();
+    for (const sort of AGENT_SORTS) {
+      for (const offset of ['0', '700', String(MANY - 10)]) {
+        const page = { sort, offset, limit: '50' };
+        const all = await findAgents(reader, AgentsQuery.parse(page));
+        expect(all.total).to.equal(MANY);
+        // The last begins a standard tag, too.
+        for (const q of ['common', 'common ada', 'resea'])
+          expect(await findAgents(reader, AgentsQuery.parse({ ...page, q })), `${sort} ${q}`).to.deep.equal(all);
+      }
+    }
+  });
 
-    await tables.index.db.deleteFrom('changed_agents').execute();
-    await forget(lost.listing);
-    await write({ ...changed, price: 1 }, true);
-    await tables.index.db.updateTable('catalogue_revision').set({ build: 'another' }).execute();
-    revision = 0n;
-    await stamp([kept, changed].map(({ listing }) => listing));
-    await listedOf().current();
-    expect(await shown()).to.deep.equal([changed, kept].map(({ listing }) => listing));
+  it('leave out listings without their document, and a document with the first digits of another', async () => {
+    const [kept, without] = [agentOf(1), agentOf(2)];
+    await write(kept, true);
+    await write(without, false);
+    const reader = readerOf();
+    expect(await shownBy(reader)).to.deep.equal([kept.listing]);
+    const { metadata_hash } = await tables.index.db
+      .selectFrom('listings')
+      .select('metadata_hash')
+      .where('listing', '=', kept.listing)
+      .executeTakeFirstOrThrow();
+    const forged = { ...agentOf(3), document: null };
+    await write(forged, false);
+    const alike = metadata_hash.slice(0, 15) + 'f'.repeat(49);
+    await tables.index.db
+      .updateTable('listings')
+      .set({ metadata_hash: alike })
+      .where('listing', '=', forged.listing)
+      .execute();
+    await writeAgents(tables.index.db, [forged.listing], []);
+    expect(await findAgents(reader, ALL)).to.deep.include({ total: 1 });
+    const document = encodeMetadata(without.document as AgentMetadata);
+    await createRows(tables.index.db, tables.ledger.db, { nowMs: 1 }).addDocument(document);
+    expect(await shownBy(reader)).to.deep.equal([kept.listing, without.listing]);
   });
 });

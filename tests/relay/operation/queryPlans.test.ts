@@ -27,6 +27,7 @@ import { createMetrics } from '../../../app/relay/operation/metrics.ts';
 import { addressOf, WALLET } from '../../../bench/lists/fill.ts';
 import { costsOnPostgres } from '../../harness/edge/costs.ts';
 import { free } from '../../harness/edge/funding.ts';
+import { metadataOf } from '../../harness/edge/rows.ts';
 import { type Ran, recordStatements } from '../../harness/edge/statements.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
@@ -119,8 +120,8 @@ describe('query plans', function () {
       return;
     }
     const grows =
-      /^(executions|results|metadata|pending_metadata|listings|events|admin_actions|api_keys|grants|webhook_deliveries|webhook_endpoints)$/;
-    const large = /^(executions|listings|metadata)$/;
+      /^(executions|results|documents|pending_metadata|listings|events|admin_actions|api_keys|grants|webhook_deliveries|webhook_endpoints)$/;
+    const large = /^(executions|listings|documents)$/;
     const asLarge = await costsOnPostgres(client, ran, { avoidsTables: true });
     const present = await costsOnPostgres(client, ran, { avoidsTables: false });
     const found = ran.flatMap(({ text }, number) => {
@@ -225,8 +226,8 @@ describe('query plans', function () {
     const deps = { ledger: ledger.db, views: views.db, now: () => 1, log: pino({ level: 'silent' }) };
     const ran = await ranBy(async () => {
       await keepMetadata(deps, {
-        metadataHash: 'a hash',
-        document: '{}',
+        metadataHash: 'ab'.repeat(32),
+        document: JSON.stringify(metadataOf()),
         wallet: 'a wallet',
         network: 'a network',
         isKnown: false,

@@ -93,7 +93,7 @@ describe('two deployments with one relay authority', function () {
     const marketplace = await openMarketplace({ baseUrl: second.url, rpcUrl: market.node.rpcUrl });
     const wallet = keypairSigner(market.callers[1]!.wallet);
     keyOfSecond = (await createKey(marketplace, { wallet, name: 'second', limits: market.limits })).api_key;
-    const documents = 'SELECT document FROM metadata UNION SELECT document FROM pending_metadata';
+    const documents = 'SELECT document FROM documents';
     const [{ document }] = await market.query('ledger', documents);
     const posted = await fetch(`${second.url}/v1/metadata`, {
       method: 'POST',
