@@ -117,33 +117,40 @@ export type ClosableTable = 'grants' | 'executions' | 'deposits' | 'disputes';
 /**
  * Applies a transaction after later ones: its gap is closed, or the node listed it late. Its accounts have been read now, so they give its state.
  * Its events add what no account shows, and the leaves of archives. An older state never replaces a newer one. The
- * cursor stays.
+ * cursor stays. Throws ApplyError.
  */
 export async function applyLate(db: Db, item: LateTransaction): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    const unit = new Unit();
-    const raw: Raw = { events: [], eventless: [], gaps: [] };
-    await load(transaction, unit, [item]);
-    const { gone: absent } = item.content.kind === 'unreadable' ? { gone: [] } : item.content.snapshot;
-    const gone = absent.map(({ kind, address }) => {
-      const rows = unit.rows[GONE_TABLES[kind]] as unknown as RowSet<{ closed: Flag }>;
-      return { kind, address, rows, wasKnown: rows.get(address) !== null };
+  await db
+    .transaction()
+    .execute((transaction) => writeLate(transaction, item))
+    .catch((error) => {
+      throw isTold(error) ? error : new ApplyError(item.signature, error);
     });
-    foldTransaction(unit, item, raw, await readKnown(transaction, [item]));
-    for (const { kind, address, rows, wasKnown } of gone) {
-      const row = rows.get(address);
-      if (!row) continue;
-      // The events that ended it were passed over without a row, so a new row would stay open for ever.
-      if (row.closed === 0n && !wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
-      else {
-        rows.put({ ...row, closed: 1n });
-        if (unit.rows.unread_accounts.get(address)) unit.rows.unread_accounts.remove(address);
-      }
-    }
-    await transaction.deleteFrom('gaps').where('signature', '=', item.signature).execute();
-    await saveRaw(transaction, raw);
-    await save(transaction, unit);
+}
+
+async function writeLate(db: Db, item: LateTransaction): Promise<void> {
+  const unit = new Unit();
+  const raw: Raw = { events: [], eventless: [], gaps: [] };
+  await load(db, unit, [item]);
+  const { gone: absent } = item.content.kind === 'unreadable' ? { gone: [] } : item.content.snapshot;
+  const gone = absent.map(({ kind, address }) => {
+    const rows = unit.rows[GONE_TABLES[kind]] as unknown as RowSet<{ closed: Flag }>;
+    return { kind, address, rows, wasKnown: rows.get(address) !== null };
   });
+  foldTransaction(unit, item, raw, await readKnown(db, [item]));
+  for (const { kind, address, rows, wasKnown } of gone) {
+    const row = rows.get(address);
+    if (!row) continue;
+    // The events that ended it were passed over without a row, so a new row would stay open for ever.
+    if (row.closed === 0n && !wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
+    else {
+      rows.put({ ...row, closed: 1n });
+      if (unit.rows.unread_accounts.get(address)) unit.rows.unread_accounts.remove(address);
+    }
+  }
+  await db.deleteFrom('gaps').where('signature', '=', item.signature).execute();
+  await saveRaw(db, raw);
+  await save(db, unit);
 }
 
 /** The error already names its transaction, or concerns none. */

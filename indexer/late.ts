@@ -14,7 +14,7 @@ import { readLate } from './transactions.ts';
 export const RESCAN_SLOTS = 512n;
 
 /**
- * Applies what the node lists from a slot up to the cursor and the tables lack. Returns the signatures. A transaction
+ * Applies what the node lists from a slot up to the cursor and the tables lack. Returns the applied signatures. A transaction
  * that the node lists and does not have stays for the next search.
  */
 export async function applyMissed(deps: IngestDeps, fromSlot: bigint, head: bigint): Promise<string[]> {
@@ -35,7 +35,8 @@ export async function applyMissed(deps: IngestDeps, fromSlot: bigint, head: bigi
     const item = await readLate(deps, { signature, slot: BigInt(slot) }, head);
     if (!item) continue;
     await applyLate(db, item);
-    applied.push(signature);
+    if (item.content.kind === 'unreadable') deps.onUnreadable?.(signature, item.content.reason);
+    else applied.push(signature);
   }
   return applied;
 }

@@ -35,7 +35,7 @@ export class SignatureUnknown extends Error {}
 /** JSON-RPC's code. */
 export const METHOD_NOT_FOUND = -32601;
 /**
- * Agave's code for a transaction that a fork dropped, that has not arrived, or that is older than the node's history.
+ * Agave's code for a transaction that has not arrived, that is on another fork, or that is older than the node's history.
  */
 const SIGNATURE_NOT_FOUND = -32020;
 

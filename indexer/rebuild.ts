@@ -56,6 +56,8 @@ async function fill(options: RebuildOptions, db: Kysely<IndexDatabase>): Promise
   const deps: IngestDeps = {
     ...options.ingest,
     db,
+    onUnreadable: (signature, reason) =>
+      options.log.warn({ signature }, `${reason}; the index has a gap until it can be read`),
     onGap(evidence) {
       gap ??= evidence;
     },

@@ -52,7 +52,8 @@ export async function readTransactions(
   for (const side of chunks(listed, FETCH_CONCURRENCY)) {
     const answers = await Promise.allSettled(
       side.map(
-        async (item) => readHeard(deps, item, item.logs ?? deps.notices.logsOf(item)) ?? readFetched(deps, item),
+        async (item) =>
+          readHeard(deps, item, item.logs ?? deps.notices.logsOf(item.signature)) ?? readFetched(deps, item),
       ),
     );
     for (const answer of answers) {
@@ -63,7 +64,7 @@ export async function readTransactions(
   return { read, failure: null };
 }
 
-/** The content from logs received for exactly this transaction in this slot; null if they are absent or incomplete. */
+/** The content from received logs; null if they are absent or incomplete. */
 function readHeard(
   { programId }: Pick<ReadDeps, 'programId'>,
   { signature, slot, hasFailed }: Listed,

@@ -621,8 +621,7 @@ function assembleDoor(
     serviceFee: x402.serviceFee,
     secret: secretOf(x402.feePayer),
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
-    recentBlockhash: chain.recentBlockhash,
-    isBlockhashValid: async (blockhash) => (await chain.connection.isBlockhashValid(blockhash)).value,
+    lastHeightOf: chain.lastHeightOf,
     takeReading,
     unpaid: createUnpaidLimit(limits),
     requireFees() {

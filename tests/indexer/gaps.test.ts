@@ -177,6 +177,23 @@ describe('indexer, gaps', () => {
     await heal('dispute.db');
   });
 
+  it('shows the outcome of a dispute whose account was closed before the outcome was listed', async () => {
+    const { node, admin, caller } = market;
+    const aftermath = createAftermath(market);
+    const opened = await market.open();
+    await market.settle(opened);
+    await market.send([aftermath.dispute(opened)], caller);
+    left.add(await market.send([aftermath.resolve(opened, admin.publicKey, false, 0n)], admin));
+    await node.timeTravel((await node.now()) + 31 * 86_400);
+    await market.send([aftermath.closeDispute(opened)], caller);
+    await start(100);
+    const row = async () =>
+      (await tables()).disputes!.find(({ execution_id }) => execution_id === formatUuid(opened.executionId));
+    expect(await row()).to.deep.include({ outcome: 'open', closed: 1n });
+    await heal('outcome.db');
+    expect(await row()).to.deep.include({ outcome: 'rejected', closed: 1n });
+  });
+
   it('continues without the transactions that created an archive and its first leaf', async () => {
     const { node, caller } = market;
     const aftermath = createAftermath(market);

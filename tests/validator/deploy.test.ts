@@ -241,7 +241,7 @@ describe('the program on Agave’s validator', function () {
         await forward();
         await until('the program is deployed', async () => {
           const { value } = await connection.getSignatureStatus(signature);
-          return value?.confirmationStatus === 'confirmed';
+          return value?.confirmationStatus === 'finalized';
         });
         isDeployed = true;
         return 'cut';

@@ -1,162 +1,73 @@
 /**
- * A newcomer's first hour on Agave's own validator: with every feature, as on testnet and devnet, then a shorter one
- * without the features that mainnet lacks. There are no cheat codes: tests wait, or the validator warps.
+ * A newcomer's first hour on Agave's own validator with Alpenglow and every feature, as on today's clusters. There are no
+ * cheat codes: tests wait.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { signingKeyPath } from '../../app/local/demoServers.ts';
-import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
-import { CLOCK_ADDRESS, decodeClock } from '../../app/sdk/program/clock.ts';
-import { errorFromCode, settleExecution } from '../../app/sdk/program/program.ts';
-import { hashResult, parseResultHash, parseSignature, parseUuid, signResult } from '../../app/sdk/receipt/receipt.ts';
 import { CHECKS } from '../../app/sdk/receipt/verify.ts';
-import { cli, runHere } from '../cli/run.ts';
 import { launchBrowser, openPage, requireChromium, untilLoaded } from '../dashboard/browser.ts';
-import { until } from '../harness/edge/until.ts';
-import { findValidator, NO_VALIDATOR, PENDING_ON_MAINNET } from '../harness/node/validator.ts';
-import { mixedOfNine, NINE, nineArguments, TEST_VERIFIER_ID } from '../harness/vm/verifier.ts';
+import { findValidator, NO_VALIDATOR } from '../harness/node/validator.ts';
 import { callThrough, tellOfCalls } from '../journey/calls.ts';
 import { GIFT, SLASH, tellOfDisputes } from '../journey/disputes.ts';
 import type { Balances, Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
-import { type Lamports, latestOf, readFees, readLamports, total } from './lamports.ts';
+import { type Books, openBooks } from './books.ts';
+import { tellOfTheRuntime } from './runtime.ts';
 import { type Stage, startStage } from './stage.ts';
 
 const SANDBOX_PRICE = 10_000n;
-/** More than three days of the validator's clock. */
-const WARP_SLOTS = 2_500_000;
-const FEE = 5_000;
-/** Agents whose calls end by a refund at the deadline and for a wrong answer. A paid call is always tested. */
-const ONE_OF_EACH_ENDING = ['sandbox-slow', 'sandbox-wrong-hash'];
+const FEE = 5_000n;
 const CONCURRENT = 32;
-/** How long a person waits while there is progress. */
-const PATIENCE_MS = 120_000;
 
-for (const [name, deactivate, isWhole] of [
-  ['with every feature active', [], true],
-  ['with the features of mainnet', Object.values(PENDING_ON_MAINNET), false],
-] as const) {
-  describe(`a newcomer on the validator ${name}`, function () {
-    // Each step depends on the one before it.
-    this.bail(true);
-    this.timeout(900_000);
-    const dataDir = newDirectory();
-    let stage: Stage;
-    let initial: Balances;
-    const visit = (): Visitor => stage.visit();
+describe('a newcomer on the validator with Alpenglow and every feature', function () {
+  // Each step depends on the one before it.
+  this.bail(true);
+  this.timeout(900_000);
+  const dataDir = newDirectory();
+  let stage: Stage;
+  let initial: Balances;
+  let books: Books;
+  const visit = (): Visitor => stage.visit();
 
-    before(async function () {
-      if (findValidator() === null) {
-        console.log(`    ${NO_VALIDATOR}`);
-        return this.skip();
-      }
-      stage = await startStage(dataDir, { deactivate });
-      initial = await visit().balances();
-    });
-    after(async () => {
-      cleanUp();
-      await stage?.stop();
-    });
-
-    tellOfTheRuntime(() => stage);
-    if (!isWhole) tellOfCalls(visit, ONE_OF_EACH_ENDING);
-    else {
-      tellOfCalls(visit);
-      const hour = createHour(
-        () => stage,
-        () => initial,
-      );
-      hour.begins();
-      tellOfManyCalls(() => stage);
-      tellOfFaults(() => stage);
-      tellOfDisputes(visit, dataDir, () => hour.passThreeDays());
-      hour.ends();
+  before(async function () {
+    if (findValidator() === null) {
+      console.log(`    ${NO_VALIDATOR}`);
+      return this.skip();
     }
+    stage = await startStage(dataDir);
+    initial = await visit().balances();
+  });
+  after(async () => {
+    cleanUp();
+    await stage?.stop();
+  });
 
-    describe('the end', () => {
-      it('stops everything on Ctrl-C', () => stage.end('SIGINT'));
+  tellOfTheRuntime(() => stage);
+  tellOfCalls(visit);
+
+  describe('the accounts', () => {
+    it("sum to the relay's start balance minus fees, including what it has lent", async () => {
+      books = await openBooks(visit, initial);
+      const { body } = await visit().execute('sandbox-echo', { task: 'counted' });
+      expect(body.result).to.equal('counted');
+      expect(await books.assertNothingLost()).to.equal(2n * FEE);
     });
   });
-}
 
-/** Tests what the program requires of the runtime besides accounts: wide stack arguments, and curve25519. */
-function tellOfTheRuntime(stage: () => Stage): void {
-  describe('the runtime', () => {
-    /** The error of a transaction that the node has run. */
-    async function errorOf(instruction: TransactionInstruction, payer: Keypair): Promise<unknown> {
-      const { connection } = stage().validator;
-      const transaction = new Transaction({ feePayer: payer.publicKey, ...(await connection.getLatestBlockhash()) });
-      transaction.add(instruction).sign(payer);
-      const signature = bs58.encode(transaction.signature!);
-      await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
-      for (;;) {
-        const { value } = await connection.getSignatureStatus(signature);
-        if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return value.err;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    }
-    const failure = (code: number) => ({ InstructionError: [0, { Custom: code }] });
+  tellOfManyCalls(() => stage);
+  tellOfFaults(() => stage);
+  tellOfDisputes(visit, dataDir);
 
-    it('passes all nine arguments to a function, which detects a different one', async () => {
-      const nine = NINE.map((bytes, at) => 2n ** BigInt(bytes * 8 - 1) + BigInt(at));
-      const { payer } = stage().validator;
-      expect(await errorOf(nineArguments(nine, mixedOfNine(nine)), payer), `${TEST_VERIFIER_ID}`).to.equal(null);
-      const errors = NINE.map((_, at) =>
-        errorOf(nineArguments(nine, mixedOfNine(nine.with(at, nine[at]! - 1n))), payer),
-      );
-      expect(await Promise.all(errors)).to.deep.equal(NINE.map(() => failure(6000)));
+  describe('the end', () => {
+    it('finds all balances as the rows say, and the relay is missing only its fees', async () => {
+      await books.assertBalances(([one, other]) => ({ [one!]: SLASH, [other!]: -GIFT }));
+      await books.assertNothingLost();
     });
 
-    it('rejects: a settle with one changed signature bit, and moves nothing; the unchanged settle pays', async () => {
-      const { visit, identities, demoDir, validator } = stage();
-      const { demo, agent, command, balances, escrowExists, usdcOf } = visit();
-      const { agent_id, creator } = agent('sandbox-echo');
-      const caller = demo.callers[1]!;
-      const opened = await command(caller.keypair_path, 'execution', 'open', agent_id, '--task', 'by hand');
-      const relay = identities.relayAuthority;
-      const resultHash = hashResult('by hand');
-      const signature = parseSignature(
-        signResult(loadSigningKey(signingKeyPath(demoDir, 'sandbox-echo')), resultHash),
-      )!;
-      const settle = (signed: Uint8Array) =>
-        settleExecution({
-          relayAuthority: relay.publicKey,
-          executionId: parseUuid(opened.execution_id)!,
-          listing: new PublicKey(agent_id),
-          payout: usdcOf(creator),
-          rentSponsor: new PublicKey(caller.wallet),
-          resultHash: parseResultHash(resultHash),
-          signature: signed,
-          executionTimeMs: 1,
-        });
-      const simulated = await validator.connection.simulateTransaction(
-        new Transaction({ feePayer: relay.publicKey }).add(settle(signature)),
-        [relay],
-      );
-      expect(simulated.value.err).to.equal(null);
-
-      const before = await balances();
-      for (const bit of [0, 255, 256, 511]) {
-        const forged = Uint8Array.from(signature);
-        forged[bit >> 3]! ^= 1 << (bit & 7);
-        const error = (await errorOf(settle(forged), relay)) as { InstructionError: [number, { Custom: number }] };
-        expect(errorFromCode(error.InstructionError[1].Custom)?.name).to.equal('SignatureInvalid');
-      }
-      expect(await balances()).to.deep.equal(before);
-      expect(await escrowExists(opened.execution_id)).to.equal(true);
-
-      expect(await errorOf(settle(signature), relay)).to.equal(null);
-      expect(await escrowExists(opened.execution_id)).to.equal(false);
-      // The wallet paid at the open.
-      const paid = { ...before, [caller.wallet]: before[caller.wallet]! + SANDBOX_PRICE };
-      visit().assertPaid(paid, await balances(), 'sandbox-echo', SANDBOX_PRICE, 1);
-    });
+    it('stops everything on Ctrl-C', () => stage.end('SIGINT'));
   });
-}
+});
 
 function tellOfManyCalls(stage: () => Stage): void {
   describe('many concurrent calls, and their readers', () => {
@@ -232,149 +143,4 @@ function tellOfFaults(stage: () => Stage): void {
         await stage().validator.restart();
       }));
   });
-}
-
-/** Compares accounts at the beginning and the end of the hour. */
-function createHour(stage: () => Stage, initial: () => Balances) {
-  const visit = () => stage().visit();
-  let first: { lamports: Lamports; latest: string };
-
-  /** All executions of all callers. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test is about
-  async function rows(): Promise<any[]> {
-    const found = [];
-    for (const caller of visit().demo.callers.keys()) {
-      for (let page = 0; ; page += 100) {
-        const { executions } = (await visit().send(`/v1/executions?limit=100&offset=${page}`, caller)).body;
-        found.push(...executions.map((row: object) => ({ ...row, payer: caller })));
-        if (executions.length < 100) break;
-      }
-    }
-    return found;
-  }
-  const ids = async (): Promise<string[]> => (await rows()).map((row) => row.execution_id);
-
-  /** Checks that the relay has lost nothing except its fees. */
-  async function assertNothingLost(): Promise<Lamports> {
-    const { fees, given } = await readFees(visit(), first.latest);
-    const now = await readLamports(visit(), await ids());
-    expect(total(now)).to.equal(total(first.lamports) - fees + given, JSON.stringify({ fees, given }, String));
-    return now;
-  }
-
-  const now = async (): Promise<number> => {
-    const account = await stage().validator.connection.getAccountInfo(CLOCK_ADDRESS, 'confirmed');
-    return Number(decodeClock(account!.data));
-  };
-
-  return {
-    begins(): void {
-      describe('the accounts', () => {
-        it("sum to the relay's start balance minus fees, including what it has lent", async () => {
-          first = {
-            lamports: await readLamports(visit(), await ids()),
-            latest: await latestOf(visit()),
-          };
-          const { body } = await visit().execute('sandbox-echo', { task: 'counted' });
-          expect(body.result).to.equal('counted');
-          const after = await assertNothingLost();
-          expect(total(first.lamports) - total(after)).to.equal(2n * BigInt(FEE));
-        });
-      });
-    },
-
-    /** Three days pass while the relay is dead. A stranger refunds one open call. */
-    async passThreeDays(): Promise<void> {
-      await assertNothingLost();
-      const { connection } = stage().validator;
-      const stranger = Keypair.generate();
-      const keypair = join(stage().dataDir, 'stranger.json');
-      writeFileSync(keypair, JSON.stringify([...stranger.secretKey]));
-      const funding = await connection.requestAirdrop(stranger.publicKey, 1e9);
-      await connection.confirmTransaction({ signature: funding, ...(await connection.getLatestBlockhash()) });
-
-      const before = await visit().balances();
-      const task = { task: 'left alone', parameters: { seconds: 25 }, timeout_seconds: 30, async: true };
-      const { body } = await visit().execute('sandbox-slow', task);
-      const id = body.execution_id;
-      expect(await visit().escrowExists(id)).to.equal(true);
-      await stage().end('SIGKILL');
-      const began = await now();
-      await stage().validator.warp(WARP_SLOTS);
-      expect((await now()) - began).to.be.greaterThan(74 * 3_600);
-
-      const refund = ['execution', 'refund', id, '--keypair', keypair, '--rpc-url', stage().validator.rpcUrl];
-      const { code, stderr } = await cli(refund, { DATA_DIR: join(stage().dataDir, 'nowhere') });
-      expect(code, stderr).to.equal(0);
-      expect(await visit().balances()).to.deep.equal(before);
-      expect(await visit().escrowExists(id)).to.equal(false);
-      expect(await visit().lamports(stranger.publicKey)).to.equal(BigInt(1e9 - FEE));
-
-      await stage().start();
-      await visit().sendUntil(`/v1/executions/${id}`, 0, (answer) => answer.body.status === 'failed');
-      expect(await visit().balances()).to.deep.equal(before);
-    },
-
-    ends(): void {
-      describe('three days later', () => {
-        let archived: string[];
-
-        it('every eligible record is archived or closed, and no other', async () => {
-          const since = (await now()) - 3 * 86_400;
-          const all = await rows();
-          const isOld = (row: { completed_at: string }) => Date.parse(row.completed_at) / 1_000 < since;
-          const old = all.filter(isOld);
-          archived = old.filter(({ status }) => status === 'completed').map((row) => row.execution_id);
-          expect(archived.length).to.be.greaterThan(CONCURRENT + 16);
-          const isThere = async (some: typeof all) => {
-            const found = await Promise.all(
-              some.map(({ execution_id }) => visit().exists(visit().recordOf(execution_id))),
-            );
-            return found.filter(Boolean).length;
-          };
-          const left = () => isThere(old);
-          await until('all of them are gone', async () => (await left()) === 0, PATIENCE_MS, left);
-          const young = all.filter((row) => !isOld(row));
-          expect(await isThere(young)).to.equal(young.length);
-        });
-
-        it('each archived record has a proof that the validator alone confirms', async () => {
-          const { demo, send, sendUntil } = visit();
-          const leaves = new Set<number>();
-          for (const id of archived) {
-            const { body } = await sendUntil(`/v1/executions/${id}/archive`, null, ({ status }) => status === 200);
-            leaves.add(body.leaf_index);
-            const words = ['archive', 'verify', id, '--base-url', demo.base_url, '--rpc-url', demo.rpc_url, '--json'];
-            const { code, stdout, stderr } = await runHere(words);
-            expect(code, stderr).to.equal(0);
-            expect(JSON.parse(stdout)).to.include({ execution_id: id, verified: true, status: 'completed' });
-          }
-          expect(leaves.size).to.equal(archived.length);
-          const rebuilt = await runHere(['archive', 'rebuild', '0', '--rpc-url', demo.rpc_url, '--json']);
-          expect(rebuilt.code, rebuilt.stderr).to.equal(0);
-          expect((await send(`/v1/executions/${archived[0]}`, 0)).body.status).to.equal('completed');
-        });
-
-        it('all balances match the rows, and the relay is missing only its fees', async () => {
-          const { demo, balances, send } = visit();
-          const [one, other] = demo.callers.map(({ wallet }) => wallet) as [string, string];
-          const expected = { ...initial() };
-          expected[one]! += SLASH;
-          expected[other]! -= GIFT;
-          const units = (usdc: number) => BigInt(Math.round(usdc * 1e6));
-          for (const row of await rows()) {
-            if (row.status !== 'completed' && row.status !== 'disputed') continue;
-            const { body } = await send(`/v1/executions/${row.execution_id}`, row.payer);
-            const creator = demo.agents.find(({ agent_id }) => agent_id === row.agent_id)?.creator;
-            expected[demo.callers[row.payer]!.wallet]! -= units(body.cost_usdc);
-            if (creator) expected[creator]! += units(body.creator_amount_usdc);
-            expected.treasury! += units(body.platform_amount_usdc);
-          }
-          expect(await balances()).to.deep.equal(expected);
-          const { lent } = await assertNothingLost();
-          expect(lent < first.lamports.lent, `${lent} are still lent`).to.equal(true);
-        });
-      });
-    },
-  };
 }

@@ -14,7 +14,7 @@ export interface Reading {
 const MAX_ADDRESSES = 99;
 /**
  * A reading waits for others at most as long as the last call took, so at worst it takes twice as long. It never waits
- * longer than this, an eighth of a slot.
+ * longer than this, a quarter of a slot.
  */
 const MAX_GAP_MS = 50;
 

@@ -35,9 +35,12 @@ const SPARE_UNITS = 20_000;
  */
 const SPARE_UNITS_TO_OPEN = 40_000;
 const MEASURE_AGAIN_AFTER = 200;
-/** Maximum doublings of the price while transactions are late, and the least time between two changes. */
+/**
+ * Maximum doublings of the price while transactions are late, and the least time between two changes. All of them fit
+ * into the 30 s for which a transaction is valid.
+ */
 const MAX_PRESSURE = 6;
-const PRESSURE_MS = 5_000;
+const PRESSURE_MS = 2_500;
 /** Base of a raised price if the market asks for nothing, micro-lamports per unit. */
 const MIN_RAISED_PRICE = 1_000n;
 const MICROLAMPORTS = 1_000_000n;

@@ -10,8 +10,8 @@ import { type Observe, timed } from './stages.ts';
 
 /** Everything that decides about money is read at this commitment. What it shows never comes back. */
 export const COMMITMENT = 'finalized';
-/** A node that is further behind than this is out of order. */
-export const MAX_LAG_SLOTS = 64;
+/** A node that is further behind than this is out of order. About 26 s of slots of 200 ms. */
+export const MAX_LAG_SLOTS = 128;
 const CLOCK = CLOCK_ADDRESS.toBase58();
 
 /** Accounts in the requested order, null if there is none, and the chain's clock in unix seconds. */

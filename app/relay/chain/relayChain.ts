@@ -102,7 +102,7 @@ export function createRelayChain(options: {
   const fees = options.createFees?.(connection);
   fees?.start();
   const base = { nodes, agreement, finality, log, observe };
-  const { authority, feePayer, sign, countersign, recentBlockhash, isOwn, quote } = createSigner({
+  const { authority, feePayer, sign, countersign, lastHeightOf, isOwn, quote } = createSigner({
     ...base,
     authority: options.authority,
     feePayer: options.feePayer ?? null,
@@ -123,7 +123,7 @@ export function createRelayChain(options: {
     feePayer,
     sign,
     countersign,
-    recentBlockhash,
+    lastHeightOf,
     isOwn,
     quote,
     hasSucceeded: confirmations.hasSucceeded,
@@ -144,7 +144,9 @@ export function createRelayChain(options: {
     },
     async wouldFail(payment) {
       const transaction = VersionedTransaction.deserialize(payment);
-      const { value } = await connection.simulateTransaction(transaction, { sigVerify: false, commitment: COMMITMENT });
+      // The client may have a newer blockhash than the final state.
+      const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
+      const { value } = await connection.simulateTransaction(transaction, config);
       return value.err !== null;
     },
     listOfAuthority: (limit) =>

@@ -161,7 +161,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
     const headers = {
       'x-forwarded-for': address,
-      'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)),
+      'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)),
     };
     const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
     return { task, payer, deposit: new PublicKey(accepted.payTo), ask };
@@ -345,7 +345,6 @@ describe('kill -9 of a relay that holds deposits', function () {
       const all = await begin(doomed, ['reopened'], mode);
       const first = await rowsOf(all.doomed);
       await outliveOpens();
-      await untilCurrent(doomed);
       release(doomed, all.doomed);
       await untilDoomed(doomed, all.doomed);
       const rows = await rowsOf(all.doomed);
@@ -421,15 +420,6 @@ describe('kill -9 of a relay that holds deposits', function () {
         await market.node.rpc('surfnet_setAccount', [address.toBase58(), account]);
       }
     };
-  }
-
-  /** After the clock was moved, waits until the relay signs with a blockhash that is still valid. */
-  async function untilCurrent(relay: RelayHandle): Promise<void> {
-    await until('the relay has a valid blockhash', async () => {
-      const quoted = await request(relay.url, path(), { body: { task: 'current?' } });
-      const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-      return (await market.node.connection.isBlockhashValid(accepted.extra.recentBlockhash)).value;
-    });
   }
 
   /** Waits until no open that was signed before can land. */

@@ -1,8 +1,10 @@
 /**
- * Tracks the relay's lamports. It only pays fees and lends rent. So the sum of its balance, the callers' gas balances
- * and the rent it has lent changes only by the fees of its transactions and by gifts from a faucet.
+ * Checks the money of a whole story. The relay only pays fees and lends rent. So the sum of its lamports, the callers'
+ * gas balances and the rent it has lent changes only by the fees of its transactions and by gifts from a faucet. USDC
+ * moves only as the rows say.
  */
 import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
 import { chunks } from '../../app/process/chunks.ts';
 import {
   decodeAccount,
@@ -15,12 +17,12 @@ import {
 } from '../../app/sdk/program/program.ts';
 import { readTransaction } from '../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import type { Visitor } from '../journey/visitor.ts';
+import type { Balances, Visitor } from '../journey/visitor.ts';
 
 /** Transactions per request. A node accepts 50 KiB. */
 const AT_ONCE = 50;
 
-export interface Lamports {
+interface Lamports {
   /** Balance of the relay authority. */
   relay: bigint;
   /** The callers' gas balances. */
@@ -32,7 +34,7 @@ export interface Lamports {
 }
 
 /** `executionIds` must contain all executions so far. */
-export async function readLamports({ demo, connection }: Visitor, executionIds: readonly string[]): Promise<Lamports> {
+async function readLamports({ demo, connection }: Visitor, executionIds: readonly string[]): Promise<Lamports> {
   const relay = new PublicKey(demo.relay_authorities[0]!);
   const spenders = demo.callers.map(({ wallet }) => findSpender(new PublicKey(wallet)));
   const read = async (keys: PublicKey[]) =>
@@ -56,10 +58,10 @@ export async function readLamports({ demo, connection }: Visitor, executionIds: 
   };
 }
 
-export const total = ({ relay, gas, lent, archive }: Lamports): bigint => relay + gas + lent + archive;
+const total = ({ relay, gas, lent, archive }: Lamports): bigint => relay + gas + lent + archive;
 
 /** Fees paid by the relay authority since that transaction, and lamports it received outside the marketplace. */
-export async function readFees({ demo, connection }: Visitor, since: string): Promise<{ fees: bigint; given: bigint }> {
+async function readFees({ demo, connection }: Visitor, since: string): Promise<{ fees: bigint; given: bigint }> {
   const relay = new PublicKey(demo.relay_authorities[0]!);
   const signatures: ConfirmedSignatureInfo[] = [];
   for (;;) {
@@ -87,8 +89,59 @@ export async function readFees({ demo, connection }: Visitor, since: string): Pr
 }
 
 /** The latest transaction of the relay authority. */
-export async function latestOf({ demo, connection }: Visitor): Promise<string> {
+async function latestOf({ demo, connection }: Visitor): Promise<string> {
   const relay = new PublicKey(demo.relay_authorities[0]!);
   const [latest] = await connection.getSignaturesForAddress(relay, { limit: 1 }, 'confirmed');
   return latest!.signature;
 }
+
+/** Begins to count. Executions and transactions before it belong to the opening balance. */
+export async function openBooks(visit: () => Visitor, initial: Balances) {
+  /** All executions of all callers. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers are what the test is about
+  async function rows(): Promise<any[]> {
+    const found = [];
+    for (const caller of visit().demo.callers.keys()) {
+      for (let page = 0; ; page += 100) {
+        const { executions } = (await visit().send(`/v1/executions?limit=100&offset=${page}`, caller)).body;
+        found.push(...executions.map((row: object) => ({ ...row, payer: caller })));
+        if (executions.length < 100) break;
+      }
+    }
+    return found;
+  }
+  const ids = async (): Promise<string[]> => (await rows()).map((row) => row.execution_id);
+  const first = await readLamports(visit(), await ids());
+  const latest = await latestOf(visit());
+
+  return {
+    rows,
+    /** Checks that the relay has lost nothing except its fees. Returns these, lamports. */
+    async assertNothingLost(): Promise<bigint> {
+      const { fees, given } = await readFees(visit(), latest);
+      const now = await readLamports(visit(), await ids());
+      expect(total(now)).to.equal(total(first) - fees + given, JSON.stringify({ fees, given }, String));
+      return fees;
+    },
+
+    /** Checks that all USDC is where the rows say, after `moved` by transactions without a row. */
+    async assertBalances(moved: (callers: string[]) => Balances = () => ({})): Promise<void> {
+      const { demo, balances, send } = visit();
+      const wallets = demo.callers.map(({ wallet }) => wallet);
+      const expected = { ...initial };
+      for (const [name, change] of Object.entries(moved(wallets))) expected[name]! += change;
+      const units = (usdc: number) => BigInt(Math.round(usdc * 1e6));
+      for (const row of await rows()) {
+        if (row.status !== 'completed' && row.status !== 'disputed') continue;
+        const { body } = await send(`/v1/executions/${row.execution_id}`, row.payer);
+        const creator = demo.agents.find(({ agent_id }) => agent_id === row.agent_id)?.creator;
+        expected[wallets[row.payer]!]! -= units(body.cost_usdc);
+        if (creator) expected[creator]! += units(body.creator_amount_usdc);
+        expected.treasury! += units(body.platform_amount_usdc);
+      }
+      expect(await balances()).to.deep.equal(expected);
+    },
+  };
+}
+
+export type Books = Awaited<ReturnType<typeof openBooks>>;
