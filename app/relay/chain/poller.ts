@@ -20,7 +20,7 @@ const PATIENCE_MS = 900;
  * there.
  */
 const DOUBT_MS = 1_000;
-/** A transaction that is not final at this age beyond a finality, a dozen slots of 200 ms, is late: others pay more. */
+/** A transaction that is not final at this age beyond a finality, eight slots of 200 ms, is late: others pay more. */
 const LATE_MS = 2_000;
 export const lateMs = ({ ms }: Finality): number => LATE_MS + ms;
 

@@ -144,7 +144,9 @@ export function createRelayChain(options: {
     },
     async wouldFail(payment) {
       const transaction = VersionedTransaction.deserialize(payment);
-      const { value } = await connection.simulateTransaction(transaction, { sigVerify: false, commitment: COMMITMENT });
+      // The client may have a newer blockhash than the final state.
+      const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
+      const { value } = await connection.simulateTransaction(transaction, config);
       return value.err !== null;
     },
     listOfAuthority: (limit) =>

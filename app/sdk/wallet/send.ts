@@ -133,7 +133,7 @@ async function confirm(
       const status = value[0];
       const isFinal = status?.confirmationStatus === 'finalized';
       if (isFinal && !status.err) return;
-      if (isFinal) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
+      if (isFinal) throw failed(`The transaction ${signature} failed:`, status.err ?? '', facts);
       if (!status && blockHeight > lastHeight && context.slot >= absoluteSlot) throw new Expired(reason);
     } catch (error) {
       if (error instanceof Failed) throw error;

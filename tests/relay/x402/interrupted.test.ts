@@ -58,6 +58,7 @@ describe('payments of x402 clients that are interrupted', function () {
     const accounts = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
     return accounts.every((account) => account === null);
   };
+
   async function payFor(task: string, payer: Keypair, accepted: Accepted): Promise<Bought> {
     const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
     const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
