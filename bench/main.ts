@@ -79,7 +79,7 @@ await runScript(
     .option('--quick', 'quick and less precise: one round, fewer calls, and lists up to 100,000 executions')
     .addOption(new Option('--only <part>', about.join(', ')).choices(Object.keys(PARTS)))
     .option('--peers', 'the same as --only peers')
-    .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 400)
+    .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 200)
     .option('--executions <n>', 'measure lists only with this number of executions', wholeFrom(1_000))
     .option('--plot <file>', 'write the figures of the part lists to this file, as SVG')
     .option('--json', 'print the figures as one JSON object to stdout')

@@ -9,7 +9,7 @@ import { ourLosses, startDoor, startOurs } from './peers/ours.ts';
 import { CASES, type Loss, PRICE, type Side } from './peers/side.ts';
 import { startX402, x402Losses } from './peers/x402.ts';
 
-const SLOT_MS = 400;
+const SLOT_MS = 200;
 /** For the failure cases, which are not timed. */
 const FAST_SLOT_MS = 50;
 const WARM_UP = 5;

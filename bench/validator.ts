@@ -5,6 +5,7 @@
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createMockUsdc, mintMockUsdc, sendAndConfirm } from '../app/local/network.ts';
 import { findEscrow } from '../app/sdk/program/program.ts';
+import { readTransaction } from '../app/sdk/program/transaction.ts';
 import { until } from '../tests/harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR } from '../tests/harness/node/validator.ts';
 import { cleanUp, newDirectory } from '../tests/local/start.ts';
@@ -115,8 +116,7 @@ async function measureCosts({ visit, validator: { connection } }: Awaited<Return
     const found = await connection.getSignaturesForAddress(recordOf(executionId), {}, 'confirmed');
     return Promise.all(
       found.reverse().map(async ({ signature }) => {
-        const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
-        const { meta } = (await connection.getTransaction(signature, options))!;
+        const { meta } = (await readTransaction(connection, signature, 'confirmed'))!;
         return { compute_units: meta!.computeUnitsConsumed!, fee_lamports: meta!.fee };
       }),
     );

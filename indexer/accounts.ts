@@ -45,20 +45,13 @@ export interface AccountRows {
   refunds: { record: string; authority: string; reason: bigint }[];
   /** Changes to accounts that no longer exist, in the transaction's order. */
   gone: GoneAccount[];
-  /** Slots of readings that are not final, so a fork may still drop them. */
-  provisionalAt: Set<bigint>;
 }
 
-/** Where accounts are read, and how final they must be. */
+/** Where accounts are read, and the oldest state to accept, if later than the transaction. */
 export interface AccountSource {
   connection: Connection;
-  commitment: 'confirmed' | 'finalized';
-  /** The oldest state to accept, if later than the transaction. */
   minSlot?: bigint;
 }
-
-/** `onRead` gets the slot of each reading. */
-type Source = AccountSource & { onRead(slot: bigint): void };
 
 /** An account that an instruction made or changed, and that no longer exists. */
 export interface GoneAccount {
@@ -163,11 +156,6 @@ async function readRowsOf(
     archives: [],
     refunds: readRefunds(invocations),
     gone: [],
-    provisionalAt: new Set(),
-  };
-  const node: Source = {
-    ...source,
-    onRead: (slot) => void (source.commitment === 'confirmed' && rows.provisionalAt.add(slot)),
   };
   const found = new Set<string>();
   const listings = new Set<string>();
@@ -189,12 +177,12 @@ async function readRowsOf(
       rows.disputes.push(disputeRow(address, decodeAccount(name, data), evidenceUri, slot));
     } else if (name === 'Archive') rows.archives.push(archiveRow(address, decodeAccount(name, data), slot));
   };
-  const read = (some: readonly string[]) => readAccounts(node, programId, at.slot, some);
+  const read = (some: readonly string[]) => readAccounts(source, programId, at.slot, some);
   for await (const account of read(addresses)) addRow(account);
   // A dispute's row takes its execution's id from the record. Some dispute instructions do not write the record.
   const records = rows.disputes.map(({ record }) => record).filter((record) => !found.has(record));
   for await (const account of read(records)) addRow(account);
-  for (const listing of listings) rows.listings.push(await readListing(node, at.slot, listing));
+  for (const listing of listings) rows.listings.push(await readListing(source, at.slot, listing));
   return { rows, found };
 }
 
@@ -207,14 +195,14 @@ interface ReadAccount {
 
 /** The accounts among these addresses that the program owns. */
 async function* readAccounts(
-  node: Source,
+  source: AccountSource,
   programId: PublicKey,
   minContextSlot: number,
   addresses: readonly string[],
 ): AsyncGenerator<ReadAccount> {
   for (const some of chunks(addresses, ACCOUNTS_PER_CALL)) {
     const chunk = some.map((address) => new PublicKey(address));
-    const { context, value } = await readAtLeast(node, chunk, minContextSlot);
+    const { context, value } = await readAtLeast(source, chunk, minContextSlot);
     for (const [index, account] of value.entries()) {
       if (!account?.owner.equals(programId)) continue;
       yield { address: chunk[index]!, data: account.data, slot: BigInt(context.slot) };
@@ -223,9 +211,9 @@ async function* readAccounts(
 }
 
 /** A listing and its collateral are made together and never closed. One call reads both at one slot. */
-async function readListing(node: Source, minContextSlot: number, listing: string): Promise<ListingRow> {
+async function readListing(source: AccountSource, minContextSlot: number, listing: string): Promise<ListingRow> {
   const address = new PublicKey(listing);
-  const { context, value } = await readAtLeast(node, [address, findCollateral(address)], minContextSlot);
+  const { context, value } = await readAtLeast(source, [address, findCollateral(address)], minContextSlot);
   const [account, collateral] = value;
   if (!account || !collateral) throw new Error(`the node does not have the listing ${listing} and its collateral`);
   const held = decodeAccount('CreatorCollateral', collateral.data);
@@ -255,15 +243,9 @@ async function readGone(
 }
 
 /** `minContextSlot` makes a node that is behind return an error instead of an older state; the caller retries. */
-async function readAtLeast(
-  { connection, commitment, onRead, minSlot = 0n }: Source,
-  addresses: PublicKey[],
-  slot: number,
-) {
+function readAtLeast({ connection, minSlot = 0n }: AccountSource, addresses: PublicKey[], slot: number) {
   const minContextSlot = Math.max(slot, Number(minSlot));
-  const read = await connection.getMultipleAccountsInfoAndContext(addresses, { commitment, minContextSlot });
-  onRead(BigInt(read.context.slot));
-  return read;
+  return connection.getMultipleAccountsInfoAndContext(addresses, { commitment: 'finalized', minContextSlot });
 }
 
 function isAccount(name: keyof Accounts, data: Uint8Array): boolean {

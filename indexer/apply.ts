@@ -1,6 +1,5 @@
 /**
- * Writes a batch of transactions in one database transaction: raw events, derived rows, figures, cursor and undo
- * images.
+ * Writes a batch of transactions in one database transaction: raw events, derived rows, figures and cursor.
  * It first reads the affected rows, then changes them in memory in the order of the chain, and writes each once. A
  * larger batch costs less per transaction. Applying a transaction again changes nothing. A transaction that cannot be
  * applied fails the whole batch, and the error names its signature.
@@ -16,12 +15,10 @@ import { GONE_TABLES, load, loadKeyed, loadWhole } from './load.ts';
 import { save } from './save.ts';
 import { passOverGone, writeSnapshot } from './snapshot.ts';
 import type { EventlessRow, EventRow, Flag, IndexDatabase } from './tables.ts';
-import { raiseFloor, saveUndo } from './undo.ts';
 import { type RowSet, Unit } from './unit.ts';
 import { changeRow, MissingRow } from './write.ts';
 
 export type { ChainTransaction } from './chainTransaction.ts';
-export { forgetUndo, rollbackTo } from './undo.ts';
 
 /** This version cannot write the transaction. The indexer stops, because going on would lose it. */
 export class ApplyError extends Error {
@@ -56,13 +53,12 @@ export function requireCursor(cursor: { signature: string } | null | undefined, 
 }
 
 /**
- * Applies new transactions, which must be in the order of the chain. `rollbackTo` can undo changes above
- * `finalizedSlot`. Throws ApplyError or SnapshotNeeded, and then leaves the tables unchanged.
+ * Applies new transactions, which must be final and in the order of the chain. Throws ApplyError or SnapshotNeeded, and
+ * then leaves the tables unchanged.
  */
 export async function applyBatch(
   db: Kysely<IndexDatabase>,
   batch: readonly ChainTransaction[],
-  finalizedSlot: bigint,
   /**
    * The last transaction applied when the batch was listed, null for none. Throws CursorMoved if it has changed since.
    */
@@ -71,7 +67,7 @@ export async function applyBatch(
   if (batch.length === 0) return;
   try {
     await db.transaction().execute(async (transaction) => {
-      await applyNew(transaction, batch, finalizedSlot, after);
+      await applyNew(transaction, batch, after);
     });
   } catch (error) {
     if (isTold(error)) throw error;
@@ -81,7 +77,7 @@ export async function applyBatch(
         // Check the cursor again: another process may have replaced the tables, which may have caused the first
         // failure.
         const last = index === 0 ? after : undefined;
-        await applyNew(transaction, [item], finalizedSlot, last).catch((cause) => {
+        await applyNew(transaction, [item], last).catch((cause) => {
           throw isTold(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
@@ -92,23 +88,24 @@ export async function applyBatch(
 type Db = Kysely<IndexDatabase>;
 
 /**
- * Writes accounts as they are now, for transactions up to this slot that the node has forgotten. This cannot be undone.
+ * Writes accounts as they are now, in the place of transactions up to this slot that the node does
+ * not list.
  */
 export async function applyAccounts(db: Db, slot: bigint, snapshot: AccountRows): Promise<void> {
   const content: ChainTransaction['content'] = { kind: 'accounts', snapshot, carried: [] };
   const at = { signature: '', slot };
   await db.transaction().execute(async (transaction) => {
-    const unit = unitOf(slot);
+    const unit = new Unit();
     await load(transaction, unit, [{ ...at, content }]);
     writeSnapshot(unit, snapshot, at);
     await save(transaction, unit);
   });
 }
 
-/** Closes the rows of accounts that no longer exist. This cannot be undone. */
+/** Closes the rows of accounts that no longer exist. */
 export async function applyGone(db: Db, slot: bigint, table: ClosableTable, keys: readonly string[]): Promise<void> {
   await db.transaction().execute(async (transaction) => {
-    const unit = unitOf(slot);
+    const unit = new Unit();
     await loadKeyed(transaction, unit, table, keys);
     for (const key of keys) changeRow(unit, table, key, { closed: 1n, slot });
     await save(transaction, unit);
@@ -117,63 +114,57 @@ export async function applyGone(db: Db, slot: bigint, table: ClosableTable, keys
 
 export type ClosableTable = 'grants' | 'executions' | 'deposits' | 'disputes';
 
-/** A unit of work that keeps no undo images. */
-function unitOf(slot: bigint): Unit {
-  const unit = new Unit(slot);
-  unit.slot = slot;
-  return unit;
-}
-
 /**
- * Applies a transaction after later ones: its gap is closed. Its accounts have been read now, so they give its state.
+ * Applies a transaction after later ones: its gap is closed, or the node listed it late. Its accounts have been read now, so they give its state.
  * Its events add what no account shows, and the leaves of archives. An older state never replaces a newer one. The
- * cursor stays.
+ * cursor stays. Throws ApplyError.
  */
 export async function applyLate(db: Db, item: LateTransaction): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    const unit = unitOf(item.slot);
-    const raw: Raw = { events: [], eventless: [], gaps: [] };
-    await load(transaction, unit, [item]);
-    const gone = item.content.snapshot.gone.map(({ kind, address }) => {
-      const rows = unit.rows[GONE_TABLES[kind]] as unknown as RowSet<{ closed: Flag }>;
-      return { kind, address, rows, wasKnown: rows.get(address) !== null };
+  await db
+    .transaction()
+    .execute((transaction) => writeLate(transaction, item))
+    .catch((error) => {
+      throw isTold(error) ? error : new ApplyError(item.signature, error);
     });
-    foldTransaction(unit, item, raw, await readKnown(transaction, [item]));
-    for (const { kind, address, rows, wasKnown } of gone) {
-      const row = rows.get(address);
-      if (!row || row.closed === 1n) continue;
-      // The events that ended it were passed over without a row, so a new row would stay open for ever.
-      if (!wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
-      else rows.put({ ...row, closed: 1n });
-    }
-    await saveRaw(transaction, raw);
-    await save(transaction, unit);
-    await transaction.deleteFrom('gaps').where('signature', '=', item.signature).execute();
+}
+
+async function writeLate(db: Db, item: LateTransaction): Promise<void> {
+  const unit = new Unit();
+  const raw: Raw = { events: [], eventless: [], gaps: [] };
+  await load(db, unit, [item]);
+  const { gone: absent } = item.content.kind === 'unreadable' ? { gone: [] } : item.content.snapshot;
+  const gone = absent.map(({ kind, address }) => {
+    const rows = unit.rows[GONE_TABLES[kind]] as unknown as RowSet<{ closed: Flag }>;
+    return { kind, address, rows, wasKnown: rows.get(address) !== null };
   });
+  foldTransaction(unit, item, raw, await readKnown(db, [item]));
+  for (const { kind, address, rows, wasKnown } of gone) {
+    const row = rows.get(address);
+    if (!row) continue;
+    // The events that ended it were passed over without a row, so a new row would stay open for ever.
+    if (row.closed === 0n && !wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
+    else {
+      rows.put({ ...row, closed: 1n });
+      if (unit.rows.unread_accounts.get(address)) unit.rows.unread_accounts.remove(address);
+    }
+  }
+  await db.deleteFrom('gaps').where('signature', '=', item.signature).execute();
+  await saveRaw(db, raw);
+  await save(db, unit);
 }
 
 /** The error already names its transaction, or concerns none. */
 const isTold = (error: unknown): boolean =>
   error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved || isTemporary(error);
 
-async function applyNew(
-  db: Db,
-  batch: readonly ChainTransaction[],
-  finalizedSlot: bigint,
-  after: string | null | undefined,
-): Promise<void> {
-  const unit = new Unit(finalizedSlot);
+async function applyNew(db: Db, batch: readonly ChainTransaction[], after: string | null | undefined): Promise<void> {
+  const unit = new Unit();
   await loadWhole(db, unit, 'cursor');
   if (after !== undefined) requireCursor(unit.rows.cursor.any(), after);
   const known = await readKnown(db, batch);
   await load(db, unit, batch);
   await saveRaw(db, fold(unit, batch, known));
-  await saveReadings(db, batch);
   await save(db, unit);
-  await saveUndo(db, unit);
-  let finalized = -1n;
-  for (const { slot } of batch) if (slot <= finalizedSlot && slot > finalized) finalized = slot;
-  await raiseFloor(db, finalized);
 }
 
 /** Rows for the tables of raw events, with values in the order of the columns. */
@@ -192,7 +183,6 @@ const NO_EVENT = -1;
 function fold(unit: Unit, batch: readonly ChainTransaction[], known: Set<string>): Raw {
   const raw: Raw = { events: [], eventless: [], gaps: [] };
   for (const [at, item] of batch.entries()) {
-    unit.slot = item.slot;
     try {
       foldTransaction(unit, item, raw, known);
     } catch (error) {
@@ -256,17 +246,6 @@ async function readKnown(db: Db, batch: readonly ChainTransaction[]): Promise<Se
   return known;
 }
 
-/** Saves the readings that must be checked again until they are final. */
-async function saveReadings(db: Db, batch: readonly ChainTransaction[]): Promise<void> {
-  const rows = batch.flatMap(({ slot, content }) =>
-    content.kind === 'failed' || content.kind === 'unreadable' || !content.snapshot
-      ? []
-      : [...content.snapshot.provisionalAt].map((readSlot) => [slot, readSlot]),
-  );
-  const columns = ['slot', 'read_slot'];
-  await writeRows(db, { table: 'readings', columns, conflict: { key: columns } }, rows);
-}
-
 const EVENT_COLUMNS = ['signature', 'event_index', 'slot', 'name', 'data'] as const;
 
 const GAP_COLUMNS = ['signature', 'slot', 'reason'] as const;
@@ -274,6 +253,5 @@ const GAP_COLUMNS = ['signature', 'slot', 'reason'] as const;
 async function saveRaw(db: Db, { events, eventless, gaps }: Raw): Promise<void> {
   await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, events);
   await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, eventless);
-  const conflict = { key: ['signature'], set: ['slot', 'reason'] };
-  await writeRows(db, { table: 'gaps', columns: GAP_COLUMNS, conflict }, gaps);
+  await writeRows(db, { table: 'gaps', columns: GAP_COLUMNS }, gaps);
 }

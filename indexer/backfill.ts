@@ -12,17 +12,14 @@ type Db = Kysely<IndexDatabase>;
 export type BackfillState = Omit<IndexDatabase['backfill'], 'id'>;
 
 export function readState(db: Db): Promise<BackfillState | undefined> {
-  return db.selectFrom('backfill').select(['state', 'token', 'finalized_slot']).executeTakeFirst();
+  return db.selectFrom('backfill').select(['state', 'token']).executeTakeFirst();
 }
 
-export async function begin(db: Db, state: 'listing' | 'history', finalizedSlot: bigint): Promise<void> {
+export async function begin(db: Db, state: 'listing' | 'history'): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('listed_signatures').execute();
     await transaction.deleteFrom('backfill').execute();
-    await transaction
-      .insertInto('backfill')
-      .values({ id: 1n, state, token: null, finalized_slot: finalizedSlot })
-      .execute();
+    await transaction.insertInto('backfill').values({ id: 1n, state, token: null }).execute();
   });
 }
 

@@ -17,5 +17,5 @@ export interface ChainTransaction {
     | { kind: 'accounts'; snapshot: AccountRows; carried: MarketplaceEvent[] };
 }
 
-/** A transaction whose accounts have been read, to be applied after later ones. */
-export type LateTransaction = ChainTransaction & { content: { snapshot: AccountRows } };
+/** A transaction to be applied after later ones. If it can be read, its accounts have been read too. */
+export type LateTransaction = ChainTransaction & { content: { kind: 'unreadable' } | { snapshot: AccountRows } };

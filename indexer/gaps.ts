@@ -5,19 +5,19 @@
 import type { Logger } from 'pino';
 import { applyLate } from './apply.ts';
 import type { IngestDeps } from './ingest.ts';
-import { readGaps, readProgress } from './read.ts';
+import { readGaps } from './read.ts';
 import { readLate } from './transactions.ts';
 
-/** Applies the transactions that can be read now, the oldest first. */
-export async function closeGaps(deps: IngestDeps, log: Logger): Promise<void> {
+/** Applies the transactions that can be read now, the oldest first. `head` is the slot that the tables have reached. */
+export async function closeGaps(deps: IngestDeps, head: bigint, log: Logger): Promise<void> {
   for (const gap of await readGaps(deps.db)) {
-    const progress = await readProgress(deps.db);
-    const item = await readLate(deps, gap, progress?.slot ?? 0n);
-    if (!item) {
-      log.warn({ signature: gap.signature, slot: Number(gap.slot) }, gap.reason);
+    const { signature, slot, reason } = gap;
+    const item = await readLate(deps, gap, head);
+    if (!item || item.content.kind === 'unreadable') {
+      log.warn({ signature, slot: Number(slot) }, reason);
       continue;
     }
     await applyLate(deps.db, item);
-    log.info({ signature: gap.signature }, 'applied a transaction that could not be read before');
+    log.info({ signature }, 'applied a transaction that could not be read before');
   }
 }

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { OpenDatabase } from '../app/database/open.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import type { History } from '../app/solana/helius.ts';
+import { readLastRestart } from '../app/solana/lastRestart.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
 import { subscribe } from '../app/solana/subscription.ts';
 import { follow } from './follow.ts';
@@ -34,12 +35,12 @@ export interface IndexerOptions {
   /** Milliseconds between tests of the WebSocket. A dead one is noticed after two to three intervals. */
   heartbeatMs?: number;
   /**
-   * Milliseconds between searches of the last slots for transactions that the node left out. A known gap starts one at
-   * once.
+   * Milliseconds between second lists of the last slots, which find transactions that the node left out. A known gap
+   * starts one at once.
    */
   rescanMs?: number;
-  /** Milliseconds between comparisons of the provisional slots with the node's list. */
-  compareMs?: number;
+  /** Milliseconds between comparisons of rows with their accounts. */
+  repairMs?: number;
   /** Signatures per request. */
   signaturePage?: number;
   /** Source that fills an empty index in the order of the chain. By default, the node's list of signatures. */
@@ -68,7 +69,7 @@ export interface Indexer {
   /** Stops before or after the current batch is written, never in between. */
   stop(): Promise<void>;
   status(): Promise<IndexerStatus>;
-  /** Resolves when the tables hold everything confirmed before this call, up to this slot. Throws at the timeout. */
+  /** Resolves when the tables hold everything final before this call, up to this slot. Throws at the timeout. */
   caughtUpTo(slot: bigint | number, timeoutMs: number): Promise<void>;
 }
 
@@ -80,8 +81,8 @@ async function requireSameChain(
   patience: Pauses,
 ): Promise<void> {
   const refusal = await patience.untilDone('reaching the node', async () => {
-    const genesisHash = await connection.getGenesisHash();
-    return claimChain(db, { genesisHash, programId: programId.toBase58() });
+    const [genesisHash, restartSlot] = [await connection.getGenesisHash(), await readLastRestart(connection)];
+    return claimChain(db, { genesisHash, programId: programId.toBase58(), restartSlot });
   });
   if (refusal) throw new Error(refusal);
 }
@@ -101,14 +102,14 @@ function keeperOf(
   db: IngestDeps['db'],
   of: Pick<IngestDeps, 'connection' | 'programId' | 'notices'>,
 ): Keeper {
-  const { path, log, rescanMs, compareMs, signaturePage = 1_000, history } = options;
+  const { path, log, rescanMs, repairMs, signaturePage = 1_000, history } = options;
   const source = { ...of, signaturePage, ...(history && { history }) };
   return createKeeper({
     ingest: { ...source, db },
     log,
     rebuild: () => rebuild({ path, ingest: source, log }),
     rescanMs,
-    compareMs,
+    repairMs,
   });
 }
 
@@ -130,7 +131,7 @@ function listen(
   });
 }
 
-const NOTHING_YET: IndexStatus = { cursor: null, slot: null, finalizedSlot: null, checkedAt: null };
+const NOTHING_YET: IndexStatus = { cursor: null, slot: null, checkedAt: null };
 
 export function createIndexer(options: IndexerOptions): Indexer {
   const { log, programId = PROGRAM_ID } = options;

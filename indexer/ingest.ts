@@ -11,9 +11,9 @@ import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import {
   type Cursor,
+  isFinal,
   isForgotten,
   isOnChain,
-  type ListingDeps,
   NotJoined,
   readNewer,
   requireJoin,
@@ -39,13 +39,8 @@ export interface IngestDeps extends PrunedDeps, ReadDeps {
  * Transactions per database transaction. Helius answers with as many, and writing them blocks the event loop for 20 ms.
  */
 const BATCH_SIZE = 100;
-/**
- * Changes in this many slots before the finalized one can be undone too. reconcile.ts searches these slots for
- * transactions that the node left out. They cover over three minutes of mainnet.
- */
-export const UNDO_SLOTS = 1_024n;
-/** Nodes forget only final slots. A slot this close to the confirmed one is never final. */
-const PROVISIONAL_SLOTS = 31n;
+/** No node forgets slots this close to the last final one, so it need not be asked. */
+const KEPT_SLOTS = 31n;
 
 /**
  * Applies everything that is new. Returns the slot up to which the tables are complete. Throws ApplyError for a
@@ -53,27 +48,36 @@ const PROVISIONAL_SLOTS = 31n;
  * may be temporary.
  */
 export async function pass(deps: IngestDeps): Promise<bigint> {
+  const finalized = BigInt(await deps.connection.getSlot('finalized'));
+  const awaited = await readAwaited(deps.db);
+  if (finalized + 1n < awaited) {
+    throw new Error(
+      `the node's last final slot is ${finalized}, but the index has reached ${awaited - 1n}: it is behind`,
+    );
+  }
+  // Lists from now on include everything up to this slot.
+  return passAt({ ...deps, minSlot: finalized }, finalized);
+}
+
+async function passAt(deps: IngestDeps, finalized: bigint): Promise<bigint> {
   await goOnWithBackfill(deps);
-  // The list read next includes everything confirmed up to this slot.
-  const confirmed = BigInt(await deps.connection.getSlot('confirmed'));
   const cursor = await readCursor(deps.db);
   const listed = await readNewer(deps, cursor);
   const awaited = await readAwaited(deps.db);
   // Ask after listing, because the list does not show where the node cut it.
-  if (confirmed - awaited > PROVISIONAL_SLOTS && (await passOverPruned(deps, awaited))) return pass(deps);
-  const { finished, head } = splitUnfinished(listed, confirmed);
+  if (finalized - awaited > KEPT_SLOTS && (await passOverPruned(deps, awaited))) return pass(deps);
+  const { finished, head } = splitUnfinished(listed, finalized);
   const last = listed.at(-1);
-  if (listed.length >= deps.signaturePage && last?.confirmationStatus === 'processed') {
-    throw new Error('the node lists more transactions of an unfinished block than a page holds');
+  if (last && listed.length >= deps.signaturePage && !isFinal(last)) {
+    throw new Error('the node lists more transactions of unfinished blocks than a page holds');
   }
   if (last && (!cursor || listed.length >= deps.signaturePage)) {
     // More than one answer, or an empty index: keep the list on disk.
-    await backfill.begin(deps.db, 'listing', await readFinalized(deps));
+    await backfill.begin(deps.db, 'listing');
     await backfill.append(deps.db, finished);
     await goOnWithBackfill(deps);
   } else if (finished.length > 0) {
-    const finalized = await readFinalized(deps);
-    await applyListed(deps, finished.map(toListed).reverse(), finalized, cursor);
+    await applyListed(deps, finished.map(toListed).reverse(), cursor);
   }
   await writeProgress(deps.db, head, finished[0]?.signature ?? cursor?.signature ?? null);
   return head;
@@ -83,10 +87,6 @@ export function readCursor(db: Kysely<IndexDatabase>): Promise<Cursor | undefine
   return db.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
 }
 
-export async function readFinalized({ connection }: ListingDeps): Promise<bigint> {
-  return BigInt(await connection.getSlot('finalized'));
-}
-
 /** Stores how far the tables are complete. Throws CursorMoved if the last applied transaction is not `after`. */
 async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint, after: string | null): Promise<void> {
   const progress = { id: 1n, slot, checked_at: BigInt(Date.now()) };
@@ -94,7 +94,7 @@ async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint, after: str
     requireCursor(await readCursor(transaction), after);
     await transaction
       .insertInto('progress')
-      .values({ ...progress, finalized_slot: null })
+      .values(progress)
       .onConflict((c) => c.column('id').doUpdateSet(progress))
       .execute();
   });
@@ -104,7 +104,7 @@ async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint, after: str
 async function goOnWithBackfill(deps: IngestDeps): Promise<void> {
   const { db, history } = deps;
   if (history && !(await backfill.readState(db)) && !(await readCursor(db))) {
-    await backfill.begin(db, 'history', await readFinalized(deps));
+    await backfill.begin(db, 'history');
   }
   for (;;) {
     const state = await backfill.readState(db);
@@ -127,7 +127,7 @@ async function goOn(deps: IngestDeps, state: backfill.BackfillState): Promise<vo
     return;
   }
   if (state.state === 'listing') await listOlder(deps);
-  await applyList(deps, state.finalized_slot);
+  await applyList(deps);
 }
 
 /**
@@ -136,7 +136,7 @@ async function goOn(deps: IngestDeps, state: backfill.BackfillState): Promise<vo
 async function readHistory(deps: IngestDeps, history: History, state: backfill.BackfillState): Promise<void> {
   for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
     const batch = transactions.map((item) => ({ ...item, slot: BigInt(item.slot) }));
-    await applyRead(deps, batch, state.finalized_slot);
+    await applyRead(deps, batch);
     if (next !== null) await backfill.keepToken(deps.db, next);
   }
 }
@@ -176,20 +176,14 @@ async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | und
 }
 
 /** Applies the list on disk from its stored position. */
-async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void> {
+async function applyList(deps: IngestDeps): Promise<void> {
   const { db, batchSize = BATCH_SIZE } = deps;
-  try {
-    for (;;) {
-      const cursor = await readCursor(db);
-      if (cursor) await backfill.dropApplied(db, cursor.signature);
-      const batch = await backfill.readOldestBatch(db, batchSize);
-      if (batch.length === 0) return;
-      await applyListed(deps, batch, finalizedSlot, cursor);
-    }
-  } catch (error) {
-    // A transaction that was not final may be gone. The rest of the list is then not the chain's any more.
-    if (error instanceof Vanished && error.slot > finalizedSlot) await backfill.end(db);
-    throw error;
+  for (;;) {
+    const cursor = await readCursor(db);
+    if (cursor) await backfill.dropApplied(db, cursor.signature);
+    const batch = await backfill.readOldestBatch(db, batchSize);
+    if (batch.length === 0) return;
+    await applyListed(deps, batch, cursor);
   }
 }
 
@@ -197,26 +191,20 @@ async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void>
 async function applyListed(
   deps: IngestDeps,
   oldestFirst: readonly Listed[],
-  finalizedSlot: bigint,
   cursor: Cursor | undefined,
 ): Promise<void> {
   let after = cursor?.signature ?? null;
   for (const batch of chunks(oldestFirst, deps.batchSize ?? BATCH_SIZE)) {
-    await applyRead(deps, batch, finalizedSlot, after);
+    await applyRead(deps, batch, after);
     for (const { signature } of batch) deps.notices.done(signature);
     after = batch.at(-1)!.signature;
   }
 }
 
 /** Reads transactions and applies them. If one cannot be read, it still applies those before it. */
-async function applyRead(
-  deps: IngestDeps,
-  batch: readonly Listed[],
-  finalizedSlot: bigint,
-  after?: string | null,
-): Promise<void> {
-  const { read, failure } = await readTransactions(deps, batch, finalizedSlot);
-  await applyWithSnapshots(deps, read, finalizedSlot, after);
+async function applyRead(deps: IngestDeps, batch: readonly Listed[], after?: string | null): Promise<void> {
+  const { read, failure } = await readTransactions(deps, batch);
+  await applyWithSnapshots(deps, read, after);
   for (const { signature, content } of read)
     if (content.kind === 'unreadable') deps.onUnreadable?.(signature, content.reason);
   if (failure !== null) throw failure;
@@ -226,18 +214,17 @@ async function applyRead(
 async function applyWithSnapshots(
   deps: IngestDeps,
   transactions: readonly ChainTransaction[],
-  finalizedSlot: bigint,
   after?: string | null,
 ): Promise<void> {
   for (;;) {
     try {
-      return await applyBatch(deps.db, transactions, finalizedSlot - UNDO_SLOTS, after);
+      return await applyBatch(deps.db, transactions, after);
     } catch (error) {
       if (!(error instanceof SnapshotNeeded)) throw error;
       deps.onGap?.(error);
       const item = transactions.find(({ signature }) => signature === error.signature);
       if (item?.content.kind !== 'events') throw error;
-      item.content = await withSnapshot(deps, item, item.content, finalizedSlot);
+      item.content = await withSnapshot(deps, item, item.content);
     }
   }
 }
@@ -247,10 +234,9 @@ async function withSnapshot(
   deps: IngestDeps,
   item: ChainTransaction,
   content: ChainTransaction['content'],
-  finalizedSlot: bigint,
 ): Promise<ChainTransaction['content']> {
   try {
-    return { ...content, snapshot: await readSnapshot(deps, item, finalizedSlot) } as ChainTransaction['content'];
+    return { ...content, snapshot: await readSnapshot(deps, item) } as ChainTransaction['content'];
   } catch (error) {
     if (error instanceof UnreadableTransaction) return { kind: 'unreadable', reason: error.message };
     throw error;

@@ -9,6 +9,8 @@ export interface ListingDeps {
   programId: PublicKey;
   /** Signatures per request; nodes return at most 1,000. */
   signaturePage: number;
+  /** A list must be of this slot or later: another backend of the node may lag behind. */
+  minSlot?: bigint;
 }
 
 /** The last transaction applied. */
@@ -17,7 +19,10 @@ export interface Cursor {
   slot: bigint;
 }
 
-/** The node's list does not reach the last applied transaction: the chain has dropped it, or the node lags behind. */
+/**
+ * The node's list does not reach the last applied transaction: the node lags behind, or is on a fork that the cluster
+ * has left. Only waiting helps.
+ */
 export class NotJoined extends Error {
   constructor(cursor: Cursor) {
     super(`the node's list of transactions does not reach ${cursor.signature}, the last applied transaction`);
@@ -30,7 +35,7 @@ export class SignatureUnknown extends Error {}
 /** JSON-RPC's code. */
 export const METHOD_NOT_FOUND = -32601;
 /**
- * Agave's code for a transaction that a fork dropped, that has not arrived, or that is older than the node's history.
+ * Agave's code for a transaction that has not arrived, that is on another fork, or that is older than the node's history.
  */
 const SIGNATURE_NOT_FOUND = -32020;
 
@@ -54,11 +59,12 @@ export async function readFirstAvailable({ connection }: Pick<ListingDeps, 'conn
  * know one of them.
  */
 export async function readPage(
-  { connection, programId, signaturePage: limit }: ListingDeps,
+  { connection, programId, signaturePage: limit, minSlot }: ListingDeps,
   { until, before }: { until?: string | undefined; before?: string | undefined },
 ): Promise<ConfirmedSignatureInfo[]> {
-  const options = { limit, ...(until && { until }), ...(before && { before }) };
-  const page = await connection.getSignaturesForAddress(programId, options, 'confirmed').catch((error: Error) => {
+  const minContextSlot = minSlot === undefined ? {} : { minContextSlot: Number(minSlot) };
+  const options = { limit, ...(until && { until }), ...(before && { before }), ...minContextSlot };
+  const page = await connection.getSignaturesForAddress(programId, options, 'finalized').catch((error: Error) => {
     throw codeOf(error) === SIGNATURE_NOT_FOUND ? new SignatureUnknown(error.message, { cause: error }) : error;
   });
   const isOrdered = page.every(({ slot }, at) => at === 0 || slot <= page[at - 1]!.slot);
@@ -68,7 +74,7 @@ export async function readPage(
 
 /**
  * One batch of transactions newer than the cursor and older than `before`. If the node's history begins after the
- * cursor, everything it has is newer. Throws NotJoined if the chain may have dropped the cursor.
+ * cursor, everything it has is newer. Throws NotJoined if it does not reach the cursor.
  */
 export async function readNewer(
   deps: ListingDeps,
@@ -129,15 +135,19 @@ function requireNewer(page: readonly ConfirmedSignatureInfo[], cursor: Cursor | 
 }
 
 /**
- * Some nodes list a block that is still in progress, in no order. Moving the cursor into it would lose transactions.
- * Returns the finished transactions, and the slot before the unfinished block.
+ * Some nodes list blocks that are not final yet, or still in progress, at any commitment. Moving the cursor into them
+ * would lose transactions. Returns the final transactions, and the slot before the first other block.
  */
 export function splitUnfinished(
   page: readonly ConfirmedSignatureInfo[],
-  confirmed: bigint,
+  finalized: bigint,
 ): { finished: ConfirmedSignatureInfo[]; head: bigint } {
-  const finished = page.filter(({ confirmationStatus }) => confirmationStatus !== 'processed');
-  const unfinished = page.filter(({ confirmationStatus }) => confirmationStatus === 'processed');
-  const head = unfinished.reduce((least, { slot }) => (BigInt(slot) <= least ? BigInt(slot) - 1n : least), confirmed);
+  const finished = page.filter(isFinal);
+  const unfinished = page.filter((listed) => !isFinal(listed));
+  const head = unfinished.reduce((least, { slot }) => (BigInt(slot) <= least ? BigInt(slot) - 1n : least), finalized);
   return { finished, head };
 }
+
+/** Some nodes give no status. */
+export const isFinal = ({ confirmationStatus = 'finalized' }: ConfirmedSignatureInfo): boolean =>
+  confirmationStatus === 'finalized';

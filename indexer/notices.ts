@@ -12,8 +12,8 @@ const MOST_DONE = 4_000;
 export interface Notices {
   /** Adds a notice. Returns false if its transaction has been applied already. */
   add(notice: LogNotification): boolean;
-  /** The logs received for the transaction in this slot. On another fork, in another slot, they may differ. */
-  logsOf(transaction: { signature: string; slot: bigint }): string[] | undefined;
+  /** The logs received for the transaction. */
+  logsOf(signature: string): string[] | undefined;
   /** Marks the transaction as applied. */
   done(signature: string): void;
   /** Number of waiting notices. */
@@ -23,19 +23,16 @@ export interface Notices {
 }
 
 export function createNotices(): Notices {
-  const waiting = new Map<string, { slot: bigint; logs: string[] | undefined }>();
+  const waiting = new Map<string, string[] | undefined>();
   const done = new Set<string>();
   return {
-    add({ signature, slot, error, logs }) {
+    add({ signature, error, logs }) {
       if (done.has(signature)) return false;
-      waiting.set(signature, { slot, logs: error ? undefined : logs });
+      waiting.set(signature, error ? undefined : logs);
       dropOldest(waiting, MOST_WAITING);
       return true;
     },
-    logsOf({ signature, slot }) {
-      const heard = waiting.get(signature);
-      return heard?.slot === slot ? heard.logs : undefined;
-    },
+    logsOf: (signature) => waiting.get(signature),
     done(signature) {
       waiting.delete(signature);
       done.add(signature);

@@ -11,7 +11,6 @@ import { type ListingDeps, readFirstAvailable } from './listing.ts';
 import type { PrunedSlots } from './read.ts';
 import { STORED } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
-import { raiseFloor } from './undo.ts';
 
 export interface PrunedDeps extends ListingDeps {
   db: Kysely<IndexDatabase>;
@@ -52,15 +51,12 @@ export async function passOverPruned(deps: PrunedDeps, first_slot: bigint): Prom
   const slots = { first_slot, last_slot: first - 1n };
   deps.onPruned?.(slots);
   const addresses = found.map(({ pubkey }) => pubkey.toBase58());
-  const source = { connection, commitment: 'finalized' } as const;
   for (const some of chunks(addresses, PAGE)) {
-    await applyAccounts(db, slots.last_slot, await readPresentRows(source, programId, some, finalized));
+    await applyAccounts(db, slots.last_slot, await readPresentRows({ connection }, programId, some, finalized));
   }
   await closeGone(db, slots.last_slot, new Set(addresses));
   await db.transaction().execute(async (transaction) => {
     await dropBelow(transaction, first);
-    // The rows show a state after these slots, so nothing at or below them can be undone.
-    await raiseFloor(transaction, slots.last_slot);
     await transaction
       .insertInto('pruned_slots')
       .values(slots)

@@ -9,8 +9,6 @@ export interface IndexProgress {
   slot: bigint;
   /** Unix ms of that look; old if the indexer or its node is down. */
   checked_at: bigint;
-  /** The chain cannot change up to this slot; null before the first look. */
-  finalized_slot: bigint | null;
 }
 
 export interface IndexStatus {
@@ -18,8 +16,6 @@ export interface IndexStatus {
   cursor: { signature: string; slot: bigint } | null;
   /** The tables hold everything up to this slot; null before the first look. */
   slot: bigint | null;
-  /** The tables are final up to this slot; above it a fork may still undo rows. */
-  finalizedSlot: bigint | null;
   /** Unix ms of that look; old if the indexer or its node is down. */
   checkedAt: bigint | null;
 }
@@ -32,7 +28,16 @@ export function attachedIndex<Tables extends AttachedIndex>(views: Kysely<Tables
 
 /** Progress of the index; undefined before the indexer's first look. */
 export function readProgress(index: Kysely<IndexDatabase>): Promise<IndexProgress | undefined> {
-  return index.selectFrom('progress').select(['slot', 'checked_at', 'finalized_slot']).executeTakeFirst();
+  return index.selectFrom('progress').select(['slot', 'checked_at']).executeTakeFirst();
+}
+
+/**
+ * The chain's LastRestartSlot when the tables were made; null before it was read. While it differs from the chain's
+ * (app/solana/lastRestart.ts), the tables may show what the chain has lost.
+ */
+export async function readRestartSlot(index: Kysely<IndexDatabase>): Promise<bigint | null> {
+  const chain = await index.selectFrom('chain_meta').select('restart_slot').executeTakeFirst();
+  return chain?.restart_slot ?? null;
 }
 
 /** A running indexer looks every few seconds. After this time it is down, or it is filling an empty index. */
@@ -52,7 +57,6 @@ export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexSta
   return {
     cursor: cursor ?? null,
     slot: progress?.slot ?? null,
-    finalizedSlot: progress?.finalized_slot ?? null,
     checkedAt: progress?.checked_at ?? null,
   };
 }

@@ -4,12 +4,13 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { readLastRestart } from '../app/solana/lastRestart.ts';
 import type { SnapshotNeeded } from './apply.ts';
 import { type Beside, openBeside } from './beside.ts';
 import { claimChain } from './identity.ts';
 import { type IngestDeps, pass } from './ingest.ts';
-import { describePruned, readPruned } from './read.ts';
-import { RESCAN_SLOTS, reconcile } from './reconcile.ts';
+import { applyMissed, RESCAN_SLOTS } from './late.ts';
+import { describePruned, readPruned, readRestartSlot } from './read.ts';
 import type { IndexDatabase } from './tables.ts';
 
 type Source = Omit<IngestDeps, 'db' | 'onGap' | 'onPruned'>;
@@ -40,10 +41,12 @@ export async function rebuild(options: RebuildOptions): Promise<void> {
   }
 }
 
-/** An interrupted build may be of another chain. */
+/** An interrupted build may be of another chain, or from before a restart of the cluster. */
 async function requireChain(beside: Beside, { connection, programId }: Source): Promise<void> {
-  const chain = { genesisHash: await connection.getGenesisHash(), programId: programId.toBase58() };
-  if ((await claimChain(beside.db(), chain)) === null) return;
+  const restartSlot = await readLastRestart(connection);
+  const chain = { genesisHash: await connection.getGenesisHash(), programId: programId.toBase58(), restartSlot };
+  const refusal = await claimChain(beside.db(), chain);
+  if (refusal === null && (await readRestartSlot(beside.db())) === restartSlot) return;
   await beside.clear();
   await claimChain(beside.db(), chain);
 }
@@ -53,6 +56,8 @@ async function fill(options: RebuildOptions, db: Kysely<IndexDatabase>): Promise
   const deps: IngestDeps = {
     ...options.ingest,
     db,
+    onUnreadable: (signature, reason) =>
+      options.log.warn({ signature }, `${reason}; the index has a gap until it can be read`),
     onGap(evidence) {
       gap ??= evidence;
     },
@@ -60,8 +65,8 @@ async function fill(options: RebuildOptions, db: Kysely<IndexDatabase>): Promise
   // The first pass may take hours; the second applies what arrived meanwhile.
   options.onProgress?.(await pass(deps));
   const head = await pass(deps);
-  // Compare the last slots once more before the replacement.
-  if (await reconcile(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n)) await pass(deps);
+  // List the last slots once more before the replacement.
+  await applyMissed(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n, head);
   const [pruned] = await readPruned(db);
   const lack = pruned ? describePruned(pruned) : (gap as SnapshotNeeded | null)?.message;
   if (lack)

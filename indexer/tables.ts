@@ -256,19 +256,13 @@ export interface GapRow {
 
 /** The tables of the index for Kysely; the migration documents the columns. */
 export interface IndexDatabase {
-  /** Rows as they were before a slot changed them, for a rollback. */
-  undo: { slot: bigint; table_name: string; row_key: string; image: string | null };
-  undo_floor: { id: bigint; slot: bigint };
-  chain_meta: { id: bigint; genesis_hash: string; program_id: string };
+  chain_meta: { id: bigint; genesis_hash: string; program_id: string; restart_slot: bigint | null };
   cursor: CursorRow;
-  progress: { id: bigint; slot: bigint; checked_at: bigint; finalized_slot: bigint | null };
-  backfill: { id: bigint; state: 'listing' | 'applying' | 'history'; token: string | null; finalized_slot: bigint };
-  /** Transactions whose accounts were read at a slot that is not final yet. */
-  readings: { slot: bigint; read_slot: bigint };
+  progress: { id: bigint; slot: bigint; checked_at: bigint };
+  backfill: { id: bigint; state: 'listing' | 'applying' | 'history'; token: string | null };
   pruned_slots: { first_slot: bigint; last_slot: bigint };
   /** Transactions that could not be read. */
   gaps: GapRow;
-  history_walk: { id: bigint; before: string | null; ended_at: bigint | null };
   listed_signatures: { position: bigint; slot: bigint; signature: string; failed: Flag };
   events: EventRow;
   configs: ConfigRow;

@@ -27,7 +27,7 @@ export interface Listed {
   logs?: string[] | null;
 }
 
-/** The node lists a transaction that it does not have in that slot: it is late, or the chain has dropped it. */
+/** The node lists a transaction that it does not have: it is late. Another one may have it. */
 export class Vanished extends Error {
   readonly slot: bigint;
 
@@ -47,14 +47,13 @@ const FETCH_CONCURRENCY = 8;
 export async function readTransactions(
   deps: ReadDeps,
   listed: readonly Listed[],
-  finalizedSlot: bigint,
 ): Promise<{ read: ChainTransaction[]; failure: unknown }> {
   const read: ChainTransaction[] = [];
   for (const side of chunks(listed, FETCH_CONCURRENCY)) {
     const answers = await Promise.allSettled(
       side.map(
         async (item) =>
-          readHeard(deps, item, item.logs ?? deps.notices.logsOf(item)) ?? readFetched(deps, item, finalizedSlot),
+          readHeard(deps, item, item.logs ?? deps.notices.logsOf(item.signature)) ?? readFetched(deps, item),
       ),
     );
     for (const answer of answers) {
@@ -65,7 +64,7 @@ export async function readTransactions(
   return { read, failure: null };
 }
 
-/** The content from logs received for exactly this transaction in this slot; null if they are absent or incomplete. */
+/** The content from received logs; null if they are absent or incomplete. */
 function readHeard(
   { programId }: Pick<ReadDeps, 'programId'>,
   { signature, slot, hasFailed }: Listed,
@@ -77,11 +76,7 @@ function readHeard(
 }
 
 /** The content of a succeeded transaction as fetched from the node. */
-async function readFetched(
-  deps: ReadDeps,
-  { signature, slot }: Listed,
-  finalizedSlot: bigint,
-): Promise<ChainTransaction> {
+async function readFetched(deps: ReadDeps, { signature, slot }: Listed): Promise<ChainTransaction> {
   const position = { signature, slot };
   const received = await fetchTransaction(deps, position);
   const transaction = tryDecode(received);
@@ -92,7 +87,7 @@ async function readFetched(
   }
   const content = contentOf(transaction, signature, deps.programId);
   if (content.kind === 'events') return { ...position, content };
-  const snapshot = await readAccountsOf(deps, transaction, finalizedSlot, 'changed');
+  const snapshot = await readAccountRows(deps, deps.programId, transaction, 'changed');
   return { ...position, content: { ...content, snapshot } };
 }
 
@@ -110,46 +105,34 @@ function contentOf(transaction: VersionedTransactionResponse, signature: string,
  * Reads all accounts that a transaction names, because its events depend on a transaction that the node left out.
  * Throws UnreadableTransaction.
  */
-export async function readSnapshot(deps: ReadDeps, at: Pick<Listed, 'signature' | 'slot'>, finalizedSlot: bigint) {
-  return readAccountsOf(deps, (await fetchTransaction(deps, at)).decode(), finalizedSlot, 'named');
+export async function readSnapshot(deps: ReadDeps, at: Pick<Listed, 'signature' | 'slot'>): Promise<AccountRows> {
+  return readAccountRows(deps, deps.programId, (await fetchTransaction(deps, at)).decode(), 'named');
 }
 
 /**
  * A transaction to be applied after later ones, with all accounts that it names in their state at `minSlot` or later.
- * Null if the node does not have it, or if it still cannot be read.
+ * Null if the node does not have it.
  */
 export async function readLate(
   { connection, programId }: ReadDeps,
   { signature, slot }: Pick<Listed, 'signature' | 'slot'>,
   minSlot: bigint,
 ): Promise<LateTransaction | null> {
-  const received = await receiveTransaction(connection, signature, 'confirmed');
-  const transaction = received && tryDecode(received);
-  if (!transaction || transaction instanceof UnreadableTransaction || BigInt(transaction.slot) !== slot) return null;
-  const source = { connection, commitment: 'confirmed', minSlot } as const;
-  const snapshot = await readAccountRows(source, programId, transaction, 'named');
+  const received = await receiveTransaction(connection, signature, 'finalized');
+  if (!received) return null;
+  const transaction = tryDecode(received);
+  if (transaction instanceof UnreadableTransaction) {
+    return { signature, slot, content: { kind: 'unreadable', reason: transaction.message } };
+  }
+  const snapshot = await readAccountRows({ connection, minSlot }, programId, transaction, 'named');
   return { signature, slot, content: { ...contentOf(transaction, signature, programId), snapshot } };
-}
-
-/**
- * Reads the accounts of a final transaction at finality too. A state that a fork drops must leave no trace in rows that
- * nobody undoes.
- */
-function readAccountsOf(
-  { connection, programId }: ReadDeps,
-  transaction: VersionedTransactionResponse,
-  finalizedSlot: bigint,
-  which: 'changed' | 'named',
-): Promise<AccountRows> {
-  const commitment = BigInt(transaction.slot) <= finalizedSlot ? 'finalized' : 'confirmed';
-  return readAccountRows({ connection, commitment }, programId, transaction, which);
 }
 
 async function fetchTransaction(
   { connection }: ReadDeps,
   at: Pick<Listed, 'signature' | 'slot'>,
 ): Promise<ReceivedTransaction> {
-  const received = await receiveTransaction(connection, at.signature, 'confirmed');
+  const received = await receiveTransaction(connection, at.signature, 'finalized');
   if (!received || (received.slot !== null && BigInt(received.slot) !== at.slot)) throw new Vanished(at);
   return received;
 }

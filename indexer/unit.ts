@@ -4,28 +4,17 @@
  */
 import { STORED, type StoredName, type StoredRow, type StoredTable } from './stored.ts';
 
-/** A row as it was, for a rollback. */
-export interface UndoImage {
-  slot: bigint;
-  table: StoredName;
-  key: string;
-  /** Null if there was no row. */
-  before: object | null;
-}
-
 /** The rows of one table by their key. */
 export class RowSet<Row extends object> {
   readonly table: StoredTable<Row>;
   /** Null for a key without a row. */
   private readonly rows = new Map<string, Row | null>();
   private readonly originals = new Map<string, Row | null>();
-  private readonly onChange: (key: string, before: Row | null) => void;
   /** True if all rows of the table were loaded. */
   private isWhole = false;
 
-  constructor(table: StoredTable<Row>, onChange: (key: string, before: Row | null) => void) {
+  constructor(table: StoredTable<Row>) {
     this.table = table;
-    this.onChange = onChange;
   }
 
   keyOf(row: Row): string {
@@ -68,7 +57,6 @@ export class RowSet<Row extends object> {
     const before = this.get(key);
     if (before === row) return;
     if (!this.originals.has(key)) this.originals.set(key, before);
-    this.onChange(key, before);
     this.rows.set(key, row);
   }
 
@@ -85,27 +73,11 @@ export class Unit {
   readonly rows = Object.fromEntries(
     (Object.keys(STORED) as StoredName[]).map((table) => [
       table,
-      new RowSet<object>(STORED[table] as unknown as StoredTable<object>, (key, before) =>
-        this.remember(table, key, before),
-      ),
+      new RowSet<object>(STORED[table] as unknown as StoredTable<object>),
     ]),
   ) as unknown as { [Table in StoredName]: RowSet<StoredRow<Table>> };
   /** Records that have a dispute, among those whose execution has no row. */
   readonly disputed = new Set<string>();
   /** Number of executions that each slot opened; a missing slot counts as 0. */
   readonly opened = new Map<bigint, bigint>();
-  readonly undo = new Map<string, UndoImage>();
-  /** Slot of the current transaction; in the end, of the last one. */
-  slot = 0n;
-  private readonly finalizedSlot: bigint;
-
-  constructor(finalizedSlot: bigint) {
-    this.finalizedSlot = finalizedSlot;
-  }
-
-  private remember(table: StoredName, key: string, before: object | null): void {
-    if (this.slot <= this.finalizedSlot) return;
-    const id = `${this.slot} ${table} ${key}`;
-    if (!this.undo.has(id)) this.undo.set(id, { slot: this.slot, table, key, before });
-  }
 }

@@ -69,10 +69,14 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
 type Row = Record<string, unknown>;
 
 /** Compares rows of one table with their accounts. */
-async function compare(options: VerifyOptions, table: Verified, rows: readonly Row[]): Promise<Difference[]> {
+export async function compare(
+  options: Pick<VerifyOptions, 'connection' | 'programId'>,
+  table: Verified,
+  rows: readonly Row[],
+): Promise<Difference[]> {
   const { connection, programId } = options;
   const wanted = rows.map((row) => table.accountsOf(row));
-  const accounts = await connection.getMultipleAccountsInfo(wanted.flat(), 'confirmed');
+  const accounts = await connection.getMultipleAccountsInfo(wanted.flat(), 'finalized');
   const ours = accounts.map((account) => (account?.owner.equals(programId) ? account.data : null));
   return rows.flatMap((row, at) => {
     const width = wanted[at]!.length;
@@ -100,7 +104,7 @@ async function compare(options: VerifyOptions, table: Verified, rows: readonly R
 async function findUnlisted(options: VerifyOptions, table: Verified): Promise<Difference[]> {
   if (!table.account) return [];
   const found = await options.connection.getProgramAccounts(options.programId, {
-    commitment: 'confirmed',
+    commitment: 'finalized',
     dataSlice: { offset: 0, length: table.addressLength ?? 0 },
     filters: [{ memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator(table.account)) } }],
   });

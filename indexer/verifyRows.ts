@@ -73,7 +73,7 @@ async function checkTree(
     }
     checked.rows += leaves.length;
   }
-  const account = await connection.getAccountInfo(new PublicKey(tree), 'confirmed');
+  const account = await connection.getAccountInfo(new PublicKey(tree), 'finalized');
   const made = hex(root.end());
   // The account of an empty tree keeps no root.
   const roots = account ? [...readArchiveRoots(account.data), readArchiveTree(account.data).root].map(hex) : [];

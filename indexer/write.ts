@@ -88,20 +88,11 @@ type Place = Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'open_index'>
 
 /** The transaction that opened the execution, and its position in the slot, if not known yet. */
 function placeOf(unit: Unit, known: ExecutionRow | null, row: ExecutionRow): Place {
+  if (known && known.opened_slot !== null) return known;
   const { open_signature, opened_slot: slot } = row;
-  const place = {
-    open_signature: known?.open_signature ?? null,
-    opened_slot: known?.opened_slot ?? null,
-    open_index: known?.open_index ?? null,
-  };
-  if (open_signature === null || slot === null) return place;
-  if (place.opened_slot !== null && place.open_signature === open_signature) return place;
+  if (open_signature === null || slot === null) return { open_signature: null, opened_slot: null, open_index: null };
   const open_index = unit.opened.get(slot) ?? 0n;
-  if (place.opened_slot !== slot) {
-    unit.opened.set(slot, open_index + 1n);
-    const left = place.opened_slot === null ? undefined : unit.opened.get(place.opened_slot);
-    if (left !== undefined) unit.opened.set(place.opened_slot!, left - 1n);
-  }
+  unit.opened.set(slot, open_index + 1n);
   return { open_signature, opened_slot: slot, open_index };
 }
 

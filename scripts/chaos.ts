@@ -4,8 +4,6 @@
  */
 import { appendFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { recordHistory } from '../tests/indexer/schedule/record.ts';
-import { runSchedules } from '../tests/indexer/schedule/run.ts';
 import type { Chaos, ChaosRun } from '../tests/relay/chaos/run.ts';
 import { runScript, toMinutes, wholeFrom } from './options.ts';
 
@@ -19,13 +17,6 @@ interface Options {
   relays: '1' | '2';
   seed: number;
   log?: string;
-  json?: true;
-}
-
-interface ScheduleOptions {
-  schedules: number;
-  database: 'sqlite' | 'postgres';
-  seed: number;
   json?: true;
 }
 
@@ -87,20 +78,6 @@ async function runSeeds({
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
-/** Runs schedules of tests/indexer/schedule against one recorded history. */
-async function runIndex({ schedules, database, seed: first, json }: ScheduleOptions): Promise<void> {
-  const started = performance.now();
-  const history = await recordHistory();
-  const { wrong: failed, crashes, forks, faults } = await runSchedules(history, { database, first, count: schedules });
-  const minutes = Number(((performance.now() - started) / 60_000).toFixed(1));
-  if (json) console.log(JSON.stringify({ schedules, database, crashes, forks, faults, minutes, failed }));
-  else {
-    console.log(`${schedules} schedules, ${crashes} crashes, ${forks} forks, ${faults} faults in ${minutes} min`);
-    console.log(failed.length === 0 ? 'every hash was the same' : `seeds with other tables: ${failed}`);
-  }
-  process.exitCode = failed.length === 0 ? 0 : 1;
-}
-
 const command = new Command('npm run chaos --')
   .description('Kills the relay, injects faults into its node and lets creators misbehave while executions run.')
   .option('--seeds <n>', 'runs', wholeFrom(1), 20)
@@ -119,18 +96,4 @@ const command = new Command('npm run chaos --')
   .option('--json', 'print one JSON object instead of text')
   .addHelpText('after', '\nExit code 0: every invariant held. 1: one failed (its seed is printed). 2: wrong options.')
   .action(runSeeds);
-command
-  .command('index')
-  .description(
-    'Runs the indexer on a recorded history with forks, wrong answers of the node and crashes: every hash must be the same.',
-  )
-  .option('--schedules <n>', 'schedules', wholeFrom(1), 200)
-  .addOption(new Option('--database <d>', 'database of the index').choices(['sqlite', 'postgres']).default('sqlite'))
-  .option('--seed <s>', 'seed of the first schedule; each next schedule adds 1', wholeFrom(1), 1)
-  .option('--json', 'print one JSON object instead of text')
-  .addHelpText(
-    'after',
-    '\nExit code 0: every hash was the same. 1: one was not (its seed is printed). 2: wrong options.',
-  )
-  .action((_, own: Command) => runIndex(own.optsWithGlobals() as ScheduleOptions));
 await runScript(command);

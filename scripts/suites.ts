@@ -28,6 +28,7 @@ const POSTGRES = { DATABASE: 'postgres' };
 /** Files of relay/operation that wait for faults and timeouts. */
 const FAULTS = [
   'backup',
+  'cluster',
   'leases',
   'reconcile',
   'restoring',
@@ -40,7 +41,7 @@ const FAULTS = [
 ];
 
 /** Files of indexer that repeatedly lose a process, a node or its history. */
-const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'schedules', 'story'];
+const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
 /** Files of relay/calls that make many calls each, at a limit. */
 const LIMITS = ['handOver', 'protection', 'reservations'];
@@ -121,11 +122,12 @@ export const SUITES: Suite[] = [
     about: 'operation on PostgreSQL: reconciling, restoring, journal and lists',
     folder: 'relay/operation',
     files: [
+      'cluster',
       'executionLists',
-      'finality',
       'journal',
       'queryPlans',
       'reconcile',
+      'rents',
       'restoring',
       'results',
       'revocations',
@@ -150,8 +152,8 @@ export const SUITES: Suite[] = [
     name: 'indexer-postgres',
     about: 'the indexer on PostgreSQL',
     folder: 'indexer',
-    files: ['apply', 'rebuild', 'schedules', 'story', 'verify'],
-    env: { ...POSTGRES, SCHEDULES: '20' },
+    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
+    env: POSTGRES,
     long: true,
   },
   {
@@ -215,7 +217,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: 'x402 payments under attack, lying and killed relays, forks; the risk of the operator',
+    about: 'x402 payments under attack, lying and killed relays; the risk of the operator',
     folder: 'relay/x402',
     files: ['attacks', 'budgets', 'interrupted', 'lyingRelay'],
     long: true,

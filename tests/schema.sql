@@ -8,7 +8,8 @@ CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksu
 CREATE TABLE chain_meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   genesis_hash TEXT NOT NULL,
-  program_id TEXT NOT NULL
+  program_id TEXT NOT NULL,
+  restart_slot INTEGER
 ) STRICT;
 
 CREATE TABLE cursor (
@@ -20,11 +21,7 @@ CREATE TABLE cursor (
 CREATE TABLE progress (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   slot INTEGER NOT NULL,
-  checked_at INTEGER NOT NULL,
-  -- Up to this slot the rows were compared with the node's finalized list; above it they are provisional. NULL before the first
-  -- comparison.
-  finalized_slot INTEGER
-) STRICT;
+  checked_at INTEGER NOT NULL) STRICT;
 
 CREATE TABLE configs (
   config TEXT PRIMARY KEY,
@@ -281,25 +278,10 @@ CREATE TABLE eventless_transactions (
   PRIMARY KEY (slot, signature)
 ) STRICT;
 
-CREATE TABLE undo (
-  slot INTEGER NOT NULL,
-  table_name TEXT NOT NULL,
-  row_key TEXT NOT NULL,
-  image TEXT,
-  PRIMARY KEY (slot, table_name, row_key)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE undo_floor (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  slot INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE backfill (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   state TEXT NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
-  token TEXT,
-  finalized_slot INTEGER NOT NULL
-) STRICT;
+  token TEXT) STRICT;
 
 CREATE TABLE listed_signatures (
   position INTEGER PRIMARY KEY,
@@ -313,18 +295,6 @@ CREATE TABLE listing_versions (
   version TEXT PRIMARY KEY,
   timeout_seconds INTEGER NOT NULL,
   slot INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE readings (
-  slot INTEGER NOT NULL,
-  read_slot INTEGER NOT NULL,
-  PRIMARY KEY (slot, read_slot)
-) STRICT;
-
-CREATE TABLE history_walk (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  before TEXT,
-  ended_at INTEGER
 ) STRICT;
 
 CREATE TABLE pruned_slots (
@@ -435,9 +405,6 @@ CREATE TABLE executions (
   -- How often the open was signed again because the chain had rolled it back.
   reopens INTEGER NOT NULL DEFAULT 0,
   -- 1 once the end was read again at finality, when the chain can no longer undo it.
-  is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
-  -- Network fees that nobody paid for, lamports. They are of opens that the chain refused: of this row, and of earlier calls
-  -- with its id, which it replaced because they never paid. Expired opens cost nothing.
   lost_fees INTEGER NOT NULL DEFAULT 0,
   -- The part of it that the caller's own account cost: it could not receive a refund that was sent, or its caller sent a
   -- waiting refund, which takes the gas back. And when the last fee was lost.
@@ -580,8 +547,6 @@ CREATE INDEX executions_open_by_wallet ON executions (wallet)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
-CREATE INDEX executions_not_final ON executions (created_ms)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
@@ -614,16 +579,13 @@ CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit 
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
-CREATE INDEX executions_landed ON executions (wallet, opened_slot)
-  WHERE is_final = 0 AND opened_slot IS NOT NULL;
 CREATE INDEX executions_lent ON executions (execution_id)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
-CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
+CREATE INDEX executions_landed ON executions (wallet, opened_slot) WHERE opened_slot IS NOT NULL;
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
-  WHERE state IN ('returned', 'void') AND is_final = 1;
+  WHERE state IN ('returned', 'void');
 
 CREATE TABLE api_keys (
   key_hash TEXT PRIMARY KEY,
@@ -1022,3 +984,8 @@ CREATE TABLE warnings (
   subject TEXT NOT NULL,
   PRIMARY KEY (wallet, type, subject)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cluster (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  restart_slot INTEGER NOT NULL
+) STRICT;

@@ -19,7 +19,7 @@ import { readKeypair } from './wallet.ts';
 /** The mint authority pays for what it mints. */
 const MINTER_LAMPORTS = LAMPORTS_PER_SOL;
 /** The usual slot. `travel` measures the real length of this node's slots. */
-const SLOT_SECONDS = 0.4;
+const SLOT_SECONDS = 0.2;
 /** The first step is short, so that a node with longer slots does not go too far. */
 const FIRST_STEP = 1 / 8;
 const MAX_STEPS = 8;

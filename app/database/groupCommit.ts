@@ -23,15 +23,9 @@ export interface GroupCommit {
   note(query: CompiledQuery): Promise<Written>;
   /**
    * Runs several writes, all or none, while it holds these locks exclusively. SQLite has one writer, so there it needs
-   * no locks. `begin` is called once the locks are held, which may be much later. If it throws, no write runs, and the
-   * error is passed on. With `isDurable` the writes are on disk, like an intent.
+   * no locks. With `isDurable` the writes are on disk, like an intent.
    */
-  alone(
-    locks: readonly string[],
-    queries: readonly CompiledQuery[],
-    begin?: () => void,
-    isDurable?: boolean,
-  ): Promise<Written[]>;
+  alone(locks: readonly string[], queries: readonly CompiledQuery[], isDurable?: boolean): Promise<Written[]>;
   /** Number of commits with intents so far; each is one fsync. */
   commits(): number;
 }
@@ -39,7 +33,6 @@ export interface GroupCommit {
 interface Waiting {
   /** Run together: all or none. */
   queries: readonly CompiledQuery[];
-  begin?: (() => void) | undefined;
   isDurable: boolean;
   isIntent: boolean;
   resolve(written: Written[]): void;
@@ -87,7 +80,6 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     group.map((entry) => {
       try {
         const { queries } = entry;
-        entry.begin?.();
         const written = queries.length === 1 ? queries.map(run) : runTogether(queries);
         return () => entry.resolve(written);
       } catch (error) {
@@ -121,7 +113,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     }
   }
 
-  function write(entry: Pick<Waiting, 'queries' | 'begin' | 'isDurable' | 'isIntent'>): Promise<Written[]> {
+  function write(entry: Pick<Waiting, 'queries' | 'isDurable' | 'isIntent'>): Promise<Written[]> {
     return new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commit);
       waiting.push({ ...entry, resolve, reject });
@@ -131,7 +123,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   return {
     intend: async (query) => (await write({ queries: [query], isDurable: true, isIntent: true }))[0]!,
     note: async (query) => (await write({ queries: [query], isDurable: false, isIntent: false }))[0]!,
-    alone: (_locks, queries, begin, isDurable = false) => write({ queries, begin, isDurable, isIntent: false }),
+    alone: (_locks, queries, isDurable = false) => write({ queries, isDurable, isIntent: false }),
     commits: () => commits,
   };
 }

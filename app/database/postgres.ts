@@ -181,13 +181,12 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       return written;
     },
     note: (query) => runOn(notes, query),
-    async alone(locks, queries, begin, isDurable = false) {
+    async alone(locks, queries, isDurable = false) {
       const client = await locking.connect();
       let broken = false;
       try {
         await client.query(isDurable ? BEGIN_DURABLY : BEGIN_HOLDING);
         for (const lock of locks) await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(lock)]);
-        begin?.();
         const written: Written[] = [];
         for (const query of queries) written.push(await runOn(client, query));
         await client.query('COMMIT');

@@ -10,9 +10,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
+import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
 import { watchRpc } from '../solana/failure.ts';
+import { type Finality, readFinality } from '../solana/finality.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
 import { createKeyUse } from './access/auth.ts';
@@ -40,6 +42,7 @@ import { createExposure } from './execution/exposure.ts';
 import { startKeeping } from './execution/keeping.ts';
 import { createKeepLate } from './execution/late.ts';
 import { startRecovery } from './execution/recover.ts';
+import { compareEnds } from './execution/restarted.ts';
 import { explorerQuery } from './explorer.ts';
 import { endConnections, watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
@@ -49,11 +52,13 @@ import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { shareCallKeys } from './ledger/callKeys.ts';
 import { hasSigned } from './ledger/executions.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
-import { createLeadership } from './ledger/leadership.ts';
+import { createLeadership, type Leadership } from './ledger/leadership.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
 import { noteRentReturn } from './ledger/rentReturns.ts';
+import { readClosedEnd, readUnknownOpen } from './ledger/unfinished.ts';
+import { type ChainWatch, createChainWatch } from './operation/chainWatch.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
@@ -72,6 +77,9 @@ const DRAIN_SHARE = 0.7;
 
 /** How long the start waits for the ledger to be compared with the chain. The gate stays closed until then. */
 const RECONCILE_WAIT_MS = 3_000;
+
+/** Four transactions, one after another, would take a minute there, and the payment's blockhash expires before. */
+const X402_OFF = 'Payments by x402 are off: this cluster has no Alpenglow and takes 14 s to finalize a block';
 
 /** Output of `npm run build:dashboard`. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
@@ -110,7 +118,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     swept: async () => (await sweeper?.figures()) ?? null,
   });
   const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
-  const { engine, leases, leadership, place, commits, standing } = assembleEngine(options, parts);
+  const { engine, leases, leadership, place, commits, standing, chainWatch } = assembleEngine(options, parts);
   const stopping = new AbortController();
   // Every revocation in flight listens to it.
   setMaxListeners(0, stopping.signal);
@@ -153,16 +161,23 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     log,
   });
-  const ends = [watch.end, keyDirectory.end, standing.end, runway.end, storage.end];
+  const ends = [watch.end, chainWatch.end, keyDirectory.end, standing.end, runway.end, storage.end];
   // In a copied ledger, our rows may belong to another deployment. Until that is excluded, no row is touched.
   let isStopping = false;
   const onAlone = () => {
     if (isStopping) return;
     watch.start();
-    ends.push(startRecovery(engine, leadership, log));
+    chainWatch.start();
+    const { recover, countRents, adoptOrphans } = engine;
+    // A void row is ours at any time: its open has landed although it had been given up.
+    const adoptUnknown = async () => adoptOrphans(await readUnknownOpen(files.views.db, chain.clock()));
+    ends.push(startRecovery({ recover, countRents, adoptUnknown }, leadership, log));
     events.startSending();
   };
-  const reconciling = reconcileLedger({ engine, gate, watch, onAlone, views: files.views.db, log }, stopping.signal);
+  const reconciling = reconcileLedger(
+    { engine, gate, watch, chainWatch, onAlone, views: files.views.db, log },
+    stopping.signal,
+  );
   await within(reconciling, RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: files.ledger.db,
@@ -252,12 +267,23 @@ async function closeRelay(running: Running): Promise<void> {
   await parts.files.close();
 }
 
-function connect(config: RelayConfig, log: Logger, observe: Observe, metrics: Metrics): RelayChain {
+/** The cluster's finality. Says what it changes for this relay. */
+async function startFinality({ rpcUrl, moreNodes, x402 }: RelayConfig, gate: Gate, log: Logger): Promise<Finality> {
+  const finality = await readFinality([rpcUrl, ...moreNodes.map((node) => node.rpcUrl)]);
+  log.info({ finality_ms: finality.ms }, 'read how long the cluster takes to finalize a block');
+  if (!x402 || finality.isFast) return finality;
+  log.warn({}, X402_OFF);
+  gate.advise(X402_OFF);
+  return finality;
+}
+
+function connect(config: RelayConfig, finality: Finality, log: Logger, observe: Observe, metrics: Metrics): RelayChain {
   const { rpcUrl, wsUrl, moreNodes } = config;
   return createRelayChain({
     rpcUrl,
     wsUrl,
     moreNodes,
+    finality,
     onDisagreement: metrics.rpcDisagreed,
     authority: config.authority,
     feePayer: config.x402?.feePayer ?? null,
@@ -341,7 +367,9 @@ async function assembleParts(options: RelayOptions, more: Later) {
     metrics.observe(stage, ms);
     options.observe?.(stage, ms);
   };
-  const chain = connect(config, log, observe, metrics);
+  const gate = createGate();
+  const finality = await startFinality(config, gate, log);
+  const chain = connect(config, finality, log, observe, metrics);
   await chain.look();
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
@@ -350,7 +378,6 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const callKeys = loadCallKeys(config.callKeysPath);
   const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
   const objects = config.results.objects && createResultObjects(config.results.objects);
-  const gate = createGate();
   const storage = await startStorage(config, gate, log);
   const runway = await startRunway(config, chain, gate, log);
   const parts: EngineParts = {
@@ -409,6 +436,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     accounts: more.accounts,
     engine: more.engine,
     door: more.door,
+    noDoor: config.x402 && !chain.finality.isFast ? X402_OFF : 'This service does not accept x402 payments',
     gate: parts.gate,
     metrics,
     operator: {
@@ -452,6 +480,33 @@ function watchAuthority(
   });
 }
 
+/** Watches the cluster. The leader compares the ledger after a restart. */
+function watchChain(
+  {
+    files,
+    chain,
+    gate,
+    journal,
+    leadership,
+  }: Pick<EngineParts, 'files' | 'chain' | 'gate'> & { journal: Journal; leadership: Leadership },
+  log: Logger,
+): ChainWatch {
+  const views = files.views.db;
+  return createChainWatch({
+    chain,
+    ledger: files.ledger.db,
+    gate,
+    readIndexRestart: () => readRestartSlot(attachedIndex(views)),
+    async compare() {
+      if (!(await leadership.leads('restart'))) return false;
+      await compareEnds({ chain, journal, views }, log);
+      return true;
+    },
+    now: () => Date.now(),
+    log,
+  });
+}
+
 /** Builds the engine with its journal, and closes the gate when the chain refuses its opens. */
 function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
   const { files, chain, gate, documents } = parts;
@@ -491,13 +546,15 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     claimed: createWarnings({ ledger: ledger.db, writes, now: () => Date.now(), log }),
     readText: parts.readText,
     resultBytesPerCent: config.results.bytesPerCent,
+    closedEnd: (executionId) => readClosedEnd(files.views.db, executionId),
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
     log,
     observe: parts.observe,
   });
   const place = createSweepPlace(writes, ledger.db, owner);
   const leadership = createLeadership(ledger.db, owner);
-  return { engine, leases, leadership, place, commits: writes.commits, standing };
+  const chainWatch = watchChain({ ...parts, journal, leadership }, log);
+  return { engine, leases, leadership, place, commits: writes.commits, standing, chainWatch };
 }
 
 /** Builds all that reports events. `limits` returns the marketplace's current Config. */
@@ -549,14 +606,14 @@ async function startX402Runway(config: RelayConfig, chain: RelayChain, marketpla
   return runway;
 }
 
-/** The dependencies of sales to x402 clients; null without a fee payer. */
+/** The dependencies of sales to x402 clients; null without a fee payer, and on a slow cluster. */
 function assembleDoor(
   { x402, runway }: RelayConfig,
   { chain, config, x402Runway }: EngineParts,
   genesisHash: string,
   { limits, takeReading }: { limits: RelayDeps['limits']; takeReading: TakeReading },
 ): RelayDeps['door'] {
-  if (!x402 || !chain.feePayer) return null;
+  if (!x402 || !chain.feePayer || !chain.finality.isFast) return null;
   return {
     feePayer: chain.feePayer,
     usdcMint: parseAddress(config.usdcMint.toBase58()),
@@ -564,8 +621,7 @@ function assembleDoor(
     serviceFee: x402.serviceFee,
     secret: secretOf(x402.feePayer),
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
-    recentBlockhash: chain.recentBlockhash,
-    isBlockhashValid: async (blockhash) => (await chain.connection.isBlockhashValid(blockhash)).value,
+    lastHeightOf: chain.lastHeightOf,
     takeReading,
     unpaid: createUnpaidLimit(limits),
     requireFees() {

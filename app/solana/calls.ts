@@ -12,6 +12,17 @@ export interface Node {
   url: string;
 }
 
+/** The node answered a call with an error of JSON-RPC. */
+class Refused extends Error {
+  constructor(
+    method: string,
+    message: unknown,
+    readonly code: unknown,
+  ) {
+    super(`the node refused ${method}: ${String(message)}`);
+  }
+}
+
 /** The `result` of one JSON-RPC call. Throws if the node refuses, or if its answer is malformed. */
 async function call<Result>(
   { send, url }: Node,
@@ -26,8 +37,8 @@ async function call<Result>(
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`the node answered ${response.status} ${response.statusText}`);
-  const json = JSON.parse(text) as { result?: unknown; error?: { message?: unknown } } | null;
-  if (json?.error) throw new Error(`the node refused ${method}: ${String(json.error.message)}`);
+  const json = JSON.parse(text) as { result?: unknown; error?: { code?: unknown; message?: unknown } } | null;
+  if (json?.error) throw new Refused(method, json.error.message, json.error.code);
   return schema.parse(json?.result);
 }
 
@@ -86,7 +97,7 @@ function toAccountInfo({ data: [base64], owner, ...rest }: z.infer<typeof accoun
   return { ...rest, owner: new PublicKey(owner), data: Buffer.from(base64, 'base64') };
 }
 
-/** The outcome of a transaction that a supermajority has voted for. */
+/** The outcome of a final transaction. */
 export interface SignatureStatus {
   slot: number;
   /** Null if it succeeded. */
@@ -97,8 +108,8 @@ export interface SignatureStatus {
 export const MAX_STATUSES = 256;
 
 /**
- * In the order of the request, null if the transaction is not known to be confirmed. Searches the whole history only
- * with `isOld`, which is slow.
+ * In the order of the request, null if the transaction is not known to be final. Searches the whole history only with
+ * `isOld`, which is slow.
  */
 export async function readStatuses(
   node: Node,
@@ -111,8 +122,8 @@ export async function readStatuses(
     throw new Error(`the node returned ${value.length} statuses, expected ${signatures.length}`);
   }
   return value.map((found) => {
-    const isVoted = found?.confirmationStatus === 'confirmed' || found?.confirmationStatus === 'finalized';
-    return found && isVoted ? { slot: found.slot, error: found.err as TransactionError | null } : null;
+    const isFinal = found?.confirmationStatus === 'finalized';
+    return found && isFinal ? { slot: found.slot, error: found.err as TransactionError | null } : null;
   });
 }
 
@@ -145,4 +156,17 @@ export function listSignatures(
   options: { limit: number; commitment: Commitment },
 ): Promise<ListedSignature[]> {
   return call(node, 'getSignaturesForAddress', [address, options], listedAnswer);
+}
+
+/** JSON-RPC's code for an unknown method. */
+const METHOD_NOT_FOUND = -32_601;
+
+/** True if the cluster has migrated to Alpenglow. False too for a node that is older than the question. */
+export async function hasGenesisCertificate(node: Node): Promise<boolean> {
+  try {
+    return (await call(node, 'getAgGenesisCert', [], z.looseObject({}).nullable())) !== null;
+  } catch (error) {
+    if (error instanceof Refused && error.code === METHOD_NOT_FOUND) return false;
+    throw error;
+  }
 }

@@ -74,7 +74,7 @@ export function heliusHistory(options: HeliusOptions): History {
           transactionDetails: 'full',
           sortOrder: 'asc',
           limit: PAGE,
-          commitment: 'confirmed',
+          commitment: 'finalized',
           // In JSON the signature has the same place in every version, known or not.
           encoding: 'json',
           maxSupportedTransactionVersion: ANY_VERSION,

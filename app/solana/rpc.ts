@@ -27,8 +27,11 @@ export interface RpcInit {
 
 export type RpcFetch = (url: string, init?: RpcInit) => Promise<RpcResponse>;
 
-/** For many small calls: after this timeout the node is asked again. The longest answers take a second. */
-const PATIENT_TIMEOUT_MS = 4_000;
+/**
+ * For many small calls: after this timeout the node is asked again. The longest answers take a second. All attempts take
+ * 10 s, because a transaction is valid for 30 s.
+ */
+const PATIENT_TIMEOUT_MS = 3_000;
 const ATTEMPTS = 3;
 const PAUSE_MS = 100;
 /** Statuses of a node, or of its load balancer, that mean "not now". */
@@ -127,28 +130,29 @@ export class NotNow extends Error {
   }
 }
 
-/** Upper bound of a node's Retry-After. */
+/** Upper bound of a node's Retry-After, for reads and for a command that sends: its transaction is valid for 30 s. */
 const MOST_WAIT_MS = 60_000;
+const MOST_WAIT_TO_SEND_MS = 10_000;
 /** Refused calls are retried one by one: a group of many would never succeed as a whole. */
 const REFUSED_ATTEMPTS = 8;
 /** About six seconds of pauses in total: enough for a broken connection, and short enough if the address is wrong. */
 const UNANSWERED_ATTEMPTS = 6;
 
 /** The pause from `Retry-After`, in seconds or as a date; without it, longer each time. */
-function waitOf(header: string | null, attempt: number): number {
+function waitOf(header: string | null, attempt: number, mostMs: number): number {
   const seconds = header === null ? Number.NaN : Number(header);
   const date = header === null ? Number.NaN : Date.parse(header) - Date.now();
   const asked = Number.isNaN(seconds) ? date : seconds * 1_000;
-  return Math.min(MOST_WAIT_MS, Math.max(0, Number.isNaN(asked) ? PAUSE_MS * 2 ** attempt : asked));
+  return Math.min(mostMs, Math.max(0, Number.isNaN(asked) ? PAUSE_MS * 2 ** attempt : asked));
 }
 
 /** Retries, after the node's pause, if it answers "not now". Throws NotNow after too many attempts. */
-function waitWhenRefused(send: RpcFetch, closing: AbortSignal): RpcFetch {
+function waitWhenRefused(send: RpcFetch, closing: AbortSignal, mostMs = MOST_WAIT_MS): RpcFetch {
   return async (url, init) => {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await send(url, init);
       if (answer.status !== 429 && answer.status !== 503) return answer;
-      const waitMs = waitOf(answer.retryAfter ?? null, attempt);
+      const waitMs = waitOf(answer.retryAfter ?? null, attempt, mostMs);
       if (attempt === REFUSED_ATTEMPTS) throw new NotNow(answer.status, waitMs);
       await sleep(waitMs, undefined, { signal: closing });
     }
@@ -201,7 +205,7 @@ export function connectForReading(rpcUrls: string, closing: AbortSignal, timeout
 export function connectForCommand(rpcUrl: string, setting: string): Connection {
   const never = new AbortController().signal;
   const sendInTime = endInTime(sendForLarge, LARGE_TIMEOUT_MS, never, `Set ${setting} to its address`);
-  return connect(rpcUrl, waitWhenRefused(repeatUnanswered(sendInTime, never), never));
+  return connect(rpcUrl, waitWhenRefused(repeatUnanswered(sendInTime, never), never, MOST_WAIT_TO_SEND_MS));
 }
 
 function connect(rpcUrl: string, send: RpcFetch): Connection {

@@ -21,7 +21,7 @@ export interface SubscriptionOptions {
   wsUrl: string;
   /** Base58. */
   address: string;
-  /** Called for each confirmed transaction that mentions the address. */
+  /** Called for each final transaction that mentions the address. */
   onLogs(notification: LogNotification): void;
   /** The node accepted the subscription, at first and after each reconnect. Earlier transactions were not reported. */
   onSubscribed(): void;
@@ -67,7 +67,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
       else request('getHealth', []);
     }, heartbeatMs);
     current = { socket, heartbeat };
-    socket.onopen = () => request('logsSubscribe', [{ mentions: [options.address] }, { commitment: 'confirmed' }]);
+    socket.onopen = () => request('logsSubscribe', [{ mentions: [options.address] }, { commitment: 'finalized' }]);
     socket.onerror = (event) => lose(event.message || 'error');
     socket.onclose = () => lose('closed by the node');
     socket.onmessage = (event) => {

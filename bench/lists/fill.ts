@@ -207,7 +207,6 @@ export async function fill(
       execution_time_ms: 40 + (number % 100),
       refund_reason: state === 'refunded' ? number % 5 : null,
       settled_at: state === 'dispatched' ? null : opened_at + 2,
-      is_final: state === 'dispatched' ? 0 : 1,
     };
   });
   await refreshFigures(index.db);

@@ -2,7 +2,7 @@
 -- Transactions that the node returned and this version of the indexer could not read: the index lacks what they did. Each is
 -- tried again at every start, and its row is deleted once it is applied.
 CREATE TABLE gaps (
-  signature TEXT PRIMARY KEY,
+  signature TEXT COLLATE "C" PRIMARY KEY,
   slot BIGINT NOT NULL,
-  reason TEXT NOT NULL
+  reason TEXT COLLATE "C" NOT NULL
 );

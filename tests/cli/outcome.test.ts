@@ -97,10 +97,15 @@ describe('the command line and a node that behaves badly', function () {
     expect(await terminal.look('execution', 'show', String(id))).to.include({ status: 'open', escrow_usdc: '0.25' });
   });
 
-  it('reports that a transaction never landed once it has expired', async () => {
+  it('reports that two transactions in a row never landed once both have expired', async () => {
     const { code, stdout, stderr } = await runs[1]!;
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.include(`The transaction ${nodes[1]!.sent[0]} expired without landing.`);
+    const [first, second, ...more] = nodes[1]!.sent;
+    expect(more).to.deep.equal([]);
+    const lost = (signature?: string) =>
+      `The transaction ${signature} did not land within the 30 s for which it is valid.`;
+    expect(stderr).to.include(`${lost(first)} Signing a new one ...`);
+    expect(stderr).to.include(`${lost(second)} Nothing has changed on the chain. Try again.`);
     expect(await held(1)).to.equal(earlier[1]);
   });
 

@@ -90,7 +90,7 @@ interface Seen {
 
 /** Starts a marketplace with two agents. The creator behaves as `parameters.creator` says. */
 export async function startScene(environment: NodeJS.ProcessEnv = {}, feePayer?: Keypair): Promise<TestMarketplace> {
-  // A quote expires after 150 slots, which is 30 s.
+  // As on a cluster, a blockhash is valid for 30 s.
   const market = await startMarketplace({ slotTimeMs: 200, environment, ...(feePayer && { feePayer }) });
   market.setBehaviour(({ execution_id, task, parameters }, response, reply) => {
     const answer = goodAnswer(market.signingKey, execution_id, `done: ${task}`);

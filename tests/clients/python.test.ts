@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { callKeyId, KEY_DIRECTORY_PATH, type PublicJwk, signCall } from '../../app/sdk/creator/callSignature.ts';
@@ -18,8 +18,15 @@ import {
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { constants, findTokenAccount, PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { type Check, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import {
+  constants,
+  findTokenAccount,
+  openExecution,
+  PROGRAM_ID,
+  refundExecution,
+} from '../../app/sdk/program/program.ts';
+import { createNonce, deriveExecutionId, formatUuid, nonceDay, requestHash } from '../../app/sdk/receipt/receipt.ts';
+import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
 import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
@@ -28,6 +35,7 @@ import { run } from '../harness/edge/tools.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { FEE, PRICE, type TestCaller, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { sendVersionOne } from '../harness/node/versionOne.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
 import { paysFromAWallet, SERVICE_FEE } from './purchases.ts';
@@ -367,6 +375,35 @@ describe('clients/python', function () {
       expect(said[0]!.map(({ state }) => state)).to.deep.equal(
         said[0]!.map(({ name }) => (name === 'execution_signature' ? 'not_checked' : 'passed')),
       );
+    });
+
+    it('agree with those in TypeScript on an execution opened and refunded by transactions of version 1', async () => {
+      const { node, authority, usdcMint } = market;
+      const { wallet, usdc } = market.callers[0]!;
+      const caller = wallet.publicKey;
+      const nonce = createNonce(nonceDay(BigInt(await node.now())));
+      const executionId = deriveExecutionId(caller.toBytes(), nonce);
+      const listing = new PublicKey(market.agentId);
+      const [keyId, rent] = [new Uint8Array(16), { rentSponsor: caller, gasLamports: 0 }];
+      const open = openExecution({
+        ...{ ...rent, payer: caller, caller, source: usdc, listing, usdcMint, nonce, executionId, listingVersion: 1 },
+        ...{ maxPrice: 10n ** 9n, timeoutSeconds: 30, requestHash: requestHash('a task') },
+        openBefore: BigInt(await node.now()) + 600n,
+      });
+      const refund = refundExecution({
+        ...{ authority: authority.publicKey, executionId, listing, caller, keyId, destination: usdc },
+        ...{ rentSponsor: caller, reason: 'creatorFailed' },
+      });
+      const opening = await sendVersionOne(node.connection, [open], wallet);
+      const refunding = await sendVersionOne(node.connection, [refund], authority);
+      const question = { execution_id: formatUuid(executionId), rpc_url: node.rpcUrl };
+      const facts: ExecutionFacts[] = [];
+      const expected = await verifyExecution(question.execution_id, {
+        rpcUrl: node.rpcUrl,
+        onFacts: (found) => facts.push(found),
+      });
+      expect(facts[0]?.transactions).to.deep.equal({ open: opening, end: refunding });
+      expect(await answersOf('checks.py', [], [question])).to.deep.equal([expected]);
     });
 
     it('fail for the valid receipt of another execution than the one asked for, as in TypeScript', async () => {

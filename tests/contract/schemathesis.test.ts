@@ -80,8 +80,7 @@ function createDoor(): World['deps']['door'] {
   return {
     ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: 5_000n },
     ...{ secret: Buffer.alloc(32, 1), ownKeys: [] },
-    recentBlockhash: async () => ({ value: usdcMint.toBase58(), lastValidHeight: 1_000n }),
-    isBlockhashValid: async () => true,
+    lastHeightOf: async () => 1_000n,
     takeReading: () => undefined,
     requireFees: () => undefined,
     unpaid: { limit: async (_network, _hasPaid, pay) => pay(() => undefined) },

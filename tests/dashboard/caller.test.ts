@@ -240,7 +240,9 @@ describe('the caller', function () {
         body: JSON.stringify({ task: 'Paid by x402' }),
       });
     const [accepted] = decodeHeader(await ask(), 'payment-required').accepts;
-    const bought = await ask({ 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) });
+    const bought = await ask({
+      'payment-signature': paymentHeader(accepted, await makePayment(site.visitor, accepted, payer)),
+    });
     const answer = await bought.text();
     expect(bought.status, answer).to.equal(200);
     const id: string = JSON.parse(answer).execution_id;

@@ -52,7 +52,7 @@ describe('migrate-to-postgres', function () {
     await sharedPostgres();
     folder = mkdtempSync(join(tmpdir(), 'marketplace-move-'));
     index = openIndex(indexPath(folder));
-    for (const transaction of randomHistory(7, 160)) await applyBatch(index.db, [transaction], 0n);
+    for (const transaction of randomHistory(7, 160)) await applyBatch(index.db, [transaction]);
     ledger = openDatabase<LedgerTables>(ledgerPath(folder));
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     const rows = createRows(index.db, ledger.db, { nowMs: EPOCH * 1_000 });

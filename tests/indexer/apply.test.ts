@@ -1,13 +1,13 @@
 /**
- * How batches are stored in the index, tested with random histories. However a history is split into batches and rolled
- * back, every table matches the chain, and the statistics match the rows they count.
+ * How batches are stored in the index, tested with random histories. However a history is split into batches,
+ * every table matches the chain, and the statistics match the rows they count.
  */
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
-import { applyBatch, type ChainTransaction, CursorMoved, forgetUndo, rollbackTo } from '../../indexer/apply.ts';
+import { applyBatch, type ChainTransaction, CursorMoved } from '../../indexer/apply.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
 import { DAYS } from '../harness/edge/figures.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
@@ -16,10 +16,7 @@ import { randomHistory, randomOf } from './histories.ts';
 const HISTORIES = onPostgres ? 3 : 6;
 const LENGTH = 160;
 
-/**
- * All tables that follow from the chain, each with its sort order. Revisions are left out: a rollback does not undo
- * them.
- */
+/** All tables that follow from the chain, each with its sort order. */
 const TABLES: Record<string, string> = {
   cursor: 'id',
   configs: 'config',
@@ -62,15 +59,10 @@ function openMemory() {
 type Opened = Awaited<ReturnType<typeof openOwn>>;
 
 /** Applies the history in batches of random sizes. */
-async function apply(
-  { db }: Opened,
-  history: readonly ChainTransaction[],
-  random: (below: number) => number,
-  finalized = 0n,
-) {
+async function apply({ db }: Opened, history: readonly ChainTransaction[], random: (below: number) => number) {
   for (let start = 0; start < history.length; ) {
     const end = start + 1 + random(30);
-    await applyBatch(db, history.slice(start, end), finalized);
+    await applyBatch(db, history.slice(start, end));
     start = end;
   }
 }
@@ -114,9 +106,9 @@ describe('indexer, pages', () => {
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const history = randomHistory(seed, LENGTH);
       const [whole, single, pages] = [await openOwn(), await openOwn(), await openOwn()] as const;
-      await applyBatch(whole.db, history, 0n);
-      for (const item of history) await applyBatch(single.db, [item], item.slot);
-      await apply(pages, history, randomOf(seed), 100n);
+      await applyBatch(whole.db, history);
+      for (const item of history) await applyBatch(single.db, [item]);
+      await apply(pages, history, randomOf(seed));
       const expected = await single.dump();
       expect(expected.executions!.length, `seed ${seed}`).to.be.greaterThan(20);
       expect(await whole.dump(), `seed ${seed}, one page`).to.deep.equal(expected);
@@ -135,56 +127,6 @@ describe('indexer, pages', () => {
     await apply(opened, history, randomOf(2));
     const { cursor: __, ...after } = await opened.dump();
     expect(after).to.deep.equal(before);
-    await opened.close();
-  });
-
-  it('can be rolled back to any slot and applied again without a difference', async () => {
-    for (let seed = 1; seed <= HISTORIES; seed += 1) {
-      const history = randomHistory(seed, LENGTH);
-      const random = randomOf(seed + 1_000);
-      const [straight, live] = [await openOwn(), await openOwn()] as const;
-      for (const item of history) await applyBatch(straight.db, [item], item.slot);
-      await apply(live, history, random);
-      const last = history.at(-1)!.slot;
-      for (let round = 0; round < 4; round += 1) {
-        const slot = 9n + BigInt(random(Number(last) - 8));
-        await rollbackTo(live.db, slot);
-        const part = await openOwn();
-        const kept = history.filter((item) => item.slot <= slot);
-        if (kept.length > 0) await applyBatch(part.db, kept, slot);
-        expect(await live.dump(), `seed ${seed} taken back to ${slot}`).to.deep.equal(await part.dump());
-        await expectFigures(live);
-        await part.close();
-        await apply(
-          live,
-          history.filter((item) => item.slot > slot),
-          random,
-        );
-        expect(await live.dump(), `seed ${seed} after ${slot} again`).to.deep.equal(await straight.dump());
-      }
-      for (const opened of [straight, live]) await opened.close();
-    }
-  });
-
-  it('rejects: a rollback of final or forgotten transactions', async () => {
-    const history = randomHistory(5, LENGTH);
-    const last = history.at(-1)!.slot;
-    const opened = await openOwn();
-    await applyBatch(opened.db, history, last - 10n);
-    const before = await opened.dump();
-    const refusal = (slot: bigint) => rollbackTo(opened.db, slot).catch((error: Error) => error.message);
-    const floor = history.filter(({ slot }) => slot <= last - 10n).at(-1)!.slot;
-    expect(await refusal(floor - 1n)).to.include(
-      `roll the index back to slot ${floor - 1n}: the oldest possible slot is ${floor}`,
-    );
-    await forgetUndo(opened.db, last - 3n);
-    expect(await refusal(last - 5n)).to.include(`the oldest possible slot is ${last - 4n}`);
-    expect(await opened.dump()).to.deep.equal(before);
-    await rollbackTo(opened.db, last - 4n);
-    expect(await opened.rows('SELECT count(*) AS count FROM undo')).to.deep.equal([{ count: 0n }]);
-    expect(((await opened.rows('SELECT max(slot) AS slot FROM events'))[0]!.slot as bigint) <= last - 4n).to.equal(
-      true,
-    );
     await opened.close();
   });
 
@@ -213,10 +155,7 @@ describe('indexer, pages', () => {
       for (const listing of moved) expect(stamped).to.include(listing);
       expect((await revision()) > since || moved.length === 0).to.equal(true);
     };
-    for (const item of history) await expectStamped(() => applyBatch(opened.db, [item], 0n));
-    const since = await revision();
-    await expectStamped(() => rollbackTo(opened.db, history[80]!.slot));
-    expect((await revision()) > since).to.equal(true);
+    for (const item of history) await expectStamped(() => applyBatch(opened.db, [item]));
     await opened.close();
   });
 
@@ -228,7 +167,7 @@ describe('indexer, pages', () => {
     const content = history[at]!.content as { kind: 'events'; events: { data: object }[] };
     Object.assign(content.events[0]!.data, { metadataUri: 'https://a\0b.example' });
     const opened = await openOwn();
-    await applyBatch(opened.db, history.slice(0, at + 1), 0n);
+    await applyBatch(opened.db, history.slice(0, at + 1));
     expect((await opened.dump()).listings![0]!.metadata_uri).to.equal('https://a\uFFFDb.example');
     const [event] = (await opened.dump()).events!.filter(({ name }) => name === 'AgentListed');
     expect(JSON.parse(String(event!.data)).metadataUri).to.equal('https://a\0b.example');
@@ -240,41 +179,28 @@ describe('indexer, pages', () => {
     const [straight, other] = [await openOwn(), await openOwn()];
     const at = history.findIndex((item, place) => place > 40 && opens(item) && item.slot > history[place - 1]!.slot);
     const [before, opening] = [history.slice(0, at), history[at]!];
-    await applyBatch(straight.db, [...before, opening], 100n);
+    await applyBatch(straight.db, [...before, opening]);
     const row = await newestOf(straight);
     expect(row.opened_slot).to.equal(opening.slot);
 
     const unseen = { open_signature: null, opened_slot: null, open_index: null };
     const nothing = { configs: [], creators: [], listings: [], grants: [], disputes: [], archives: [], deposits: [] };
-    const readings = { refunds: [], gone: [], provisionalAt: new Set<bigint>() };
+    const readings = { refunds: [], gone: [] };
     const snapshot = { ...nothing, executions: [{ ...row, ...unseen }], ...readings };
     // Anybody can name the record's address before it is opened.
     const content: ChainTransaction['content'] = { kind: 'accounts', snapshot, carried: [] };
-    await applyBatch(other.db, [...before, { ...before.at(-1)!, signature: 'naming', content }], 100n);
-    await applyBatch(other.db, [opening], 100n);
+    await applyBatch(other.db, [...before, { ...before.at(-1)!, signature: 'naming', content }]);
+    await applyBatch(other.db, [opening]);
     expect(await newestOf(other)).to.deep.equal(row);
     for (const opened of [straight, other]) await opened.close();
-  });
-
-  it('recognise an execution that was opened on a dropped fork', async () => {
-    const history = randomHistory(15, LENGTH);
-    const opened = await openOwn();
-    const at = history.findLastIndex(opens);
-    await applyBatch(opened.db, history.slice(0, at + 1), 100n);
-    const dropped = await newestOf(opened);
-    const slot = history[at]!.slot + 7n;
-    await applyBatch(opened.db, [{ ...history[at]!, signature: 'again', slot }], 100n);
-    const again = { open_signature: 'again', opened_slot: slot, open_index: 0n, slot };
-    expect(await newestOf(opened)).to.deep.equal({ ...dropped, ...again });
-    await opened.close();
   });
 
   it('rejects: a page that does not follow the last stored transaction', async () => {
     const history = randomHistory(11, 20);
     const opened = await openOwn();
-    await applyBatch(opened.db, history.slice(0, 10), 0n, null);
+    await applyBatch(opened.db, history.slice(0, 10), null);
     const before = await opened.dump();
-    const failure = await applyBatch(opened.db, history.slice(10), 0n, 'another').catch((error) => error);
+    const failure = await applyBatch(opened.db, history.slice(10), 'another').catch((error) => error);
     expect(failure).to.be.instanceOf(CursorMoved);
     expect(failure.message).to.equal(
       `the cursor of the index is at ${history[9]!.signature}, and this batch starts after another`,
@@ -287,7 +213,7 @@ describe('indexer, pages', () => {
     const opened = await openOwn();
     try {
       const history = randomHistory(11, 20);
-      await applyBatch(opened.db, history.slice(0, 10), 0n);
+      await applyBatch(opened.db, history.slice(0, 10));
       const { db } = opened;
       // PostgreSQL can fail like this when tables are replaced just after a statement began to read them.
       const execute = async () => {
@@ -297,7 +223,7 @@ describe('indexer, pages', () => {
       };
       Object.defineProperty(db, 'transaction', { configurable: true, value: () => ({ execute }) });
       const events = (await opened.rows('SELECT * FROM events')).length;
-      const failure = await applyBatch(db, history.slice(10), 0n, history[9]!.signature).catch((error) => error);
+      const failure = await applyBatch(db, history.slice(10), history[9]!.signature).catch((error) => error);
       expect(failure).to.be.instanceOf(CursorMoved);
       expect(await opened.rows('SELECT * FROM events')).to.have.length(events);
     } finally {
@@ -313,7 +239,7 @@ describe('indexer, pages', () => {
     const content = history[at]!.content as { kind: 'events'; events: { data: object }[] };
     Object.assign(content.events[0]!.data, { price: 2n ** 64n - 1n });
     const opened = await openOwn();
-    const failure = await applyBatch(opened.db, history.slice(0, at + 1), 0n).catch((error: Error) => error.message);
+    const failure = await applyBatch(opened.db, history.slice(0, at + 1)).catch((error: Error) => error.message);
     expect(failure).to.include(`cannot apply transaction ${history[at]!.signature}`);
     expect((await opened.dump()).events).to.deep.equal([]);
     await opened.close();

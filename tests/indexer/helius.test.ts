@@ -106,7 +106,7 @@ describe('the history of Helius', function () {
         transactionDetails: 'full',
         sortOrder: 'asc',
         limit: 100,
-        commitment: 'confirmed',
+        commitment: 'finalized',
         encoding: 'json',
         maxSupportedTransactionVersion: 255,
         filters: { status: 'any' },

@@ -266,7 +266,7 @@ async function sendFailing(
   const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
   for (;;) {
     const { value } = await connection.getSignatureStatus(signature);
-    if (value && value.confirmationStatus !== 'processed') {
+    if (value?.confirmationStatus === 'finalized') {
       if (!value.err) throw new Error('the transaction was meant to fail');
       return signature;
     }

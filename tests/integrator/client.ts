@@ -156,7 +156,7 @@ export function createClient(connection: Connection, wallet: Keypair) {
     async eventOf(signature: string): Promise<{ name: string; data: Record<string, unknown> }> {
       const found = await connection.getTransaction(signature, {
         commitment: 'confirmed',
-        maxSupportedTransactionVersion: 0,
+        maxSupportedTransactionVersion: 255,
       });
       const all = [...events.parseLogs(found!.meta!.logMessages!)];
       expect(all.map((event) => event.name)).to.have.length(1);

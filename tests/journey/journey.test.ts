@@ -1,5 +1,5 @@
 /**
- * The whole marketplace as a newcomer uses it: `npm start` with 400 ms slots, then only HTTP, a Solana RPC and the
+ * The whole marketplace as a newcomer uses it: `npm start` with 200 ms slots, then only HTTP, a Solana RPC and the
  * commands of the README. Balances are read from the token accounts.
  */
 import { execFileSync } from 'node:child_process';
@@ -183,7 +183,7 @@ describe('journey', function () {
   describe('kill -9 between escrow and settle', () => {
     let node: TestNode;
     before(async () => {
-      node = await startNode({ slotTimeMs: 400, deploy: false });
+      node = await startNode({ slotTimeMs: 200, deploy: false });
     });
     after(() => node.stop());
 

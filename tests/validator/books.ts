@@ -15,6 +15,7 @@ import {
   findSpender,
   PROGRAM_ID,
 } from '../../app/sdk/program/program.ts';
+import { readTransaction } from '../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Balances, Visitor } from '../journey/visitor.ts';
 
@@ -72,9 +73,8 @@ async function readFees({ demo, connection }: Visitor, since: string): Promise<{
   }
   let [fees, given] = [0n, 0n];
   for (const some of chunks(signatures, AT_ONCE)) {
-    const transactions = await connection.getTransactions(
-      some.map(({ signature }) => signature),
-      { commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+    const transactions = await Promise.all(
+      some.map(({ signature }) => readTransaction(connection, signature, 'confirmed')),
     );
     for (const [at, transaction] of transactions.entries()) {
       if (!transaction?.meta) throw new Error(`the node does not know its own transaction ${some[at]?.signature}`);

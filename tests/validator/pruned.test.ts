@@ -96,7 +96,7 @@ describe('indexer, on a validator with a short ledger', function () {
   const firstAvailable = () => validator.connection.getFirstAvailableBlock();
   const start = (name: string, options: Partial<IndexerOptions>) => bench.start(name, { log, ...options });
   /** Starts an indexer that searches for dropped or missing transactions as often as possible. */
-  const startWatchful = (name: string) => start(name, { pollMs: 100, rescanMs: 200, compareMs: 100 });
+  const startWatchful = (name: string) => start(name, { pollMs: 100, rescanMs: 200 });
   const catchUp = async (indexer: Indexer) =>
     indexer.caughtUpTo(await validator.connection.getSlot('confirmed'), PATIENCE_MS);
   const hash = async (name: string) => {
@@ -124,7 +124,7 @@ describe('indexer, on a validator with a short ledger', function () {
 
   it('keeps every applied row, under load and over restarts of indexer and validator', async () => {
     // This indexer only receives notifications, and compares nothing.
-    const heard = await start('heard.db', { rescanMs: NEVER, compareMs: NEVER });
+    const heard = await start('heard.db', { rescanMs: NEVER });
     let watchful = await startWatchful('watchful.db');
     const begun = await validator.connection.getSlot('confirmed');
     await catchUp(watchful);

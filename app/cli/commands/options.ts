@@ -57,7 +57,8 @@ export async function openOnChain(options: CommonOptions): Promise<MarketplaceCh
 export async function readWallet(options: CommonOptions): Promise<Signer> {
   const { keypairSigner } = await import('../../sdk/wallet/signer.ts');
   const { readKeypair } = await import('../wallet.ts');
-  return keypairSigner(readKeypair(readSettings(options).keypairPath, "the wallet's keypair"));
+  const keypair = readKeypair(readSettings(options).keypairPath, "the wallet's keypair");
+  return { ...keypairSigner(keypair), onExpired: (reason) => report(`${reason} Signing a new one ...`) };
 }
 
 /** An address as base58 text of 32 bytes; `publicKeyOf` converts it for the chain's library. */

@@ -1,6 +1,7 @@
 /** The user interface of a signature: its cost before, its progress during, and its result after. */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import type { Signer } from '../../sdk/wallet/signer.ts';
 import { explain } from '../service.ts';
 import { type OpenedChain, openChain, signerOf } from '../wallet/chain.ts';
 import { useSession } from '../wallet/session.ts';
@@ -11,7 +12,7 @@ import { Button, Facts, Note, Spinner } from './ui.tsx';
 
 export type Signing = OpenedChain & {
   /** The connected wallet. */
-  wallet: Awaited<ReturnType<typeof signerOf>>;
+  wallet: Signer;
   /** Shows another line of progress. */
   onProgress(line: string): void;
 };
@@ -37,7 +38,8 @@ export function useSigning() {
     const onProgress = (line: string) => setLines((before) => [...before, line]);
     try {
       const chain = await openChain(session === connected.account.address ? session : undefined);
-      const done = await work({ ...chain, wallet: await signerOf(connected), onProgress });
+      const onExpired = (reason: string) => onProgress(`${reason} Please approve it again.`);
+      const done = await work({ ...chain, wallet: { ...(await signerOf(connected)), onExpired }, onProgress });
       await queries.invalidateQueries();
       // The index learns of the change a moment later; visible views then update.
       for (const pauseMs of INDEX_FOLLOWS_MS) setTimeout(() => void queries.invalidateQueries(), pauseMs);

@@ -44,8 +44,7 @@ export async function deleteExecutionContent(
       'This wallet has no execution with this execution_id, or this service does not store its content',
     );
   if (row.content_deleted_ms === null) {
-    const hasEnded = ENDED_STATES.includes(row.state) && row.is_final === 1n;
-    if (!hasEnded) throw needed(executionId, 'not_ended', null);
+    if (!ENDED_STATES.includes(row.state)) throw needed(executionId, 'not_ended', null);
     if (row.state === 'settled') await requireUndisputed(deps, executionId);
     await deleteContent(deps.ledger, executionId, deps.now());
   }
@@ -74,7 +73,7 @@ async function requireUndisputed({ views, accounts }: DeletionDeps, executionId:
 type Reason = 'not_ended' | 'dispute_window' | 'disputed';
 
 const WHY: Record<Reason, string> = {
-  not_ended: 'The execution has not ended, or its end is not final yet. Its content can be deleted afterwards.',
+  not_ended: 'The execution has not ended yet. Its content can be deleted afterwards.',
   dispute_window: 'The execution can still be disputed. Its content can be deleted after that.',
   disputed: 'The execution is disputed. Its content can be deleted once the dispute has an outcome.',
 };

@@ -157,8 +157,8 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery) {
 }
 
 /**
- * The others: executions in progress, ended ones that the index may not show yet, and those proven never to have
- * opened. The index has a proven execution if it is older than the newest indexed one by more than LATE_SECONDS.
+ * The others: executions in progress, ended ones that the index may not show yet, and those that never opened. The
+ * index has an ended execution if it is older than the newest indexed one by more than LATE_SECONDS.
  */
 async function otherPart(views: Views, { wallet, status, agentId }: PageQuery, { from, to }: Span) {
   const newest = await sql<{ opened_at: bigint }>`SELECT opened_at FROM chain.executions
@@ -174,11 +174,10 @@ async function otherPart(views: Views, { wallet, status, agentId }: PageQuery, {
     WHERE j.wallet = ${wallet} AND c.execution_id IS NULL AND ${sql.raw(condition)}`;
   const matching = sql`(
     ${journal("j.state NOT IN ('settled', 'refunded', 'returned', 'void') AND j.state <> 'accepted'")}
-    UNION ALL ${journal("j.state IN ('settled', 'refunded', 'returned', 'void') AND j.is_final = 0")}
-    UNION ALL ${journal("j.state IN ('settled', 'refunded') AND j.is_final = 1")} AND j.settled_at >= ${since}
+    UNION ALL ${journal("j.state IN ('settled', 'refunded')")} AND j.settled_at >= ${since}
     UNION ALL SELECT execution_id, listing, 'failed', coalesce(opened_at, accepted_at), CAST(1 AS BIGINT),
       CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), created_ms
-    FROM executions WHERE wallet = ${wallet} AND state IN ('returned', 'void') AND is_final = 1
+    FROM executions WHERE wallet = ${wallet} AND state IN ('returned', 'void')
     UNION ALL SELECT c.execution_id, c.listing, ${columns}
     FROM chain.executions AS c
     LEFT JOIN executions AS j ON j.execution_id = c.execution_id AND j.state <> 'accepted'

@@ -17,7 +17,7 @@ import { findAccounts } from '../../sdk/wallet/connection.ts';
 import type { FoundChange } from '../../sdk/wallet/pending.ts';
 import type { TakeReading } from './edgeBudget.ts';
 import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
-import type { AccountsAt } from './reader.ts';
+import { type AccountsAt, COMMITMENT } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from './rent.ts';
 
@@ -50,7 +50,7 @@ export interface ChainAccounts {
   readTime(slot: number): Promise<number | null>;
   /** Lamports of each address; 0 if there is no account. */
   readBalances(addresses: string[]): Promise<number[]>;
-  /** Revokes with the relay authority and waits for the confirmation; returns the signature. */
+  /** Revokes with the relay authority and waits until that is final; returns the signature. */
   revokeGrant(wallet: string, keyId: string): Promise<string>;
   isReachable(): Promise<boolean>;
   /** The chain's clock now, unix seconds, derived from the latest reading. */
@@ -125,7 +125,7 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
     },
     clock: chain.clock,
     async isReachable() {
-      return chain.connection.getSlot('confirmed').then(
+      return chain.connection.getSlot(COMMITMENT).then(
         () => true,
         () => false,
       );

@@ -17,15 +17,13 @@ const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
 export interface Agreement {
   /** Like `Reader.read`, if both nodes show the same. `now` is the earlier of their clocks. */
-  read(keys: PublicKey[]): Promise<AccountsAt>;
-  /** Like `Reader.readFinalized`. */
-  readFinalized(keys: PublicKey[], minSlot: number): Promise<AccountsAt>;
+  read(keys: PublicKey[], minSlot?: number): Promise<AccountsAt>;
   /**
-   * Finalized accounts, from both nodes, once bytes with this last valid height can no longer land. Bytes without an
-   * effect by then never have one. Null before that moment.
+   * Accounts, from both nodes, once bytes with this last valid height can no longer land. Bytes without an effect by
+   * then never have one. Null before that moment.
    */
   readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<AccountsAt | null>;
-  /** The latest state that neither node can take back. */
+  /** The latest block that is final for both nodes. */
   finalized(): Promise<Finalized>;
   /** Asks two nodes with `ask` and merges their answers. `merge` returns null if they disagree. */
   together<Answer>(
@@ -71,18 +69,16 @@ export function createAgreement(options: {
     }
   }
 
-  const read = (keys: PublicKey[]) => together('accounts', (node) => node.reader.read(keys), mergeAccounts);
-  const readFinalized = (keys: PublicKey[], minSlot: number) =>
-    together('finalized accounts', (node) => node.reader.readFinalized(keys, minSlot), mergeAccounts);
+  const read = (keys: PublicKey[], minSlot?: number) =>
+    together('accounts', (node) => node.reader.read(keys, minSlot), mergeAccounts);
   const finalized = () => together('the finalized height', (node) => node.reader.finalized(), mergeFinalized);
 
   return {
     read,
-    readFinalized,
     finalized,
     async readPast(keys, lastValidHeight) {
       const { slot, blockHeight } = await finalized();
-      return blockHeight > lastValidHeight ? readFinalized(keys, slot) : null;
+      return blockHeight > lastValidHeight ? read(keys, slot) : null;
     },
     together,
   };

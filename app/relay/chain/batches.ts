@@ -1,6 +1,6 @@
 /**
  * Batches readings of accounts into one call to the node. Readings of the same turn of the event loop share a call;
- * many come together when a slot is confirmed. Readings during a call, or soon after a shared one, share the next call.
+ * many come together when a slot is final. Readings during a call, or soon after a shared one, share the next call.
  * A caller that reads alone, one reading after another, never waits.
  */
 
@@ -14,7 +14,7 @@ export interface Reading {
 const MAX_ADDRESSES = 99;
 /**
  * A reading waits for others at most as long as the last call took, so at worst it takes twice as long. It never waits
- * longer than this, an eighth of a slot.
+ * longer than this, a quarter of a slot.
  */
 const MAX_GAP_MS = 50;
 

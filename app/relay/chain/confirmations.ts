@@ -2,17 +2,18 @@
 import type { PublicKey, TransactionError } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { sendTransaction } from '../../solana/calls.ts';
+import type { Finality } from '../../solana/finality.ts';
 import { subscribe } from '../../solana/subscription.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
 import { describeFailure, type TransactionFailure } from './failures.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
-import { createPoller, LATE_MS, type PolledFate } from './poller.ts';
+import { createPoller, lateMs, type PolledFate } from './poller.ts';
 import { type Observe, timed } from './stages.ts';
 
 /**
- * The fate of a transaction. `unknown` never means failed. `expired` means that the blockhash has expired; only the
- * finalized record can prove that the transaction has not landed before.
+ * The fate of a transaction, which is final once it is known. `unknown` never means failed. `expired` means that the
+ * blockhash has expired; only the record past that moment can prove that the transaction has not landed before.
  */
 export type Fate =
   | { kind: 'confirmed' }
@@ -37,6 +38,7 @@ export interface Confirmations {
 export interface ConfirmationOptions {
   nodes: Nodes;
   agreement: Pick<Agreement, 'finalized' | 'together'>;
+  finality: Finality;
   /** The accounts that pay for the transactions. */
   payers: readonly PublicKey[];
   log: Logger;
@@ -47,7 +49,7 @@ export interface ConfirmationOptions {
 
 /** Subscribes at once to all transactions of the payers, at every node that has a WebSocket. */
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
-  const { nodes, log, pace } = options;
+  const { nodes, log, pace, finality } = options;
   /** Callers that wait for a transaction's notification, by signature. */
   const waiting = new Map<string, (fate: Fate) => void>();
   // Nodes with a live subscription.
@@ -115,7 +117,7 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
       // Not awaited: a notification may be faster than the node's answer to the send.
       send(signed.bytes);
       const known = await fate;
-      if (known.kind === 'confirmed' && performance.now() - begun < LATE_MS) pace.inTime();
+      if (known.kind === 'confirmed' && performance.now() - begun < lateMs(finality)) pace.inTime();
       return known;
     } finally {
       unwatch();

@@ -21,6 +21,7 @@ import {
 } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
+import { COMMITMENT } from './reader.ts';
 
 const REFRESH_MS = 10_000;
 /** The maximum that one transaction may request. */
@@ -34,9 +35,12 @@ const SPARE_UNITS = 20_000;
  */
 const SPARE_UNITS_TO_OPEN = 40_000;
 const MEASURE_AGAIN_AFTER = 200;
-/** Maximum doublings of the price while transactions are late, and the least time between two changes. */
+/**
+ * Maximum doublings of the price while transactions are late, and the least time between two changes. All of them fit
+ * into the 30 s for which a transaction is valid.
+ */
 const MAX_PRESSURE = 6;
-const PRESSURE_MS = 5_000;
+const PRESSURE_MS = 2_500;
 /** Base of a raised price if the market asks for nothing, micro-lamports per unit. */
 const MIN_RAISED_PRICE = 1_000n;
 const MICROLAMPORTS = 1_000_000n;
@@ -183,7 +187,7 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
       recentBlockhash: payer.toBase58(),
       instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MAX_UNITS }), ...instructions],
     }).compileToLegacyMessage();
-    const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: 'confirmed' } as const;
+    const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
     const { value } = await connection.simulateTransaction(new VersionedTransaction(message), config);
     if (value.err || !value.unitsConsumed) return;
     const before = UNIFORM.has(kind) ? (units.get(kind)?.most ?? 0) : 0;

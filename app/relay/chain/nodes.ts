@@ -2,13 +2,14 @@
  * The nodes of the relay. A request goes to one node; if it fails, to the next one at once. A dead or late node is only
  * the last resort until it recovers. A single node answers everything.
  */
-import { type Commitment, Connection, type FetchFn } from '@solana/web3.js';
+import { Connection, type FetchFn } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { CLOCK_ADDRESS, decodeClock } from '../../sdk/program/clock.ts';
 import { type Node, readAccounts } from '../../solana/calls.ts';
+import type { Finality } from '../../solana/finality.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
 import { createPatientFetch, type RpcFetch } from '../../solana/rpc.ts';
-import { type ChainClock, createReader, MAX_LAG_SLOTS, type Reader } from './reader.ts';
+import { type ChainClock, COMMITMENT, createReader, MAX_LAG_SLOTS, type Reader } from './reader.ts';
 import type { Observe } from './stages.ts';
 
 /** How often several nodes are asked for their slot. */
@@ -18,10 +19,11 @@ export const DEAD_MS = 2_000;
 /** No chain is faster: a node whose slot rises faster is wrong, not ahead. */
 const MAX_SLOTS_PER_MS = 1 / 20;
 
-/** A node shows the present if its chain clock is less than this behind ours, seconds. `MAX_LAG_SLOTS` take longer. */
-const PRESENT_SECONDS = 10;
-/** No honest node is further ahead of a node that shows the present. */
-const MAX_LEAD_SLOTS = MAX_LAG_SLOTS + PRESENT_SECONDS * 1_000 * MAX_SLOTS_PER_MS;
+/**
+ * A node shows the present if its chain clock is less than this and a finality behind ours, milliseconds.
+ * `MAX_LAG_SLOTS` take longer.
+ */
+const PRESENT_MS = 9_500;
 
 /**
  * `behind`: not used until it has caught up. `wrong`: it claims an impossible slot, and never overrules other nodes.
@@ -70,7 +72,7 @@ interface Standing {
 
 export interface NodesOptions {
   nodes: readonly NodeUrls[];
-  commitment: Commitment;
+  finality: Finality;
   clock: ChainClock;
   log: Logger;
   closing: AbortSignal;
@@ -79,12 +81,12 @@ export interface NodesOptions {
 }
 
 export function createNodes(options: NodesOptions): Nodes {
-  const { closing, log, commitment } = options;
+  const { closing, log } = options;
   const isAlone = options.nodes.length === 1;
   // With several nodes, a failed request goes to another one instead.
   const send = createPatientFetch(closing, options.fetch, isAlone ? undefined : 1);
   const all = options.nodes.map(({ rpcUrl, wsUrl }, index): ChainNode => {
-    const connection = new Connection(rpcUrl, { commitment, fetch: send, disableRetryOnRateLimit: true });
+    const connection = new Connection(rpcUrl, { commitment: COMMITMENT, fetch: send, disableRetryOnRateLimit: true });
     const node = { send, url: rpcUrl };
     const reader = createReader({ ...options, node, connection, isAlone });
     return { ...node, name: nameOf(rpcUrl, index), wsUrl, connection, reader };
@@ -129,12 +131,12 @@ export function createNodes(options: NodesOptions): Nodes {
   }
 
   const connection = new Connection(options.nodes[0]!.rpcUrl, {
-    commitment,
+    commitment: COMMITMENT,
     fetch: isAlone ? send : overAny(first),
     disableRetryOnRateLimit: true,
   });
 
-  const lookAtAll = createLook({ all, standingOf, ask, commitment, log });
+  const lookAtAll = createLook({ ...options, all, standingOf, ask });
   const look = async () => {
     if (!isAlone) await lookAtAll();
   };
@@ -185,20 +187,24 @@ function overAny(first: Nodes['first']): FetchFn {
     });
 }
 
-interface LookOptions extends Pick<NodesOptions, 'commitment' | 'log'> {
+interface LookOptions extends Pick<NodesOptions, 'finality' | 'log'> {
   all: readonly ChainNode[];
   standingOf(node: ChainNode): Standing;
   ask: Nodes['ask'];
 }
 
 /** Asks all nodes for their slot, and sets the state of each. Throws if one is on another cluster. */
-function createLook({ all, standingOf, ask, commitment, log }: LookOptions): () => Promise<void> {
+function createLook({ all, standingOf, ask, finality, log }: LookOptions): () => Promise<void> {
+  const presentMs = PRESENT_MS + finality.ms;
+  // No honest node is further ahead of a node that shows the present.
+  const maxLeadSlots = MAX_LAG_SLOTS + presentMs * MAX_SLOTS_PER_MS;
+
   async function lookAt(node: ChainNode): Promise<void> {
     const standing = standingOf(node);
     const before = { slot: standing.slot, at: standing.slotAt, state: standing.state };
     try {
       standing.genesis ??= await ask(node, (its) => its.connection.getGenesisHash());
-      const slot = await ask(node, (its) => its.connection.getSlot(commitment));
+      const slot = await ask(node, (its) => its.connection.getSlot(COMMITMENT));
       const now = performance.now();
       const isLeap = before.slot !== null && slot - before.slot > MAX_LAG_SLOTS + (now - before.at) * MAX_SLOTS_PER_MS;
       Object.assign(standing, { slot, slotAt: now });
@@ -213,8 +219,11 @@ function createLook({ all, standingOf, ask, commitment, log }: LookOptions): () 
   /** True if the node shows the current chain, by our own clock; null if it does not answer. */
   async function showsPresent(node: ChainNode): Promise<boolean | null> {
     try {
-      const { accounts } = await readAccounts(node, [CLOCK_ADDRESS.toBase58()], { commitment, minContextSlot: 0 });
-      return Date.now() / 1_000 - Number(decodeClock(accounts[0]!.data)) < PRESENT_SECONDS;
+      const { accounts } = await readAccounts(node, [CLOCK_ADDRESS.toBase58()], {
+        commitment: COMMITMENT,
+        minContextSlot: 0,
+      });
+      return Date.now() - Number(decodeClock(accounts[0]!.data)) * 1_000 < presentMs;
     } catch {
       return null;
     }
@@ -245,7 +254,7 @@ function createLook({ all, standingOf, ask, commitment, log }: LookOptions): () 
     const present = late.filter(({ isPresent }) => isPresent).map(({ node }) => slotOf(node));
     const reached = Math.max(...present, Number.NEGATIVE_INFINITY);
     for (const node of present.length > 0 ? right() : []) {
-      if (slotOf(node) - reached > MAX_LEAD_SLOTS) standingOf(node).state = 'wrong';
+      if (slotOf(node) - reached > maxLeadSlots) standingOf(node).state = 'wrong';
     }
     const past = late.filter(({ isPresent }) => isPresent === false).map(({ node }) => node);
     const unsaid = late.filter(({ isPresent }) => isPresent === null).map(({ node }) => node);

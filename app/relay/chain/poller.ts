@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
 import { MAX_STATUSES, readStatuses, type SignatureStatus } from '../../solana/calls.ts';
+import type { Finality } from '../../solana/finality.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
@@ -12,12 +13,16 @@ import type { ChainNode, Nodes } from './nodes.ts';
 /** Poll interval with notifications, and without them. */
 const POLL_MS = 1_000;
 const POLL_ALONE_MS = 400;
-/** Time for a notification before the first poll. */
+/** Time for a notification before the first poll. A transaction is sent again this often, until it is final. */
 const PATIENCE_MS = 900;
-/** From this age on, it also checks if the blockhash has expired, and if the effect of the transaction is there. */
-const DOUBT_MS = 1_500;
-/** A transaction that has not landed at this age, a dozen slots, is late: others pay more. */
-export const LATE_MS = 5_000;
+/**
+ * From this age beyond a finality, it also checks if the blockhash has expired, and if the effect of the transaction is
+ * there.
+ */
+const DOUBT_MS = 1_000;
+/** A transaction that is not final at this age beyond a finality, a dozen slots of 200 ms, is late: others pay more. */
+const LATE_MS = 2_000;
+export const lateMs = ({ ms }: Finality): number => LATE_MS + ms;
 
 export interface Pending {
   signed: SignedTransaction;
@@ -33,7 +38,7 @@ export interface Poller {
   watch(awaited: Pending): () => void;
   /** Polls this one at once, if it is watched. */
   hurry(signature: string): void;
-  /** The status from one node; a failure is confirmed by a second one. Null if no lasting status is known. */
+  /** The status from one node; a failure needs a second one. Null if no final status is known. */
   status(signature: string): Promise<SignatureStatus | null>;
   end(): void;
 }
@@ -47,6 +52,7 @@ interface Watched extends Pending {
 interface PollerOptions {
   nodes: Nodes;
   agreement: Pick<Agreement, 'finalized' | 'together'>;
+  finality: Finality;
   send(bytes: Uint8Array): Promise<void>;
   isTold(): boolean;
   /** Called for each late transaction, at every poll. */
@@ -55,7 +61,9 @@ interface PollerOptions {
 }
 
 export function createPoller(options: PollerOptions): Poller {
-  const { log } = options;
+  const { log, finality } = options;
+  const doubtMs = DOUBT_MS + finality.ms;
+  const isDoubtful = ({ since }: Watched) => performance.now() - since >= doubtMs;
   const { heightNow, statusesOf } = createQuestions(options);
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
@@ -93,7 +101,7 @@ export function createPoller(options: PollerOptions): Poller {
     // Read first: a transaction past its last valid height that is unknown after this reading has not landed.
     const height = due.some(isDoubtful) ? await heightNow() : null;
     await Promise.all(
-      batchesOf(due, height).map(async ({ part, isOld }) => {
+      batchesOf(due, height, isDoubtful).map(async ({ part, isOld }) => {
         const statuses = await statusesOf(
           part.map(({ signed }) => signed.signature),
           isOld,
@@ -106,9 +114,9 @@ export function createPoller(options: PollerOptions): Poller {
   async function follow(one: Watched, status: SignatureStatus | null, isPast: boolean): Promise<void> {
     if (status) return one.finish({ kind: 'landed', ...status });
     const age = performance.now() - one.since;
-    if (age >= DOUBT_MS && (await one.hasHappened())) return one.finish({ kind: 'happened' });
+    if (age >= doubtMs && (await one.hasHappened())) return one.finish({ kind: 'happened' });
     if (isPast) return one.finish({ kind: 'expired' });
-    if (age >= LATE_MS) options.onLate();
+    if (age >= lateMs(finality)) options.onLate();
     await sendAgain(one);
   }
 
@@ -148,10 +156,12 @@ export function createPoller(options: PollerOptions): Poller {
   };
 }
 
-const isDoubtful = ({ since }: Watched) => performance.now() - since >= DOUBT_MS;
-
 /** Splits the transactions into calls. `isOld`: no block can include them any more. */
-function batchesOf(due: Watched[], height: bigint | null): { part: Watched[]; isOld: boolean }[] {
+function batchesOf(
+  due: Watched[],
+  height: bigint | null,
+  isDoubtful: (one: Watched) => boolean,
+): { part: Watched[]; isOld: boolean }[] {
   const isPast = ({ signed }: Watched) => height !== null && height > signed.lastValidHeight;
   const old = due.filter((one) => isDoubtful(one) && isPast(one));
   const young = due.filter((one) => !old.includes(one));

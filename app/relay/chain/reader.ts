@@ -1,15 +1,17 @@
 /**
- * Reads from one node: accounts and the chain's clock at one moment, confirmed or finalized. An answer more than
- * MAX_LAG_SLOTS older than an earlier one is rejected.
+ * Reads from one node: final accounts and the chain's clock at one moment. An answer more than MAX_LAG_SLOTS older than
+ * an earlier one is rejected, for example of a node that was restarted from an old snapshot.
  */
-import type { AccountInfo, Commitment, Connection, PublicKey } from '@solana/web3.js';
+import type { AccountInfo, Connection, PublicKey } from '@solana/web3.js';
 import { CLOCK_ADDRESS, decodeClock } from '../../sdk/program/clock.ts';
 import { type Node, readAccounts } from '../../solana/calls.ts';
-import { createBatcher } from './batches.ts';
+import { createBatcher, type Reading } from './batches.ts';
 import { type Observe, timed } from './stages.ts';
 
-/** A node that is further behind than this is out of order, for example because it mixes in finalized reads. */
-export const MAX_LAG_SLOTS = 64;
+/** Everything that decides about money is read at this commitment. What it shows never comes back. */
+export const COMMITMENT = 'finalized';
+/** A node that is further behind than this is out of order. About 26 s of slots of 200 ms. */
+export const MAX_LAG_SLOTS = 128;
 const CLOCK = CLOCK_ADDRESS.toBase58();
 
 /** Accounts in the requested order, null if there is none, and the chain's clock in unix seconds. */
@@ -20,7 +22,7 @@ export interface AccountsAt {
   slot: number;
 }
 
-/** The latest state that a node never takes back. */
+/** The latest final block. */
 export interface Finalized {
   slot: number;
   blockHeight: bigint;
@@ -28,10 +30,11 @@ export interface Finalized {
 
 /** All methods reject if the node does not answer, or is behind an earlier answer. */
 export interface Reader {
-  /** Accounts at one moment, in the requested order, and the chain's clock at that moment. */
-  read(keys: PublicKey[]): Promise<AccountsAt>;
-  /** Accounts as finalized at this slot or later. */
-  readFinalized(keys: PublicKey[], minSlot: number): Promise<AccountsAt>;
+  /**
+   * Accounts at one moment, in the requested order, and the chain's clock at that moment: `minSlot` or later. By default
+   * nothing older than our own transactions.
+   */
+  read(keys: PublicKey[], minSlot?: number): Promise<AccountsAt>;
   finalized(): Promise<Finalized>;
   /** One of our transactions landed in this slot. `read` accepts nothing older from now on. */
   landed(slot: number): void;
@@ -58,27 +61,23 @@ export function createClock(): ChainClock {
 export function createReader(options: {
   node: Node;
   connection: Connection;
-  commitment: Commitment;
   clock: ChainClock;
   /** True if this is the only node. Otherwise a reported slot far beyond this node's own is not believed. */
   isAlone: boolean;
   observe?: Observe | undefined;
 }): Reader {
-  const { node, connection, commitment: usual, clock, observe } = options;
+  const { node, connection, clock, observe } = options;
   // The latest slot in which one of our transactions has landed. Older accounts would mislead.
   let landedSlot = 0;
   // The latest slot of a reading. Nodes behind one address differ by a few slots, not by many.
   let readSlot = 0;
 
   /** Accounts and the Clock of one moment for each reading. Throws if the node is behind an earlier answer. */
-  async function readAll(
-    commitment: Commitment,
-    readings: readonly { addresses: string[]; minSlot: number }[],
-  ): Promise<AccountsAt[]> {
+  async function readAll(readings: readonly Reading[]): Promise<AccountsAt[]> {
     const minContextSlot = Math.max(readSlot - MAX_LAG_SLOTS, ...readings.map(({ minSlot }) => minSlot));
     const addresses = [...new Set([CLOCK, ...readings.flatMap((reading) => reading.addresses)])];
     const { slot, accounts } = await timed(observe, 'chain', () =>
-      readAccounts(node, addresses, { commitment, minContextSlot }),
+      readAccounts(node, addresses, { commitment: COMMITMENT, minContextSlot }),
     );
     if (slot < minContextSlot) throw new Error(`the node is at slot ${slot}, expected at least ${minContextSlot}`);
     readSlot = Math.max(readSlot, slot);
@@ -86,7 +85,7 @@ export function createReader(options: {
     const clockAccount = found.get(CLOCK);
     if (!clockAccount) throw new Error('the node has no Clock sysvar');
     const now = decodeClock(clockAccount.data);
-    if (commitment === usual) clock.set(now);
+    clock.set(now);
     return readings.map((reading) => ({
       accounts: reading.addresses.map((address) => found.get(address) ?? null),
       now,
@@ -94,14 +93,12 @@ export function createReader(options: {
     }));
   }
 
-  const readUsual = createBatcher((readings) => readAll(usual, readings));
-  const readFinal = createBatcher((readings) => readAll('finalized', readings));
+  const readTogether = createBatcher(readAll);
 
   return {
-    read: (keys) => readUsual({ addresses: keys.map(String), minSlot: landedSlot }),
-    readFinalized: (keys, minSlot) => readFinal({ addresses: keys.map(String), minSlot }),
+    read: (keys, minSlot = landedSlot) => readTogether({ addresses: keys.map(String), minSlot }),
     async finalized() {
-      const { absoluteSlot, blockHeight } = await connection.getEpochInfo('finalized');
+      const { absoluteSlot, blockHeight } = await connection.getEpochInfo(COMMITMENT);
       return { slot: absoluteSlot, blockHeight: BigInt(blockHeight ?? 0) };
     },
     landed(slot) {

@@ -3,7 +3,6 @@
  * nothing about money; the journal does.
  */
 import {
-  type Commitment,
   type Connection,
   type Keypair,
   type PublicKey,
@@ -12,6 +11,7 @@ import {
 } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type ListedSignature, listSignatures, simulateTransaction } from '../../solana/calls.ts';
+import { FAST, type Finality } from '../../solana/finality.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
 import { connectForReading, createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
@@ -19,11 +19,10 @@ import { type Confirmations, createConfirmations } from './confirmations.ts';
 import { describeFailureOf, type TransactionFailure } from './failures.ts';
 import type { Fees } from './fees.ts';
 import { type ChainNode, createNodes, type NodeStatus } from './nodes.ts';
-import { type AccountsAt, createClock } from './reader.ts';
+import { type AccountsAt, COMMITMENT, createClock } from './reader.ts';
 import { createSigner, type RelaySigner } from './signer.ts';
 import { type Observe, timed } from './stages.ts';
 
-const COMMITMENT: Commitment = 'confirmed';
 type Simulated = { error: TransactionError | null };
 /** Maximum time for a search through a million accounts. */
 const SCAN_TIMEOUT_MS = 60_000;
@@ -31,15 +30,17 @@ const NO_PACE = { late: () => undefined, inTime: () => undefined };
 
 export interface RelayChain
   extends RelaySigner,
-    Pick<Agreement, 'readFinalized' | 'readPast' | 'finalized'>,
+    Pick<Agreement, 'readPast' | 'finalized'>,
     Pick<Confirmations, 'submit' | 'send' | 'hasSucceeded'> {
   connection: Connection;
+  /** Of the cluster. */
+  finality: Finality;
   /** For long requests, such as a search through all accounts. Switches to the next node after a failure. */
   scanning: Connection;
   /** Accounts at one moment, in the requested order, from one node. For reads that move no money by themselves. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
   /** Like `read`, but from two nodes, if there are two. Decisions about money use this. */
-  readAgreed(keys: PublicKey[]): Promise<AccountsAt>;
+  readAgreed(keys: PublicKey[], minSlot?: number): Promise<AccountsAt>;
   /** The chain's clock now, unix seconds, derived from the latest reading. */
   clock(): bigint;
   /**
@@ -71,6 +72,8 @@ export function createRelayChain(options: {
   authority: Keypair;
   /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
   feePayer?: Keypair | null;
+  /** Of the cluster; by default of one with Alpenglow. */
+  finality?: Finality;
   log: Logger;
   observe?: Observe;
   /** Sends the calls to the nodes, below the retries. */
@@ -80,13 +83,13 @@ export function createRelayChain(options: {
   /** Called when two nodes disagree. */
   onDisagreement?: ((subject: string) => void) | undefined;
 }): RelayChain {
-  const { rpcUrl, wsUrl, log, observe } = options;
+  const { rpcUrl, wsUrl, finality = FAST, log, observe } = options;
   const abort = new AbortController();
   const closing = abort.signal;
   const clock = createClock();
   const nodes = createNodes({
     nodes: [{ rpcUrl, wsUrl }, ...(options.moreNodes ?? [])],
-    commitment: COMMITMENT,
+    finality,
     fetch: options.fetch ?? createRpcFetch(),
     clock,
     log,
@@ -98,12 +101,11 @@ export function createRelayChain(options: {
   const agreement = createAgreement({ nodes, log, onDisagreement, closing });
   const fees = options.createFees?.(connection);
   fees?.start();
-  const base = { nodes, agreement, log, observe };
-  const { authority, feePayer, sign, countersign, recentBlockhash, isOwn, quote } = createSigner({
+  const base = { nodes, agreement, finality, log, observe };
+  const { authority, feePayer, sign, countersign, lastHeightOf, isOwn, quote } = createSigner({
     ...base,
     authority: options.authority,
     feePayer: options.feePayer ?? null,
-    commitment: COMMITMENT,
     fees,
   });
   const confirmations = createConfirmations({
@@ -111,16 +113,17 @@ export function createRelayChain(options: {
     payers: feePayer ? [authority, feePayer] : [authority],
     pace: fees?.pace ?? NO_PACE,
   });
-  const { readFinalized, readPast, finalized } = agreement;
+  const { readPast, finalized } = agreement;
   const urls = nodes.all.map(({ url }) => url).join(',');
   return {
     connection,
+    finality,
     scanning: connectForReading(urls, closing, SCAN_TIMEOUT_MS),
     authority,
     feePayer,
     sign,
     countersign,
-    recentBlockhash,
+    lastHeightOf,
     isOwn,
     quote,
     hasSucceeded: confirmations.hasSucceeded,
@@ -148,7 +151,6 @@ export function createRelayChain(options: {
       nodes.first((node) => listSignatures(node, authority.toBase58(), { limit, commitment: COMMITMENT })),
     read: (keys) => nodes.first((node) => node.reader.read(keys)),
     readAgreed: agreement.read,
-    readFinalized,
     readPast,
     finalized,
     clock: clock.now,

@@ -1,7 +1,6 @@
 /** The only holder of the relay's key: signs transactions, and keeps a recent blockhash for them. */
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
 import {
-  type Commitment,
   type Keypair,
   type PublicKey,
   type TransactionInstruction,
@@ -16,12 +15,12 @@ import type { Agreement } from './agreement.ts';
 import type { Fees, PriorityQuote } from './fees.ts';
 import { networkFee } from './networkFee.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
-import { MAX_LAG_SLOTS } from './reader.ts';
+import { COMMITMENT, MAX_LAG_SLOTS } from './reader.ts';
 import { type Observe, timed } from './stages.ts';
 
 /**
  * A blockhash older than the first limit is replaced in the background; one older than the second, before its use. It
- * is valid for 150 blocks, a minute, and its age shortens the life of the bytes.
+ * is valid for 150 blocks, 30 s of slots of 200 ms, and its age shortens the life of the bytes.
  */
 const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
@@ -31,11 +30,12 @@ const REMEMBERED = 50_000;
 const FIRST_SIGNATURE_AT = 1;
 /** Maximum difference between two nodes, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
+/** Blocks for which a blockhash is valid. */
+const BLOCKHASH_BLOCKS = 150n;
 
 export interface SignerOptions {
   nodes: Pick<Nodes, 'first' | 'witnesses'>;
   agreement: Pick<Agreement, 'together'>;
-  commitment: Commitment;
   /** Signs and pays for everything that the relay sends. */
   authority: Keypair;
   /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
@@ -47,7 +47,7 @@ export interface SignerOptions {
 }
 
 /** The last blockhash that was read, and the last block height at which bytes with it can land. */
-export interface RecentBlockhash {
+interface RecentBlockhash {
   value: string;
   lastValidHeight: bigint;
 }
@@ -60,8 +60,11 @@ export interface RelaySigner {
    * Adds the fee payer's signature, the first one, to a payment that its client has signed. Throws without a fee payer.
    */
   countersign(payment: Uint8Array, lastValidHeight: bigint): NewTransaction;
-  /** A blockhash for new transactions. Throws if the node returns none. */
-  recentBlockhash(): Promise<RecentBlockhash>;
+  /**
+   * The last block height at which bytes with a client's blockhash can land, at most. Null if it is not valid now.
+   * Throws if the node does not answer.
+   */
+  lastHeightOf(blockhash: string): Promise<bigint | null>;
   /**
    * Builds and signs; sends nothing. `mostPriority` is the maximum priority fee, lamports. `attempt` counts earlier
    * transactions for the same purpose that are dead. `cosigner` also signs if the instructions name it. Throws if the
@@ -90,7 +93,7 @@ export function createSigner(options: SignerOptions): RelaySigner {
   return {
     authority,
     feePayer: feePayer?.address ?? null,
-    recentBlockhash,
+    lastHeightOf: (blockhash) => readLastHeight(options, blockhash),
     countersign(payment, lastValidHeight) {
       if (!feePayer) throw new Error('this relay has no fee payer for payments of x402 clients');
       const { message } = VersionedTransaction.deserialize(payment);
@@ -140,27 +143,20 @@ function toPrivateKey(keypair: Keypair): KeyObject {
 }
 
 /** A recent blockhash, read ahead of its use if possible. */
-function createBlockhashes({
-  nodes,
-  agreement,
-  commitment,
-  log,
-  observe,
-}: SignerOptions): () => Promise<RecentBlockhash> {
+function createBlockhashes({ nodes, agreement, log, observe }: SignerOptions): () => Promise<RecentBlockhash> {
   let latest: (RecentBlockhash & { at: number }) | null = null;
   let refreshing: Promise<void> | null = null;
 
   /** Bytes count as dead past this height, so the later height of two nodes counts. */
   async function read(): Promise<RecentBlockhash> {
     const ask = async ({ connection }: ChainNode): Promise<RecentBlockhash> => {
-      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(commitment);
+      const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(COMMITMENT);
       return { value: blockhash, lastValidHeight: BigInt(lastValidBlockHeight) };
     };
     if (nodes.witnesses().length < 2) return nodes.first(ask);
     return agreement.together('the last valid height', ask, (one, other) => {
-      const gap = one.lastValidHeight - other.lastValidHeight;
-      if (gap > MAX_GAP || gap < -MAX_GAP) return null;
-      return { ...one, lastValidHeight: gap > 0n ? one.lastValidHeight : other.lastValidHeight };
+      const lastValidHeight = laterOf(one.lastValidHeight, other.lastValidHeight);
+      return lastValidHeight === null ? null : { ...one, lastValidHeight };
     });
   }
 
@@ -181,4 +177,33 @@ function createBlockhashes({
     else if (age > BLOCKHASH_FRESH_MS) refresh().catch((error) => log.warn({ error }, 'cannot refresh the blockhash'));
     return latest!;
   };
+}
+
+/** The later height of two nodes; null if they are too far apart. */
+function laterOf(one: bigint, other: bigint): bigint | null {
+  const gap = one - other;
+  if (gap > MAX_GAP || gap < -MAX_GAP) return null;
+  return gap > 0n ? one : other;
+}
+
+/** See `lastHeightOf`. A client takes its blockhash from the newest block, which is not final yet. */
+async function readLastHeight(
+  { nodes, agreement }: Pick<SignerOptions, 'nodes' | 'agreement'>,
+  blockhash: string,
+): Promise<bigint | null> {
+  const commitment = 'processed';
+  const ask = async ({ connection }: ChainNode): Promise<{ height: bigint | null }> => {
+    const { value, context } = await connection.isBlockhashValid(blockhash, { commitment });
+    if (!value) return { height: null };
+    // Its age is unknown. Its block is at most as high as this one, which must not be earlier.
+    const height = await connection.getBlockHeight({ commitment, minContextSlot: context.slot });
+    return { height: BigInt(height) + BLOCKHASH_BLOCKS };
+  };
+  if (nodes.witnesses().length < 2) return (await nodes.first(ask)).height;
+  const { height } = await agreement.together('the blockhash of a payment', ask, (one, other) => {
+    if (one.height === null || other.height === null) return one.height === other.height ? one : null;
+    const height = laterOf(one.height, other.height);
+    return height === null ? null : { height };
+  });
+  return height;
 }

@@ -1,6 +1,6 @@
 /**
  * Reports events of the program that concern a wallet: disputes, and changes of its listings. It follows the index's
- * events up to the last final slot, which the chain cannot take back. Each step writes the events together with the
+ * events, which are final. Each step writes the events together with the
  * slot that it has reached, so that any relay may take the next step.
  */
 import type { Kysely } from 'kysely';
@@ -39,9 +39,9 @@ export interface FollowDeps {
 
 /** Takes the next step. Returns true if more steps may follow. */
 export async function followChain({ ledger, views, writes, limits, now }: FollowDeps): Promise<boolean> {
-  const progress = await views.selectFrom('chain.progress').select('finalized_slot').executeTakeFirst();
+  const progress = await views.selectFrom('chain.progress').select('slot').executeTakeFirst();
   const { slot: from } = await readFeed(ledger);
-  const end = progress?.finalized_slot ?? null;
+  const end = progress?.slot ?? null;
   if (end === null || (from !== null && end <= from)) return false;
   // Events from before the first run are not reported.
   if (from === null) {

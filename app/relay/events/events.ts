@@ -13,7 +13,7 @@ import { createStreams, type Streams } from './streams.ts';
 
 /** Pause between two turns: about the delay of an event from the ledger to a stream. */
 const TURN_MS = 250;
-/** Pause between two readings of the index. Final slots come about twice a second. */
+/** Pause between two readings of the index. Final slots come five times a second. */
 const FOLLOW_MS = 2_000;
 /** How long events and deliveries are kept. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;

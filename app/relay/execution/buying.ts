@@ -11,11 +11,11 @@ import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
-import { type ClaimedDeposit, NotFunded, TooOld } from '../ledger/claims.ts';
+import { type ClaimedDeposit, NotFunded } from '../ledger/claims.ts';
 import type { Held, Purse, Sums, Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
-import { hasOpenDay, interrupted, MAX_AGE_MS, RETRY_SECONDS } from './claiming.ts';
+import { hasOpenDay, interrupted, RETRY_SECONDS } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
 import { heldFor, obstacleOf, rentShortage } from './protection.ts';
@@ -41,7 +41,6 @@ interface Found {
   purse: Purse;
   way: Way;
   now: bigint;
-  readAt: number;
 }
 
 /** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
@@ -78,7 +77,6 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     const payer = parseAddress(call.payer);
     const id = deriveExecutionId(payer.toBytes(), call.nonce);
     const source = findTokenAccount(payer, usdcMint);
-    const readAt = performance.now();
     const { accounts, now, slot } = await chain
       .read([source, parseAddress(call.deposit), findExecution(id), RENT_ADDRESS])
       .catch(chainUnreadable);
@@ -114,19 +112,16 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
         keyTank: UNCAPPED,
       },
       now,
-      readAt,
     };
   }
 
   async function claim(agent: Agent, call: DepositCall, found: Found): Promise<JournalRow> {
-    const { executionId, way, purse, now, readAt, payable } = found;
+    const { executionId, way, purse, now, payable } = found;
     try {
       const row = toClaimed(agent, call, executionId, now);
-      const until = readAt + MAX_AGE_MS;
-      return await journal.claimDeposit(row, Date.now(), { ways: [way], budgets, purse, until });
+      return await journal.claimDeposit(row, Date.now(), { ways: [way], budgets, purse });
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);
-      if (error instanceof TooOld) throw overloaded();
       if (!(error instanceof NotFunded)) throw error;
       const { sums } = error;
       if (sums.held_wallet + purse.price > payable) {

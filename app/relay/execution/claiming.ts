@@ -14,7 +14,7 @@ import {
 import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { ApiError } from '../errors.ts';
-import { type ClaimedExecution, NotFunded, TooOld } from '../ledger/claims.ts';
+import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
 import type { Held, Sums } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
@@ -29,13 +29,6 @@ import type { EngineDeps } from './step.ts';
 
 /** How long a call waits for earlier calls that reserve the money or the gas balance that it needs. */
 const MAX_WAIT_MS = 5_000;
-/**
- * A claim reads accounts again if they are older than this. A spend that became final after the reading would be
- * missed. Finality takes 12 s, and a reading takes less than one.
- */
-export const MAX_AGE_MS = 5_000;
-/** After this many readings that were too old, the call is refused. */
-const MAX_READINGS = 4;
 export const RETRY_SECONDS = 5;
 /** By then the relay has read the chain's clock again. */
 const RETRY_DAY_SECONDS = 1;
@@ -61,8 +54,6 @@ interface Attempt extends Claim {
   patientUntil: number;
   /** Accounts that the call read while it waited. */
   known: PayerAccounts | null;
-  /** How often the accounts were too old. */
-  tooOld: number;
 }
 
 /** The money of a payer for a call, and the ways to pay for it. */
@@ -127,7 +118,7 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
 
   /** Returns the row and the chain's time of acceptance. Throws ApiError. */
   async function claim(wanted: Claim): Promise<{ row: JournalRow; now: bigint }> {
-    const attempt: Attempt = { ...wanted, patientUntil: performance.now() + MAX_WAIT_MS, known: null, tooOld: 0 };
+    const attempt: Attempt = { ...wanted, patientUntil: performance.now() + MAX_WAIT_MS, known: null };
     for (;;) {
       const claimed = await tryOnce(attempt);
       if (claimed) return claimed;
@@ -151,16 +142,14 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     starting.add(executionId);
     try {
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
-      const until = accounts.readAt + MAX_AGE_MS;
-      const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, until, rivals });
+      const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, rivals });
       noticeClaimed(deps, attempt, funds, row);
       return { row, now: accounts.now };
     } catch (error) {
       starting.delete(executionId);
       if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(attempt.identity));
-      if (error instanceof NotFunded) await waitForFunds(attempt, funds, error.sums);
-      else if (error instanceof TooOld) requirePatience(attempt);
-      else throw error;
+      if (!(error instanceof NotFunded)) throw error;
+      await waitForFunds(attempt, funds, error.sums);
       return null;
     }
   }
@@ -257,14 +246,6 @@ export function hasOpenDay(nonce: Buffer, now: bigint): boolean {
 /** The same nonce on another day. */
 function onDay(nonce: Buffer, day: number): Uint8Array {
   return createNonce(day, nonce.subarray(4));
-}
-
-/** Throws ApiError if the accounts were too old too often. */
-function requirePatience(attempt: Attempt): void {
-  attempt.tooOld += 1;
-  if (attempt.tooOld < MAX_READINGS) return;
-  const message = `The service is overloaded. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
-  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 /** The 503 for a call whose row was taken before its first transaction was stored, by recovery or another relay. */

@@ -21,7 +21,7 @@ export type Ending = ReturnType<typeof createEnding>;
 
 /** The parts that settle and refund share once their bytes are stored. */
 export function createEnding(
-  deps: Pick<EngineDeps, 'chain' | 'journal' | 'log' | 'authorities' | 'budgets'>,
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'log' | 'authorities' | 'budgets' | 'closedEnd'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal, log, authorities, budgets } = deps;
@@ -52,11 +52,23 @@ export function createEnding(
   }
 
   /**
+   * Handles an open execution whose record is not there. The node may lag. A record that has ended may be closed or
+   * archived since, for example while all relays were down; then the index knows its end.
+   */
+  async function withoutRecord(row: JournalRow): Promise<Step> {
+    const end = await deps.closedEnd(row.execution_id);
+    if (!end) return row.state === 'parked' ? 'rest' : 'wait';
+    if (end.isRefunded) await journal.refunded(row, end.settledAt, await unpaidFees(row, end));
+    else await journal.settled(row, end);
+    return 'ended';
+  }
+
+  /**
    * The cost of the open and of our own refund if a stranger's refund gave the gas back to the wallet, lamports. Our
    * refund may still land after that one and fail, so its fee counts as soon as it is signed.
    */
-  async function unpaidFees(row: JournalRow, record: ExecutionRecord): Promise<bigint> {
-    if (record.settledAt < record.refundAt || row.open_fee <= row.house_lamports) return 0n;
+  async function unpaidFees(row: JournalRow, end: Pick<ExecutionRecord, 'settledAt' | 'refundAt'>): Promise<bigint> {
+    if (end.settledAt < end.refundAt || row.open_fee <= row.house_lamports) return 0n;
     // From refund_at on, anyone may have refunded first. Only our own landed bytes prove that we did.
     const isOurs = row.refund_signature !== null && (await chain.hasSucceeded(row.refund_signature));
     if (isOurs) return 0n;
@@ -90,8 +102,7 @@ export function createEnding(
   ): Promise<Step> {
     if (fate.kind === 'unknown') return 'wait';
     if (fate.kind === 'confirmed' && (await followRecord(row, await readSnapshot(chain, row)))) return 'ended';
-    // A confirmed transaction without a visible effect is on another fork, or the node is wrong. Only finalized state
-    // decides.
+    // If a landed transaction has no visible effect, a node is wrong. Only a reading past its last valid height decides.
     const isPast = fate.kind !== 'failed';
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
@@ -118,5 +129,5 @@ export function createEnding(
     return left === 'next' && !isPast ? 'wait' : left;
   }
 
-  return { submit, followRecord, followFate, isDead, mayBurn };
+  return { submit, followRecord, withoutRecord, followFate, isDead, mayBurn };
 }

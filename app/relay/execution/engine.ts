@@ -9,20 +9,20 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
 import type { DepositCall, Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
-import { countRents, proveEnds } from './finality.ts';
 import { adoptOrphans } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
+import { countRents } from './rents.ts';
 import { standingOf } from './standing.ts';
 import { type EngineDeps, type Live, newLive } from './step.ts';
 import { createWork } from './work.ts';
 
-/** How long an asynchronous caller waits for its escrow before the answer is `running`. */
-const ASYNC_WAIT_MS = 10_000;
-/** Time that a synchronous caller waits beyond its timeout, for the two transactions. */
-const SYNC_MARGIN_MS = 10_000;
+/** How long an asynchronous caller waits for its escrow, beyond the finality of the open, before the answer is `running`. */
+const ASYNC_WAIT_MS = 9_500;
+/** Time that a synchronous caller waits beyond its timeout and the finality of the two transactions. */
+const SYNC_MARGIN_MS = 9_000;
 /** The same for a call that is paid into a deposit, which takes two more transactions. */
-export const BUY_MARGIN_MS = 30_000;
+const BUY_MARGIN_MS = 28_000;
 
 /** The engine with the functions that only its own process may call. */
 export interface RunningEngine extends Engine {
@@ -33,8 +33,6 @@ export interface RunningEngine extends Engine {
   adoptOrphans(records?: readonly string[]): Promise<number>;
   /** Takes the rows of dead relays, and continues every unfinished row that nobody works on. */
   recover(): Promise<void>;
-  /** Checks ended executions once more, when the chain can no longer take their end back. */
-  proveEnds(): Promise<void>;
   /** Records which of the lent rents were returned. */
   countRents(): Promise<void>;
   /** Resolves when all current work has finished. */
@@ -46,6 +44,7 @@ export interface RunningEngine extends Engine {
 /** Creates the engine of paid executions. It does nothing until it is called. */
 export function createEngine(deps: EngineDeps): RunningEngine {
   const { chain, journal, log } = deps;
+  const { ms: finalityMs } = chain.finality;
   const stopping = new AbortController();
   // Every execution in flight listens to it.
   setMaxListeners(0, stopping.signal);
@@ -72,12 +71,12 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const { executionId, live, opened, ended } = await launch(begin, call.output);
       return runningIfAway(executionId, async () => {
         if (call.async) {
-          await within(opened, ASYNC_WAIT_MS);
+          await within(opened, ASYNC_WAIT_MS + finalityMs);
           const row = await journal.get(executionId);
           if (row?.state === 'accepted' || row?.state === 'open_signed') return { kind: 'running', executionId };
           if (row && row.state !== 'void') return { kind: 'pending', executionId };
         } else {
-          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
+          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs);
         }
         return outcomeOf(deps, executionId, live);
       });
@@ -87,11 +86,11 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       call.prepared(opened.then(async () => (await journal.get(executionId))?.state === 'void'));
       return runningIfAway(executionId, async () => {
         if (call.async) {
-          await within(Promise.race([opened, ended]), ASYNC_WAIT_MS);
+          await within(Promise.race([opened, ended]), ASYNC_WAIT_MS + 3 * finalityMs);
           const row = await journal.get(executionId);
           if (row?.opened_at && standingOf(row) === 'running') return { kind: 'pending', executionId };
         } else {
-          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS);
+          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS + 4 * finalityMs);
         }
         return outcomeOf(deps, executionId, live);
       });
@@ -102,7 +101,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const ended = work.on(executionId, live);
       if (call.async) return { kind: 'pending', executionId };
       return runningIfAway(executionId, async () => {
-        await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
+        await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs);
         return outcomeOf(deps, executionId, live);
       });
     },
@@ -110,7 +109,6 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     inFlight: work.count,
     adoptOrphans: (records) => adoptOrphans(deps, log, records),
     recover: () => recover(deps, work, beginning),
-    proveEnds: () => proveEnds(deps, log),
     countRents: () => countRents(chain, journal),
     idle: work.idle,
     async stop() {

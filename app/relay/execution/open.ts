@@ -1,7 +1,4 @@
-/**
- * Funds an execution's escrow: sends the stored open until its fate is known, and handles an open that the chain rolls
- * back.
- */
+/** Funds an execution's escrow: sends the stored open until its fate is known. */
 import type { Fate } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
@@ -15,17 +12,8 @@ import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
-/** Creates the steps that open. */
+/** Creates the step that opens. */
 export function createOpening(
-  deps: EngineDeps,
-  depositing: Pick<Depositing, 'isOpened' | 'openAgain' | 'notOpened' | 'withoutRecord'>,
-  stopping: AbortSignal,
-) {
-  return { ...createOpen(deps, depositing, stopping), ...createReopening(deps, depositing) };
-}
-
-/** Creates the step that sends the open. */
-function createOpen(
   deps: EngineDeps,
   depositing: Pick<Depositing, 'isOpened' | 'openAgain' | 'notOpened'>,
   stopping: AbortSignal,
@@ -56,8 +44,7 @@ function createOpen(
         // Earlier bytes of the same open may have landed. Only the record shows if the money moved.
         if (await isOpened(row)) return openConfirmed(row, live);
         return refuseOpen(row, live, fate);
-      // A confirmed transaction without a visible effect is on another fork, or the node is wrong. Only finalized state
-      // decides.
+      // If a landed open has no visible effect, a node is wrong. Only a reading past its last valid height decides.
       case 'confirmed':
       case 'expired': {
         if (fate.kind === 'confirmed') {
@@ -98,7 +85,7 @@ function createOpen(
     // The money may still be in the deposit.
     if (row.deposit !== null) {
       const why = { code: error.code as Why['code'], message: error.message };
-      return depositing.notOpened(row, live, why, failed?.error);
+      return depositing.notOpened(row, why, failed?.error);
     }
     await journal.void(row, error.code, error.message, failed);
     // Set only once the void is stored: if another relay took the row, it may still open it.
@@ -118,32 +105,4 @@ function createOpen(
   }
 
   return { open };
-}
-
-/** Creates the step for an open that the chain rolled back. */
-function createReopening(deps: EngineDeps, depositing: Pick<Depositing, 'withoutRecord'>) {
-  const { chain, journal } = deps;
-
-  /**
-   * Handles an open execution whose record is gone. It sends the same bytes until the chain is final about it. Then it
-   * signs the open once more, because a creator may have done the work meanwhile. Past refund_at others may have closed
-   * the record; a new open would charge the caller for an ended execution.
-   */
-  async function withoutRecord(row: JournalRow, live: Live): Promise<Step> {
-    if (row.deposit !== null) return depositing.withoutRecord(row, live);
-    if (row.open_transaction) await chain.send(row.open_transaction);
-    const final = await readSnapshotPast(chain, row, row.open_last_valid_height ?? 0n);
-    if (!final || final.record || final.now <= (row.open_before ?? 0n)) return 'wait';
-    const isUndecided = row.state !== 'refunding' && row.state !== 'parked';
-    if (row.open_transaction && isUndecided && row.reopens === 0n && final.now < (row.refund_at ?? 0n)) {
-      const openBefore = final.now + OPEN_WINDOW_SECONDS;
-      await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore, 1n);
-      return 'next';
-    }
-    const message = row.error_message ?? 'The chain rolled back the escrow. Nothing was charged.';
-    await journal.void(row, row.error_code ?? 'service_unavailable', message);
-    return 'ended';
-  }
-
-  return { withoutRecord };
 }

@@ -12,6 +12,7 @@ import {
 } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { COMMITMENT } from '../chain/reader.ts';
 import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
@@ -100,7 +101,7 @@ async function readOpen(chain: Pick<RelayChain, 'read'>, records: readonly strin
 async function scanOpen(chain: Pick<RelayChain, 'scanning'>): Promise<ExecutionRecord[]> {
   const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
   const found = await chain.scanning.getProgramAccounts(PROGRAM_ID, {
-    commitment: 'confirmed',
+    commitment: COMMITMENT,
     filters: [
       equal(0, accountDiscriminator('ExecutionRecord')),
       equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),

@@ -23,7 +23,6 @@ import type { EngineDeps, Live, Step } from './step.ts';
 const OLD_MS = 15_000;
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet');
-const ROLLED_BACK = unpaid('The chain rolled back the payment');
 const SENT_BACK: Why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' };
 
 /** Creates the steps from a deposit's accounts to its open. */
@@ -56,10 +55,9 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
       await journal.depositConfirmed(row);
       return 'next';
     }
-    const final = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
-    if (!final) return 'wait';
-    if (isPrepared(final)) return 'wait';
-    return endUnpaid(row, live, final, unpaid('The deposit for this payment could not be created'));
+    const past = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
+    if (!past || isPrepared(past)) return 'wait';
+    return endUnpaid(row, live, past, unpaid('The deposit for this payment could not be created'));
   }
 
   return { prepare };
@@ -78,12 +76,10 @@ function createPayment(
   async function pay(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     if (!at.deposit) {
-      // The chain rolled back the deposit.
-      const { bytes, lastValidHeight } = storedDeposit(row);
-      await chain.send(bytes);
-      const final = await readPast(row, lastValidHeight);
-      if (!final || final.deposit) return 'wait';
-      return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit for this payment'));
+      // Anyone may close it once it has expired.
+      const past = await readPast(row, storedDeposit(row).lastValidHeight);
+      if (!past || past.deposit) return 'wait';
+      return endUnpaid(row, live, past, unpaid('The deposit for this payment was closed'));
     }
     // A thief of a relay authority can prepare the deposit again for itself. A payment that we do not sign cannot land.
     if (at.deposit.caller.toBase58() !== row.wallet) return endUnpaid(row, live, at, NOT_OURS);
@@ -94,7 +90,7 @@ function createPayment(
     return 'next';
   }
 
-  /** Sends the payment until its fate is final. */
+  /** Sends the payment until its fate is known. */
   async function follow(row: JournalRow): Promise<Step> {
     const signed = storedPayment(row);
     const hasHappened = async () => {
@@ -105,12 +101,12 @@ function createPayment(
     if (fate.kind === 'unknown') return 'wait';
     const at = await read(row);
     if (isPaid(row, at)) return notePaid(row, at);
-    // A failed payment may still land on another fork. Only finality makes it dead.
-    const final = await readPast(row, signed.lastValidHeight);
-    if (!final) return 'wait';
-    if (isPaid(row, final)) return notePaid(row, final);
+    // If a landed payment has no visible effect, a node is wrong. Only a reading past its last valid height decides.
+    const past = fate.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
+    if (!past) return 'wait';
+    if (isPaid(row, past)) return notePaid(row, past);
     const what = fate.kind === 'failed' ? `failed: ${fate.message}` : 'expired before it landed';
-    return giveBack(row, final, unpaid(`The payment ${what}`));
+    return giveBack(row, past, unpaid(`The payment ${what}`));
   }
 
   async function notePaid(row: JournalRow, { slot }: DepositAt): Promise<Step> {
@@ -125,7 +121,7 @@ function createPayment(
       await journal.openConfirmed(row, at.record, at.slot);
       return 'next';
     }
-    if (!isPaid(row, at)) return withoutMoney(row, live, at);
+    if (!isPaid(row, at)) return withoutMoney(row);
     const why = whyNotToOpen(row, at);
     if (why) return giveBack(row, at, why);
     const openBefore = at.now + OPEN_WINDOW_SECONDS;
@@ -135,20 +131,14 @@ function createPayment(
   }
 
   /**
-   * Handles a payment that the chain no longer shows. The chain rolled it back, or somebody refunded the deposit, which
-   * anyone may do once it has expired. Sends the same bytes again until none of them can land.
+   * Handles a paid deposit without its money. A node lags, or somebody refunded the deposit, which anyone may do once it
+   * has expired.
    */
-  async function withoutMoney(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
-    // Without its deposit the payment would fail permanently. A payment that we have not signed cannot land.
-    if (!at.deposit) await chain.send(row.deposit_transaction!);
-    else if (row.pay_signature) await chain.send(row.pay_transaction!);
-    const final = await readPast(row, row.pay_last_valid_height!);
-    if (!final || isPaid(row, final) || isOpenedFrom(row, final)) return 'wait';
-    const hasLasted = row.pay_signature === null || (await chain.hasSucceeded(row.pay_signature));
-    const why = hasLasted ? SENT_BACK : ROLLED_BACK;
-    if (final.deposit) return giveBack(row, final, why);
-    if (!hasLasted) return endUnpaid(row, live, final, why);
-    await journal.returned(row, final.now, why);
+  async function withoutMoney(row: JournalRow): Promise<Step> {
+    const past = await readPast(row, row.pay_last_valid_height!);
+    if (!past || isPaid(row, past) || isOpenedFrom(row, past)) return 'wait';
+    if (past.deposit) return giveBack(row, past, SENT_BACK);
+    await journal.returned(row, past.now, SENT_BACK);
     return 'ended';
   }
 

@@ -1,5 +1,5 @@
 /**
- * Recovery regularly continues unfinished rows that nobody works on, and proves the rows that have ended.
+ * Recovery regularly continues unfinished rows that nobody works on, and adopts open records without a row.
  */
 import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
@@ -10,10 +10,8 @@ import type { Work } from './work.ts';
 
 /** Interval of the search for unfinished rows: two statements in our own ledger. */
 const RECOVERY_INTERVAL_MS = 500;
-/** Interval of the proofs for ended rows: a few calls to the node for up to 99 rows. */
-const PROVING_INTERVAL_MS = 10_000;
-/** Interval of the check for returned rents. They are lent for at least three days. */
-const RENTS_INTERVAL_MS = 10 * 60_000;
+/** Interval of the search for orphans and for returned rents, which are lent for at least three days. */
+const LEADER_INTERVAL_MS = 10 * 60_000;
 /** Rows of one batch of unfinished rows. */
 const RECOVERED_AT_ONCE = 500;
 
@@ -44,11 +42,11 @@ export async function recover(
  * must run only once. A leader that fails resigns, because another relay's node may answer.
  */
 export function startRecovery(
-  engine: { recover(): Promise<void>; proveEnds(): Promise<void>; countRents(): Promise<void> },
+  tasks: { recover(): Promise<void>; adoptUnknown(): Promise<unknown>; countRents(): Promise<void> },
   { leads, leave }: Leadership,
   log: Logger,
 ): () => void {
-  const asLeader = (name: string, run: () => Promise<void>) => async () => {
+  const asLeader = (name: string, run: () => Promise<unknown>) => async () => {
     if (!(await leads(name))) return;
     await run().catch(async (error) => {
       await leave();
@@ -56,13 +54,11 @@ export function startRecovery(
     });
   };
   const ends = [
-    repeat(RECOVERY_INTERVAL_MS, engine.recover, (error) =>
-      log.error({ error }, 'recovery failed; it will be retried'),
+    repeat(RECOVERY_INTERVAL_MS, tasks.recover, (error) => log.error({ error }, 'recovery failed; it will be retried')),
+    repeat(LEADER_INTERVAL_MS, asLeader('orphans', tasks.adoptUnknown), (error) =>
+      log.warn({ error }, 'cannot look for open records without a row'),
     ),
-    repeat(PROVING_INTERVAL_MS, asLeader('proving', engine.proveEnds), (error) =>
-      log.warn({ error }, 'cannot check if ended executions are final'),
-    ),
-    repeat(RENTS_INTERVAL_MS, asLeader('rents', engine.countRents), (error) =>
+    repeat(LEADER_INTERVAL_MS, asLeader('rents', tasks.countRents), (error) =>
       log.warn({ error }, 'cannot read the refundable deposits that are lent'),
     ),
   ];

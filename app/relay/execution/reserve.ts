@@ -31,8 +31,6 @@ export interface Payer {
 /** A payer's token account, grant and gas balance, the Rent sysvar, and the call's record if it was requested. */
 export interface PayerAccounts extends AccountsAt {
   wallet: PublicKey;
-  /** Time of the request for them, on performance.now()'s clock. */
-  readAt: number;
 }
 
 type PriceLimit = Exclude<SpendingLimit, 'gas'>;
@@ -97,8 +95,7 @@ export async function readPayer(
   const grant = findGrant(wallet, Buffer.from(payer.keyId, 'hex'));
   const keys = [findTokenAccount(wallet, usdcMint), grant, findSpender(wallet), RENT_ADDRESS];
   if (record) keys.push(record);
-  const readAt = performance.now();
-  return { wallet, readAt, ...(await chain.read(keys).catch(chainUnreadable)) };
+  return { wallet, ...(await chain.read(keys).catch(chainUnreadable)) };
 }
 
 /** True if the requested record exists. */

@@ -38,10 +38,11 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   /** Sends the return until the deposit is gone, or stays without its money. */
   async function sendBack(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
-    // The open landed after all. Otherwise the record is one that the payer opened itself.
+    // A node was wrong: the open has landed after all. Otherwise the record is one that the payer opened itself.
     if (at.record && isOpenedFrom(row, at) && row.open_signature && (await chain.hasSucceeded(row.open_signature))) {
-      await journal.openConfirmed(row, at.record, at.slot);
-      return 'next';
+      log.error({ execution_id: row.execution_id }, 'parked an execution: its open has landed after it was given up');
+      await journal.parked(row, { record: at.record, slot: at.slot });
+      return 'rest';
     }
     if (!at.deposit) return endReturn(row, live, at);
     const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
@@ -76,20 +77,20 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
 
   /**
    * Ends a row whose return has landed although the deposit still exists: its rent sponsor cannot take the rent, so only
-   * the money went back. A confirmed return may be on another fork. Only finalized state decides.
+   * the money went back. A node may be wrong: only a reading past the return's last valid height decides.
    */
   async function endEmptied(row: JournalRow, live: Live): Promise<Step> {
     const { signature, lastValidHeight } = storedRefund(row);
-    const final = await readPast(row, lastValidHeight);
-    if (!final) return 'wait';
-    if (!final.deposit) return 'next';
+    const past = await readPast(row, lastValidHeight);
+    if (!past) return 'wait';
+    if (!past.deposit) return 'next';
     // Money that was paid in later waits too: anyone may refund it once the deposit has expired.
-    if (!final.isEmpty || !(await chain.hasSucceeded(signature))) return 'wait';
+    if (!past.isEmpty || !(await chain.hasSucceeded(signature))) return 'wait';
     log.warn(
       { execution_id: row.execution_id },
       'a returned deposit stays, because its rent sponsor cannot take the rent',
     );
-    return endReturn(row, live, final);
+    return endReturn(row, live, past);
   }
 
   async function waitForAccount(row: JournalRow, { obstacle }: DepositAt): Promise<Step> {
@@ -99,8 +100,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
 
   /** Ends a row whose deposit is gone, or empty, without an open. */
   async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
-    // `payment_required`: the payment was seen, and then permanently rolled back.
-    if (row.opened_slot === null || row.error_code === 'payment_required') {
+    // Nobody has seen the payment.
+    if (row.opened_slot === null) {
       return endUnpaid(row, live, at, { code: row.error_code as Why['code'], message: row.error_message ?? '' });
     }
     await journal.returned(row, at.now);

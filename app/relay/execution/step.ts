@@ -10,6 +10,7 @@ import type { Budgets } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
+import type { IndexedEnd } from '../ledger/unfinished.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { OutputStream } from './contract.ts';
@@ -47,6 +48,8 @@ export interface EngineDeps {
   isAlone(): boolean;
   /** The authorities that may settle and refund, by Config. */
   authorities: Authorities;
+  /** The end of an execution whose record the chain no longer has. */
+  closedEnd(executionId: string): Promise<IndexedEnd | null>;
   /** Endpoint of the agent with this metadata hash. */
   endpointOf(metadataHash: string): Promise<string | null>;
   /** Keeps a result that came too late. */

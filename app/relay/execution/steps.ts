@@ -29,7 +29,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   const settling = createSettling(deps, ending, refunding);
   const { dispatch } = createServing(deps, refunding, settling, stopping);
   const depositing = createDepositing(deps, ending, stopping);
-  const { open, withoutRecord } = createOpening(deps, depositing, stopping);
+  const { open } = createOpening(deps, depositing, stopping);
 
   /** Runs the step of the row's state. */
   async function step(row: JournalRow, live: Live): Promise<Step> {
@@ -41,7 +41,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     live.opened();
     const snapshot = live.snapshot ?? (await readSnapshot(chain, row));
     live.snapshot = null;
-    if (!snapshot.record) return withoutRecord(row, live);
+    if (!snapshot.record) return ending.withoutRecord(row);
     if (await ending.followRecord(row, snapshot)) return 'ended';
     const left = await act(row, snapshot, live);
     // After any other outcome, the next step reads the chain again.
@@ -56,9 +56,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
           return refunding.refundIntent(row, snapshot, 'unserved', 'The marketplace could not call the agent in time');
         }
         await journal.dispatched(row);
-        // If the call was dispatched before, the ledger knows when. Another process dispatched it, or the chain took
-        // its open back since.
-        if (row.dispatched_ms === null) live.dispatchedAtMs = performance.now();
+        live.dispatchedAtMs = performance.now();
         return 'next';
       case 'dispatched':
         return dispatch(row, snapshot, live);

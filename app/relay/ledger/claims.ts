@@ -23,12 +23,8 @@ import {
   waysValues,
 } from './funding.ts';
 import type { OpenedRecord } from './notes.ts';
-import { forgetResult } from './results.ts';
 import { EXECUTION_COLUMNS, type JournalRow } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
-
-/** After this time a confirmed open is finalized or gone, seconds on the chain's clock. */
-const FINALITY_SECONDS = 60n;
 
 export type ClaimedExecution = Pick<
   JournalRow,
@@ -69,8 +65,6 @@ export interface Funding {
   budgets: Budgets;
   /** The wallet's money for it; null if that is in the escrow already. */
   purse: Purse | null;
-  /** Time until which the purse is valid, on performance.now()'s clock. */
-  until?: number;
   /** Ids of the same request on other days. The claim fails if one of them is in use. */
   rivals?: readonly string[];
 }
@@ -79,13 +73,6 @@ export interface Funding {
 export class NotFunded extends Error {
   constructor(readonly sums: Sums & Held) {
     super('the money is reserved for other calls, or every way to pay exceeds a limit');
-  }
-}
-
-/** The claim's accounts were too old when its turn came. */
-export class TooOld extends Error {
-  constructor() {
-    super('the accounts of the claim are too old');
   }
 }
 
@@ -99,7 +86,6 @@ interface Conditions {
   limits: Limits | null;
   purse: Purse | null;
   rivals: readonly string[];
-  until?: number | undefined;
 }
 
 /** A new call replaces a void row, but keeps the costs of the old one. */
@@ -160,20 +146,12 @@ const isUnused = ({ deposit, wallet, payment_id: id = null }: Taken) => sql`
  */
 async function take(writing: Writing, row: Taken, conditions: Conditions) {
   const { execution_id: id, wallet, listing, created_ms: nowMs } = row;
-  const { limits, purse, rivals, until = Number.POSITIVE_INFINITY } = conditions;
+  const { limits, purse, rivals } = conditions;
   const me = { id, wallet, listing, keyId: purse?.keyId ?? '', slot: purse?.slot ?? NO_SLOT, nowMs };
-  // The id of a call without an Idempotency-Key is random, so there is no earlier row.
-  const isFirst = row.state === 'accepted' && row.fingerprint === null;
-  // The result of a void call must not answer another task.
-  const forgetting = isFirst ? [] : [forgetResult(writing, id)];
-  const queries = [...forgetting, taking(writing, row, me, conditions)];
-  // Waiting for a connection, or for claims of the same wallet, can take a while.
-  const requireFresh = () => {
-    if (performance.now() > until) throw new TooOld();
-  };
   const locks = [`wallet ${wallet}`, ...(limits ? ['totals'] : [])];
-  const written = conditions.ways.length === 0 ? [] : await writing.writes.alone(locks, queries, requireFresh);
-  const [taken] = (written.at(-1)?.rows ?? []) as JournalRow[];
+  const claiming = () => writing.writes.alone(locks, [taking(writing, row, me, conditions)]);
+  const [written] = conditions.ways.length === 0 ? [] : await claiming();
+  const [taken] = (written?.rows ?? []) as JournalRow[];
   if (taken) return taken;
   for (const other of limits ? [id, ...rivals] : []) {
     const present = await readExecutionRow(writing, other);
@@ -193,20 +171,19 @@ export function createClaims(writing: Writing) {
     /**
      * Takes the id before anything else happens, and returns its row with the way to pay. A call that repeats a void
      * one replaces it. Throws JournalConflict if the id or a rival is taken. Throws NotFunded if the wallet has too
-     * many opens in flight, its money is reserved, or no way to pay fits the budgets. Throws TooOld if its turn comes
-     * after `until`.
+     * many opens in flight, its money is reserved, or no way to pay fits the budgets.
      */
     claim(row: ClaimedExecution, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, budgets, purse, until, rivals = [] } = funding;
+      const { ways, budgets, purse, rivals = [] } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals, until });
+      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals });
     },
     /** Like `claim`, for a call paid by a deposit. No other call may use that deposit. */
     claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, budgets, purse, until } = funding;
+      const { ways, budgets, purse } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       const limits = limitsOf(budgets, true, FIRST_DEPOSITS);
-      return take(writing, { ...row, ...first }, { ways, limits, purse, rivals: [], until });
+      return take(writing, { ...row, ...first }, { ways, limits, purse, rivals: [] });
     },
     /** Takes a funded record that its wallet opened itself, to run it here. Throws like `claim`. */
     async claimOpened(row: ClaimedExecution, record: OpenedRecord, nowMs: number, funding: Funding): Promise<void> {
@@ -217,8 +194,6 @@ export function createClaims(writing: Writing) {
         deadline: record.deadline,
         refund_at: record.refundAt,
         fee_bps: BigInt(record.feeBps),
-        // Until then, a node that does not show the record may only be behind.
-        open_before: record.openedAt + FINALITY_SECONDS,
         rebuilds: 0n,
         lease_owner: owner,
       };

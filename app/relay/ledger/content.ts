@@ -7,8 +7,8 @@ const DELETED = 'Its caller deleted the content of this execution';
 
 /**
  * Deletes task, parameters, result, steps, answers and the message of an error, in one transaction. Hashes, signatures,
- * amounts and the row itself stay. Changes nothing unless the end of the execution is final. An object in the storage
- * becomes unreadable at once. The next run of `keepResults` finds the row expired and deletes the object.
+ * amounts and the row itself stay. Changes nothing unless the execution has ended. An object in the storage becomes
+ * unreadable at once. The next run of `keepResults` finds the row expired and deletes the object.
  */
 export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string, nowMs: number): Promise<void> {
   return ledger.transaction().execute(async (writes) => {
@@ -22,7 +22,6 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
       })
       .where('execution_id', '=', executionId)
       .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void')`)
-      .where('is_final', '=', 1n)
       .where('content_deleted_ms', 'is', null)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return;
@@ -41,7 +40,7 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
 export function readContentStanding(ledger: Kysely<LedgerTables>, executionId: string) {
   return ledger
     .selectFrom('executions')
-    .select(['wallet', 'state', 'is_final', 'content_deleted_ms'])
+    .select(['wallet', 'state', 'content_deleted_ms'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
 }

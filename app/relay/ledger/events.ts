@@ -77,7 +77,6 @@ export async function numberEvents(
   await writes.alone(
     [EVENTS_LOCK],
     queries.map((query) => query.compile(ledger)),
-    undefined,
     true,
   );
   return true;
@@ -99,7 +98,6 @@ export async function writeFollowed(
   await writes.alone(
     [EVENTS_LOCK],
     [...events.map((event) => eventOf(ledger, event, nowMs, from)), move.compile()],
-    undefined,
     true,
   );
 }

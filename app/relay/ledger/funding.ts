@@ -153,15 +153,14 @@ const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed',
 
 /**
  * Money that the accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
- * landed later. Final rows are left out, because no decision uses accounts that old. If the chain has refused an open
- * since that slot, no call is opened by these accounts: each waiting call would burn a fee. CROSS JOIN fixes the order
+ * landed later. If the chain has refused an open since that slot, no call is opened by these accounts: each waiting call would burn a fee. CROSS JOIN fixes the order
  * in SQLite, which would otherwise scan the rows of all wallets.
  */
 const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${taken()}, count(e.wallet) AS in_flight
   FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND ${OPENING}),
 landed AS MATERIALIZED (SELECT ${taken(" FILTER (WHERE e.state <> 'void')")},
   coalesce(max(e.opened_slot), 0) AS newest_slot, count(*) FILTER (WHERE e.state = 'void') AS failed
-  FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND e.opened_slot > me.slot AND e.is_final = 0
+  FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND e.opened_slot > me.slot
     AND NOT ${OPENING})`;
 const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_key + landed.by_key AS held_key,

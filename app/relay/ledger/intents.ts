@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { type Budgets, hasRoom, meRow, meValues, resentBy, SPENT } from './funding.ts';
 import type { Mover, Moving } from './moves.ts';
+import { type OpenedRecord, openedBy } from './notes.ts';
 import { isWaiting, type JournalRow } from './tables.ts';
 import type { NewTransaction, Writing } from './writing.ts';
 
@@ -70,7 +71,7 @@ function createDepositIntents({ intend }: Mover) {
 /** The intents that fund an escrow, settle it, and refund it. */
 function createExecutionIntents({ intend }: Mover, writing: Writing) {
   return {
-    /** These bytes will be sent to fund the escrow. `reopens` counts the rollbacks of the open by the chain, from 1. */
+    /** These bytes will be sent to fund the escrow. `reopens` counts the opens before it that the chain refused as too late. */
     openSigned(row: Moving, signed: NewTransaction, openBefore: bigint, reopens?: bigint): Promise<void> {
       return intend(
         row,
@@ -128,9 +129,14 @@ function createExecutionIntents({ intend }: Mover, writing: Writing) {
       );
     },
     reserveRefund: (row: Waiting, budgets: Pick<Budgets, 'burnt'>) => reserveRefund(writing, row, budgets),
-    /** Too many rebuilds: a person has to check it. The chain still lets anyone refund after refund_at. */
-    parked(row: Moving): Promise<void> {
-      return intend(row, 'parked', {});
+    /**
+     * A person has to check it: too many rebuilds, or, with `opened`, the open landed although it had been given up. The
+     * chain still lets anyone refund after refund_at.
+     */
+    parked(row: Moving, opened?: { record: OpenedRecord; slot: number }): Promise<void> {
+      if (!opened) return intend(row, 'parked', {});
+      const before = { refund_state: null, is_waiting: 0n, error_code: null, error_message: null };
+      return intend(row, 'parked', { ...openedBy(opened.record, opened.slot), ...before });
     },
   };
 }

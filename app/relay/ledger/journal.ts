@@ -12,9 +12,9 @@ import { createPrepared } from '../../database/prepared.ts';
 import { createClaims } from './claims.ts';
 import { readExecutionRow } from './executions.ts';
 import { createFailedAnswers } from './failedAnswers.ts';
-import { createFinality } from './finality.ts';
 import { createIntents } from './intents.ts';
 import { createLateAnswers } from './lateAnswers.ts';
+import { createLentRents } from './lentRents.ts';
 import { createMover } from './moves.ts';
 import { createNotes } from './notes.ts';
 import { createResults } from './results.ts';
@@ -42,6 +42,6 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     ...createLateAnswers(writing),
     ...createFailedAnswers(writing),
     ...createUnfinished(writing),
-    ...createFinality(writing),
+    ...createLentRents(writing),
   };
 }

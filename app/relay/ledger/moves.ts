@@ -6,50 +6,23 @@ import type { Written } from '../../database/groupCommit.ts';
 import type { ExecutionState, JournalRow } from './tables.ts';
 import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
 
-/**
- * For each state, the states that may move to it. A row moves back only if the chain rolled back its open or, by
- * `takeBack`, its end.
- */
+/** For each state, the states that may move to it. A state that may move to itself has bytes that are signed again. */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   deposit_signed: ['accepted'],
   deposit_confirmed: ['deposit_signed'],
   pay_signed: ['deposit_confirmed'],
   paid: ['deposit_confirmed', 'pay_signed'],
-  returning: [
-    'deposit_confirmed',
-    'pay_signed',
-    'paid',
-    'returning',
-    'open_signed',
-    'open_confirmed',
-    'dispatched',
-    'verified',
-    'refunding',
-    'parked',
-  ],
+  returning: ['deposit_confirmed', 'pay_signed', 'paid', 'returning', 'open_signed'],
   returned: ['returning', 'paid', 'open_signed'],
-  open_signed: ['accepted', 'paid', 'open_signed', 'open_confirmed', 'dispatched', 'verified'],
-  open_confirmed: ['open_signed', 'paid', 'returning'],
-  dispatched: ['open_confirmed', 'dispatched'],
+  open_signed: ['accepted', 'paid', 'open_signed'],
+  open_confirmed: ['open_signed', 'paid'],
+  dispatched: ['open_confirmed'],
   verified: ['dispatched', 'verified'],
   refunding: ['open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   settled: ['verified', 'refunding', 'open_confirmed', 'dispatched', 'parked'],
   refunded: ['refunding', 'verified', 'open_confirmed', 'dispatched', 'parked'],
-  void: [
-    'accepted',
-    'deposit_signed',
-    'deposit_confirmed',
-    'pay_signed',
-    'paid',
-    'returning',
-    'open_signed',
-    'open_confirmed',
-    'dispatched',
-    'verified',
-    'refunding',
-    'parked',
-  ],
-  parked: ['open_signed', 'verified', 'refunding'],
+  void: ['accepted', 'deposit_signed', 'deposit_confirmed', 'returning', 'open_signed'],
+  parked: ['returning', 'verified', 'refunding'],
 };
 
 type Changes = Partial<Omit<JournalRow, 'execution_id' | 'state' | 'lease_owner'>>;

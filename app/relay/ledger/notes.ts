@@ -13,6 +13,15 @@ export interface OpenedRecord {
   feeBps: number;
 }
 
+/** The columns of a row whose record the chain showed in this slot. */
+export const openedBy = (record: OpenedRecord, slot: number) => ({
+  opened_at: record.openedAt,
+  deadline: record.deadline,
+  refund_at: record.refundAt,
+  fee_bps: BigInt(record.feeBps),
+  opened_slot: BigInt(slot),
+});
+
 /** An open that the chain refused in this slot, and its unpaid fee, lamports. */
 export interface FailedOpen {
   slot: number;
@@ -47,22 +56,11 @@ function createProgressNotes({ note }: Mover, { db }: Writing) {
     },
     /** `slot` is one in which the chain showed the record. */
     openConfirmed(row: Moving, record: OpenedRecord, slot: number): Promise<void> {
-      return note(row, 'open_confirmed', {
-        opened_at: record.openedAt,
-        deadline: record.deadline,
-        refund_at: record.refundAt,
-        fee_bps: BigInt(record.feeBps),
-        opened_slot: BigInt(slot),
-        // The open landed after all, although the deposit was about to be sent back.
-        refund_state: null,
-        is_waiting: 0n,
-        error_code: null,
-        error_message: null,
-      });
+      return note(row, 'open_confirmed', openedBy(record, slot));
     },
-    /** The creator is about to be called. Keeps the time of the first call, on the clock that all relays share. */
+    /** The creator is about to be called. Stores the time, on the clock that all relays share. */
     dispatched(row: Moving): Promise<void> {
-      return note(row, 'dispatched', {}, { dispatched_ms: sql<bigint>`coalesce(dispatched_ms, ${nowMsOf(db)})` });
+      return note(row, 'dispatched', {}, { dispatched_ms: nowMsOf(db) });
     },
     /** Time since the first call of the creator, milliseconds. */
     async msSinceDispatch(id: string): Promise<number> {
@@ -107,10 +105,10 @@ function createEndNotes({ note }: Mover) {
     },
     /**
      * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of
-     * the accounts are outdated. A signed open is checked again at finality.
+     * the accounts are outdated.
      */
     void(
-      row: Moving & Losing & Pick<JournalRow, 'open_transaction' | 'deposit_transaction' | 'accepted_at'>,
+      row: Moving & Losing & Pick<JournalRow, 'accepted_at'>,
       code: string,
       message: string,
       failed?: FailedOpen,
@@ -123,7 +121,6 @@ function createEndNotes({ note }: Mover) {
         error_message: message,
         ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, false) }),
         is_waiting: 0n,
-        is_final: row.open_transaction || row.deposit_transaction ? 0n : 1n,
       });
     },
   };

@@ -15,8 +15,8 @@ export async function noteRentReturn(ledger: Kysely<LedgerTables>, address: stri
 type UnknownDeposit = Pick<DepositRow, 'deposit' | 'caller' | 'price' | 'service_fee' | 'prepared_at' | 'expires_at'>;
 
 /**
- * Deposits of this deployment that expired by `expiredBy` (unix seconds), exist by the index, and have no row or a void
- * one in the ledger. A row is written before its deposit is prepared. Oldest first, beginning after `after`.
+ * Deposits of this deployment that expired by `expiredBy` (unix seconds), exist by the index, and have no row in the
+ * ledger, or one that ended without an open. A row is written before its deposit is prepared. Oldest first, beginning after `after`.
  */
 export async function readUnknownDeposits(
   views: Kysely<LedgerDatabase>,
@@ -30,7 +30,8 @@ export async function readUnknownDeposits(
     WHERE closed = 0 AND expires_at <= ${expiredBy}
       AND (prepared_at, deposit) > (${after?.prepared_at ?? -1n}, ${after?.deposit ?? ''})
       AND rent_sponsor IN (SELECT address FROM rent_returns)
-      AND NOT EXISTS (SELECT 1 FROM executions AS e WHERE e.deposit = d.deposit AND e.state <> 'void')
+      AND NOT EXISTS (SELECT 1 FROM executions AS e WHERE e.deposit = d.deposit AND e.state <> 'void'
+        AND e.state <> 'returned')
     ORDER BY prepared_at, deposit LIMIT ${limit}`.execute(views);
   return rows;
 }

@@ -66,12 +66,6 @@ export function createResults({ writes, db, owner, compile }: Writing) {
   };
 }
 
-/** The statement that drops the result of a void row. */
-export function forgetResult({ db, compile }: Writing, id: string) {
-  const voided = sql`SELECT execution_id FROM executions WHERE execution_id = ${id} AND state = 'void'`;
-  return compile('forgetResult', [id], () => db.deleteFrom('results').where(sql<boolean>`execution_id = (${voided})`));
-}
-
 /** The location and hash of an execution's result, with the bytes if they are here. */
 export function readStored(ledger: Kysely<LedgerTables> | Kysely<LedgerDatabase>, executionId: string) {
   return (ledger as Kysely<LedgerTables>)

@@ -20,7 +20,7 @@ export type ExecutionState =
   | 'void'
   | 'parked';
 
-/** The relay does nothing more about rows in these states, unless the chain rolls their end back. */
+/** The relay does nothing more about rows in these states: the chain's end of an execution is final. */
 export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
 /**
  * Unfinished executions: those in any other state. The states are literals, as in the partial index: with bound values
@@ -93,10 +93,8 @@ export interface ExecutionsTable {
   fingerprint: string | null;
   /** Network fees of the transactions signed for it so far, lamports. */
   fees: Generated<bigint>;
-  /** How often the open was signed again after a rollback. */
+  /** How often the open was signed again because the chain had refused it as too late. */
   reopens: Generated<bigint>;
-  /** 1 once the chain can no longer roll back the end of the row. */
-  is_final: Generated<bigint>;
   /** Unpaid network fees, including those of calls that this one replaced, lamports. */
   lost_fees: Generated<bigint>;
   /** The part that the caller's own account caused: by refused refunds, or by a waiting refund that the caller sent. */
@@ -194,7 +192,6 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   fingerprint: true,
   fees: true,
   reopens: true,
-  is_final: true,
   lost_fees: true,
   account_fees: true,
   lost_ms: true,
@@ -539,6 +536,7 @@ export interface LedgerTables {
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
+  cluster: { id: bigint; restart_slot: bigint };
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;
   dispute_replies: DisputeRepliesTable;

@@ -47,6 +47,16 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
+    /** Doubts the end of a row. Any relay continues it: as its record says, or by an operator. */
+    async parkEnded({ execution_id: id, state }: Pick<JournalRow, 'execution_id' | 'state'>): Promise<void> {
+      const ended = { settled_at: null, creator_amount: null, platform_amount: null, refund_state: null };
+      await db
+        .updateTable('executions')
+        .set({ state: 'parked', lease_owner: null, ...ended })
+        .where('execution_id', '=', id)
+        .where('state', '=', state)
+        .execute();
+    },
     /** The rows, out of these, that another process has taken. */
     async takenByOthers(ids: readonly string[]): Promise<string[]> {
       const rows = await db
@@ -73,14 +83,47 @@ export function createUnfinished({ db, owner }: Writing) {
   };
 }
 
-/** Records that are open in the index and have no row or a void one in the ledger. */
-export async function readUnknownOpen(views: Kysely<LedgerDatabase>): Promise<string[]> {
+/** How the chain ended an execution. Times are unix seconds, amounts base units. */
+export interface IndexedEnd {
+  isRefunded: boolean;
+  settledAt: bigint;
+  refundAt: bigint;
+  creatorAmount: bigint;
+  platformAmount: bigint;
+}
+
+/** The end of an execution with a closed or archived record, by the index; null if the index has none. */
+export async function readClosedEnd(views: Kysely<LedgerDatabase>, id: string): Promise<IndexedEnd | null> {
+  const row = await views
+    .selectFrom('chain.executions')
+    .select(['status', 'settled_at', 'refund_at', 'creator_amount', 'platform_amount'])
+    .where('execution_id', '=', id)
+    .where('closed', '=', 1n)
+    .executeTakeFirst();
+  if (!row?.settled_at) return null;
+  return {
+    isRefunded: row.status === 'refunded',
+    settledAt: row.settled_at,
+    refundAt: row.refund_at,
+    creatorAmount: row.creator_amount,
+    platformAmount: row.platform_amount,
+  };
+}
+
+/**
+ * Records that are open in the index and have no row or a void one in the ledger. With `overAt` (unix seconds), only
+ * those that nobody serves any more: a record without a row may be another deployment's until its deadline.
+ */
+export async function readUnknownOpen(views: Kysely<LedgerDatabase>, overAt?: bigint): Promise<string[]> {
   const rows = await views
     .selectFrom('chain.executions as c')
     .leftJoin('executions as j', 'j.execution_id', 'c.execution_id')
     // A literal, as in the partial index.
     .where(sql<boolean>`c.status = 'open'`)
     .where((eb) => eb.or([eb('j.execution_id', 'is', null), eb('j.state', '=', 'void')]))
+    .$if(overAt !== undefined, (query) =>
+      query.where((eb) => eb.or([eb('j.state', '=', 'void'), eb('c.deadline', '<=', overAt!)])),
+    )
     .select('c.record')
     .execute();
   return rows.map(({ record }) => record);

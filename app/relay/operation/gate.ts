@@ -12,6 +12,11 @@ const OBSTACLES = {
     'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
     30,
   ],
+  chain_behind: ['The Solana node shows no recent final block. Nothing was charged. Retry in a few seconds.', 5],
+  chain_restarted: [
+    'The Solana cluster was restarted. The service compares its records with the chain first. Nothing was charged.',
+    60,
+  ],
   ledger_unreconciled: ['The service is starting and compares its ledger with the chain. Retry in a few seconds.', 5],
   authority_changed: [
     'This relay’s authority is no longer registered with the marketplace. The operator must register it or use another one.',
@@ -30,9 +35,11 @@ export interface Gate {
   set(obstacle: Obstacle, isThere: boolean, advice?: string): void;
   /** Announces an obstacle: `obstacles` lists it already, and executions still begin. */
   announce(obstacle: Obstacle): void;
+  /** Adds advice that belongs to no obstacle. */
+  advise(advice: string): void;
   /** Current and announced obstacles; empty while the gate is open. */
   obstacles(): Obstacle[];
-  /** Advice to the operator about the current obstacles. */
+  /** Advice to the operator, first about the current obstacles. */
   advice(): string[];
   /** The engine behind the gate: 503 for new executions while it is closed. */
   guard(engine: Engine): Engine;
@@ -42,6 +49,7 @@ export interface Gate {
 export function createGate(): Gate {
   const present = new Map<Obstacle, string | undefined>([['ledger_unreconciled', undefined]]);
   const announced = new Set<Obstacle>();
+  const general: string[] = [];
   /** In the order of the table, so that callers get the message of the most serious one. */
   const inOrder = (isThere: (obstacle: Obstacle) => boolean) => (Object.keys(OBSTACLES) as Obstacle[]).filter(isThere);
   function requireOpen(passable?: Obstacle): void {
@@ -58,8 +66,12 @@ export function createGate(): Gate {
       else present.delete(obstacle);
     },
     announce: (obstacle) => void announced.add(obstacle),
+    advise: (advice) => void general.push(advice),
     obstacles: () => inOrder((one) => present.has(one) || announced.has(one)),
-    advice: () => inOrder((one) => present.has(one)).flatMap((one) => present.get(one) ?? []),
+    advice: () =>
+      inOrder((one) => present.has(one))
+        .flatMap((one) => present.get(one) ?? [])
+        .concat(general),
     guard: (engine) => ({
       ...engine,
       async execute(principal, agent, input) {

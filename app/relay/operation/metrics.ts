@@ -282,7 +282,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     const held = await views
       .selectFrom('chain.executions')
       .select((select) => select.fn.sum<bigint | null>('price').as('total'))
-      .where(sql<boolean>`status = 'open'`)
+      .where(sql<boolean>`status = 'open' AND closed = 0`)
       .executeTakeFirstOrThrow();
     lent.set(Number(await readLent(views)));
     const progress = await readProgress(attachedIndex(views));

@@ -6,6 +6,7 @@ import type { AuthorityWatch } from '../execution/authorityWatch.ts';
 import type { RunningEngine } from '../execution/engine.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { readUnknownOpen } from '../ledger/unfinished.ts';
+import type { ChainWatch } from './chainWatch.ts';
 import type { Gate } from './gate.ts';
 import { isIndexCurrent } from './health.ts';
 
@@ -15,6 +16,7 @@ export interface ReconcilingDeps {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
   gate: Pick<Gate, 'set'>;
   watch: Pick<AuthorityWatch, 'look'>;
+  chainWatch: Pick<ChainWatch, 'look'>;
   /**
    * Called once nobody else signs with our authority. Before that, our rows may belong to another deployment, because
    * the ledger may be a copy.
@@ -33,6 +35,10 @@ export interface ReconcilingDeps {
  */
 export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal): Promise<void> {
   const { engine, gate, log } = deps;
+  const lookAtChain = async () => {
+    await deps.chainWatch.look();
+    return true;
+  };
   let isCompared = false;
   async function repeat(attempt: () => Promise<boolean>, failure: string): Promise<void> {
     while (!stop.aborted) {
@@ -55,6 +61,7 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
     await engine.adoptOrphans(await readUnknownOpen(deps.views));
     return true;
   };
+  await repeat(lookAtChain, 'cannot read the state of the cluster');
   await repeat(deps.watch.look, 'cannot check if another deployment uses our relay authority');
   if (stop.aborted) return;
   deps.onAlone();

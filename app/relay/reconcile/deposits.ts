@@ -19,7 +19,7 @@ export async function checkDeposits(
   const found: Difference[] = [];
   for (const rows of chunks(await readUnknownDeposits(views, EVER, null, limit), PAGE)) {
     const addresses = rows.map(({ deposit }) => new PublicKey(deposit));
-    const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    const accounts = await connection.getMultipleAccountsInfo(addresses, 'finalized');
     for (const [at, { deposit, caller, price, service_fee: fee }] of rows.entries()) {
       if (!accounts[at]?.data.length) continue;
       const detail = `price ${formatUsdc(BigInt(price))}, service fee ${formatUsdc(fee)}, of ${caller}`;

@@ -38,7 +38,7 @@ export async function checkKeys(deps: {
     count += rows.length;
     after = rows.at(-1)!.grant_address;
     const addresses = rows.map((row) => new PublicKey(row.grant_address));
-    const accounts = await deps.connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    const accounts = await deps.connection.getMultipleAccountsInfo(addresses, 'finalized');
     const moved = await readMoved(deps.views, rows);
     for (const [at, row] of rows.entries()) {
       const found = compareKey(row, accounts[at]?.data ?? null);

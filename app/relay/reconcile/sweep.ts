@@ -104,7 +104,7 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
 async function listOpen(connection: Connection): Promise<string[]> {
   const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
   const found = await connection.getProgramAccounts(PROGRAM_ID, {
-    commitment: 'confirmed',
+    commitment: 'finalized',
     dataSlice: { offset: RECORD_OFFSETS.executionId, length: 16 },
     filters: [
       equal(0, accountDiscriminator('ExecutionRecord')),
@@ -154,7 +154,7 @@ async function again(deps: ReconcileDeps, suspects: Set<string>): Promise<Differ
 async function readViews({ connection, views }: ReconcileDeps, ids: string[]): Promise<ExecutionViews[]> {
   const records = ids.map((id) => findExecution(parseUuid(id)!));
   const addresses = records.flatMap((record) => [record, findEscrow(record)]);
-  const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+  const accounts = await connection.getMultipleAccountsInfo(addresses, 'finalized');
   const journal = await views
     .selectFrom('executions')
     .leftJoin('results', 'results.execution_id', 'executions.execution_id')

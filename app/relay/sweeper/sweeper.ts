@@ -25,10 +25,10 @@ import { followTrees, type Mismatched } from './trees.ts';
 /** Pause between two rounds. A round without work is a few statements in our own ledger. */
 const PAUSE_MS = 5_000;
 /**
- * Longer than a transaction can land and its end becomes final. After this time another relay sweeps, because its node
- * may answer.
+ * Longer than a transaction can land, 30 s, and its end becomes final, at most 14 s. After this time another relay
+ * sweeps, because its node may answer.
  */
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 90_000;
 
 export interface SweepSettings {
   /**

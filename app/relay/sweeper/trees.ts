@@ -61,8 +61,8 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
     );
     const isFirst = !mismatched.has(index);
     mismatched.add(index);
-    // If leaves were rolled back and landed again in another order, reading them again corrects this. It is tried once:
-    // a second time an operator must correct it.
+    // After a restart of the cluster the leaves may be others, and reading them again corrects this. It is tried once: a
+    // second time an operator must correct it.
     if (!isFirst) return;
     await deps.nodes.drop(index);
   }

@@ -632,8 +632,8 @@ export interface components {
              */
             status: "ready" | "not_ready";
             /** @description Why the service cannot accept or show executions; empty when ready. */
-            problems: ("chain_unreachable" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "authority_shared" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
-            /** @description What an operator must do about the problems; empty if the problems end without action. */
+            problems: ("chain_unreachable" | "chain_behind" | "chain_restarted" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "authority_shared" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
+            /** @description What an operator must do about the problems, and what the cluster does not allow; empty if nothing needs action. */
             advice: string[];
             /**
              * @description `live` is mainnet; `test` is devnet or a local network.

@@ -7,12 +7,12 @@ import { Refusal } from './refusal.ts';
 import { decodeTokenAccount } from './tokenAccount.ts';
 
 /** Used for all reads, and to wait for sent transactions. */
-export const COMMITMENT: Commitment = 'confirmed';
+export const COMMITMENT: Commitment = 'finalized';
 /** Timeout of one request, ms. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * A connection that reads at `confirmed` and sends its requests with `send`. Throws Refusal if the URL cannot be a
+ * A connection that reads at `finalized` and sends its requests with `send`. Throws Refusal if the URL cannot be a
  * node's. Its methods throw Refusal if no node answers.
  */
 export function connect(rpcUrl: string, send: typeof fetch = globalThis.fetch): Connection {

@@ -29,8 +29,8 @@ import { askOnce, restClient } from './service.ts';
 import type { Signer } from './signer.ts';
 import { readListing } from './upkeep.ts';
 
-/** An open fails after this time, so that it cannot land unexpectedly later. Longer than a blockhash is valid. */
-const OPEN_WITHIN_SECONDS = 120n;
+/** An open fails after this time. Longer than a person takes to approve; the blockhash ends it earlier once signed. */
+const OPEN_WITHIN_SECONDS = 1_800n;
 /** Fees of two signatures: one for the service's settle, and as much again for priority. */
 const GAS_LAMPORTS = 10_000;
 

@@ -9,6 +9,7 @@
  * - `service_unreachable`: nothing answers at the marketplace's address.
  * - `node_unknown`: the marketplace should name a Solana node and did not; `rpcUrl` can name one.
  * - `not_signed`: the signer refused, or returned an invalid signature. Nothing was sent.
+ * - `expired`: two transactions in a row expired before they landed. Nothing has changed.
  * - `outcome_unknown`: a transaction was sent, and its outcome is unknown.
  */
 export type RefusalCode =
@@ -17,6 +18,7 @@ export type RefusalCode =
   | 'service_unreachable'
   | 'node_unknown'
   | 'not_signed'
+  | 'expired'
   | 'outcome_unknown'
   | (string & {});
 

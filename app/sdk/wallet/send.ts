@@ -1,6 +1,7 @@
 /**
- * Sends transactions that a wallet signs. The blockhash is fresh, and the node simulates the transaction before
- * sending. A refusal by the program has the program's own message.
+ * Sends transactions that a wallet signs. The node simulates each before sending. A refusal by the program has the
+ * program's own message. A wallet signs the blockhash too, so a person who takes longer than the blockhash is valid is
+ * asked once more.
  */
 import {
   type Connection,
@@ -15,21 +16,28 @@ import { COMMITMENT } from './connection.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
 import type { Signer } from './signer.ts';
 
-/** About half a slot: soon enough to notice, rare enough for a public node. */
+/** A slot: soon enough to notice, rare enough for a public node. */
 const POLL_MS = 200;
+/** Blocks for which a blockhash is valid: 30 s of slots of 200 ms. */
+const BLOCKHASH_BLOCKS = 150;
+const VALID_FOR = '30 s';
+const TOOK_LONGER = `The approval took longer than the ${VALID_FOR} for which a transaction is valid.`;
 /** How long a node may fail to report a sent transaction before its outcome counts as unknown. */
 const SILENCE_MS = 15_000;
 const SIGNATURE_BYTES = 64;
 /** The same bytes were sent before: they have landed, or soon will. */
 const ALREADY = /already been processed/i;
+/** The node does not know the blockhash: it has expired, or the node is a little behind. */
+const NO_BLOCKHASH = /blockhash not found/i;
 
 /** Facts to add to the program's message, by the name of the program's error. */
 export type Facts = Record<string, string>;
 
 /**
- * Lets `wallet` sign and pay the fee, sends, and waits until confirmed. Returns the signature. Throws Refusal if the
- * wallet does not sign, if the chain refuses the transaction, or if it certainly never landed. Throws UnknownOutcome if
- * the node stops answering and nothing is certain.
+ * Lets `wallet` sign and pay the fee, sends, and waits until that is final. Returns the signature. If the transaction
+ * expires before it lands, the wallet is asked to sign a second one, never while the first may still land. Throws
+ * Refusal if the wallet does not sign, if the chain refuses the transaction, or if both certainly never landed. Throws
+ * UnknownOutcome if the node stops answering and nothing is certain.
  */
 export async function sendTransaction(
   connection: Connection,
@@ -37,19 +45,44 @@ export async function sendTransaction(
   wallet: Signer,
   facts: Facts = {},
 ): Promise<string> {
-  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(COMMITMENT);
-  const transaction = new Transaction({ feePayer: wallet.publicKey, blockhash, lastValidBlockHeight });
-  const { signature, bytes } = await sign(transaction.add(...instructions), wallet);
+  try {
+    return await signAndSend(connection, instructions, wallet, facts);
+  } catch (error) {
+    if (!(error instanceof Expired)) throw error;
+    wallet.onExpired?.(error.reason);
+  }
+  return signAndSend(connection, instructions, wallet, facts);
+}
+
+async function signAndSend(
+  connection: Connection,
+  instructions: TransactionInstruction[],
+  wallet: Signer,
+  facts: Facts,
+): Promise<string> {
+  const recent = await connection.getLatestBlockhash(COMMITMENT);
+  const { signature, bytes, blockhash } = await sign(
+    new Transaction({ feePayer: wallet.publicKey, ...recent }).add(...instructions),
+    wallet,
+  );
+  const isOurs = blockhash === recent.blockhash;
+  // A wallet may replace the blockhash by a newer one, of unknown age.
+  const lastHeight = isOurs
+    ? recent.lastValidBlockHeight
+    : (await connection.getBlockHeight('processed')) + BLOCKHASH_BLOCKS;
+  let reason = `The transaction ${signature} did not land within the ${VALID_FOR} for which it is valid.`;
   try {
     await connection.sendRawTransaction(bytes, { preflightCommitment: COMMITMENT });
   } catch (error) {
     // The node's own refusal is final, unless it already has these bytes. After any other error the node may have the
     // transaction, so its status is read.
-    if (error instanceof SendTransactionError && !ALREADY.test(error.message)) {
+    if (error instanceof SendTransactionError && NO_BLOCKHASH.test(error.message)) {
+      if ((await connection.getBlockHeight(COMMITMENT)) >= lastHeight) reason = TOOK_LONGER;
+    } else if (error instanceof SendTransactionError && !ALREADY.test(error.message)) {
       throw refusalOf(error, connection, wallet, facts);
     }
   }
-  await confirm(connection, signature, lastValidBlockHeight, facts);
+  await confirm(connection, signature, { lastHeight, reason, facts });
   return signature;
 }
 
@@ -64,12 +97,15 @@ export async function signText(wallet: Signer, text: string): Promise<Uint8Array
   }
 }
 
-async function sign(transaction: Transaction, wallet: Signer): Promise<{ signature: string; bytes: Uint8Array }> {
+async function sign(
+  transaction: Transaction,
+  wallet: Signer,
+): Promise<{ signature: string; bytes: Uint8Array; blockhash: string }> {
   try {
     const signed = await wallet.signTransaction(transaction);
     // Throws if a signature is missing, or does not match the transaction.
     const bytes = signed.serialize();
-    return { signature: bs58.encode(signed.signature as Uint8Array), bytes };
+    return { signature: bs58.encode(signed.signature as Uint8Array), bytes, blockhash: signed.recentBlockhash! };
   } catch (error) {
     throw notSigned(wallet, 'the transaction', error);
   }
@@ -84,23 +120,21 @@ function notSigned(wallet: Signer, what: string, cause: unknown): Refusal {
 async function confirm(
   connection: Connection,
   signature: string,
-  lastValidBlockHeight: number,
-  facts: Facts,
+  { lastHeight, reason, facts }: { lastHeight: number; reason: string; facts: Facts },
 ): Promise<void> {
   let heardAt = performance.now();
   for (;;) {
     try {
-      // Read the finalized height first: a transaction that landed in the last valid block must still be seen.
-      const height = await connection.getBlockHeight('finalized');
-      const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+      // Read the finalized height first: a transaction that landed in the last valid block must still be seen. A node
+      // behind that slot, of several at one address, has not seen it.
+      const { absoluteSlot, blockHeight = 0 } = await connection.getEpochInfo('finalized');
+      const { value, context } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
       heardAt = performance.now();
       const status = value[0];
-      const reached = status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized';
-      if (reached && !status?.err) return;
-      if (reached) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
-      if (!status && height > lastValidBlockHeight) {
-        throw new Failed(`The transaction ${signature} expired without landing.`);
-      }
+      const isFinal = status?.confirmationStatus === 'finalized';
+      if (isFinal && !status.err) return;
+      if (isFinal) throw failed(`The transaction ${signature} failed:`, status?.err ?? '', facts);
+      if (!status && blockHeight > lastHeight && context.slot >= absoluteSlot) throw new Expired(reason);
     } catch (error) {
       if (error instanceof Failed) throw error;
       if (performance.now() - heardAt > SILENCE_MS) throw new UnknownOutcome(signature, { cause: error });
@@ -111,6 +145,13 @@ async function confirm(
 
 /** A certain failure, as opposed to a request without an answer. */
 class Failed extends Refusal {}
+
+/** The transaction never landed, and can no longer land. `reason` is a sentence for the person who signed. */
+class Expired extends Failed {
+  constructor(readonly reason: string) {
+    super(`${reason} Nothing has changed on the chain. Try again.`, { code: 'expired' });
+  }
+}
 
 /** The chain's refusal in words: a program error by its name and message, with the text from `facts`. */
 function failed(what: string, error: TransactionError | string, facts: Facts): Failed {

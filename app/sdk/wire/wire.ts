@@ -255,6 +255,8 @@ export type Health = z.infer<typeof Health>;
 /** Problems that keep the service from taking or showing executions. */
 export const PROBLEMS = [
   'chain_unreachable',
+  'chain_behind',
+  'chain_restarted',
   'index_behind',
   'ledger_unreconciled',
   'authority_changed',

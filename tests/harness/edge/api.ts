@@ -173,6 +173,7 @@ export async function startWorld(
       inFlight: () => 3,
     },
     door: null,
+    noDoor: 'This service does not accept x402 payments',
     limits: ownLimits(),
     readKeyDirectory: async () => callKeys.directory,
     streams,

@@ -58,7 +58,6 @@ export interface Balances {
 export interface JournalRow {
   execution_id: string;
   state: string;
-  is_final: bigint;
   result: string | null;
   result_hash: string | null;
   signature: string | null;
@@ -345,7 +344,7 @@ export async function startMarketplace(
     async journal(): Promise<JournalRow[]> {
       const rows: (Omit<JournalRow, 'result'> & { result: Buffer | null })[] = await query(
         'ledger',
-        `SELECT e.execution_id, e.state, e.is_final, r.result, r.result_hash, r.signature
+        `SELECT e.execution_id, e.state, r.result, r.result_hash, r.signature
           FROM executions AS e LEFT JOIN results AS r ON r.execution_id = e.execution_id`,
       );
       return rows.map((row) => ({ ...row, result: row.result?.toString('utf8') ?? null }));

@@ -69,13 +69,7 @@ export async function startNode(
     fundSol: (address, lamports) => fundSol(rpcUrl, address, lamports),
     setFrozen: (address, frozen) => setFrozen(connection, address, frozen),
     timeTravel: (unixSeconds) => timeTravel(rpcUrl, unixSeconds),
-    async outlive() {
-      // One time travel makes at most as many blocks as a blockhash lives.
-      for (let left = 2; left > 0; left -= 1) {
-        const slot = await connection.getSlot('processed');
-        await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteSlot: slot + BLOCKHASH_SLOTS }]);
-      }
-    },
+    outlive: () => outlive(rpcUrl),
     async now() {
       const clock = await callRpc<{ value: { data: [string, string] } }>(rpcUrl, 'getAccountInfo', [
         CLOCK_ADDRESS.toBase58(),
@@ -99,6 +93,15 @@ export async function setFrozen(connection: Connection, address: PublicKey, froz
 /** Moves the clock of a Surfpool forward to this unix time. */
 export async function timeTravel(rpcUrl: string, unixSeconds: number): Promise<void> {
   await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteTimestamp: unixSeconds * 1_000 }]);
+}
+
+/** Advances the chain until all signed transactions have expired. */
+export async function outlive(rpcUrl: string): Promise<void> {
+  // One time travel makes at most as many blocks as a blockhash lives.
+  for (let left = 2; left > 0; left -= 1) {
+    const slot = await callRpc<number>(rpcUrl, 'getSlot', [{ commitment: 'processed' }]);
+    await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteSlot: slot + BLOCKHASH_SLOTS }]);
+  }
 }
 
 /** The next change of the day in execution ids after a time, unix seconds. */

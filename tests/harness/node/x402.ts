@@ -5,6 +5,7 @@ import { createTransferCheckedInstruction } from '@solana/spl-token';
 import {
   type AddressLookupTableAccount,
   ComputeBudgetProgram,
+  type Connection,
   type Keypair,
   type MessageV0,
   PublicKey,
@@ -62,8 +63,16 @@ export interface PaymentChange {
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
-/** Builds the payment of a quote in the same layout as x402's client, signed by the payer. */
-export function makePayment(accepted: Accepted, wallet: Keypair, change: PaymentChange = {}): string {
+/**
+ * Builds the payment of a quote in the same layout as x402's client, signed by the payer. It takes a blockhash from the
+ * node.
+ */
+export async function makePayment(
+  { connection }: { connection: Connection },
+  accepted: Accepted,
+  wallet: Keypair,
+  change: PaymentChange = {},
+): Promise<string> {
   const mint = change.mint ?? new PublicKey(accepted.asset);
   const source = change.source ?? findTokenAccount(wallet.publicKey, mint);
   const destination = change.destination ?? findTokenAccount(new PublicKey(accepted.payTo), mint);
@@ -76,7 +85,7 @@ export function makePayment(accepted: Accepted, wallet: Keypair, change: Payment
   ];
   const message = new TransactionMessage({
     payerKey: change.feePayer ?? new PublicKey(accepted.extra.feePayer),
-    recentBlockhash: change.blockhash ?? accepted.extra.recentBlockhash,
+    recentBlockhash: change.blockhash ?? (await connection.getLatestBlockhash()).blockhash,
     instructions: change.instructions ? change.instructions(usual) : usual,
   });
   const compiled =

@@ -78,7 +78,7 @@ describe('routes that need a key', () => {
     const listing = await world.addListing();
     const { task, parameters } = routeOf('startExecution').body!.example as StartBody;
     const hash = Buffer.from(requestHash(task, parameters));
-    const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex'), is_final: 1n };
+    const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex') };
     const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
     // An event for the execution's stream.
     const event = { wallet, type: 'execution.completed', execution_id: executionId, listing, created_ms: 1n };

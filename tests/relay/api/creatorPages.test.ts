@@ -308,7 +308,6 @@ describe('pages of creators', () => {
       expect(content.answer).to.deep.equal({ kind: 'result', text: 'x'.repeat(16 * 1024), is_cut: true });
 
       // Nothing is left of content that the caller has deleted.
-      await world.ledger.updateTable('executions').set({ is_final: 1n }).where('state', '=', 'refunded').execute();
       await deleteContent(world.ledger, failed[0]!, EPOCH * 1_000);
       const deleted = await session.call('listings.call', given(failed[0]!));
       expect([deleted.request, deleted.answer, deleted.call.http_status]).to.deep.equal([null, null, 200]);

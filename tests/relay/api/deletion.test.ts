@@ -19,7 +19,6 @@ import { sessionsOf } from './sessions.ts';
 const SECRET = 'the diagnosis of patient 17';
 const WINDOW = 259_200;
 const AFTER = (EPOCH + 3 + WINDOW + 60) * 1_000;
-const FINAL = { is_final: 1n } as const;
 
 describe('DELETE /v1/executions/{execution_id}/content', () => {
   const wallet = Keypair.generate();
@@ -45,8 +44,8 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
   const read = async (id: string) => (await world.get(`/v1/executions/${id}`, key.apiKey)).json;
 
   /** A settled execution with the secret in all of its content, and its record. */
-  async function addSettled(changes: Partial<ExecutionRow> = {}, isFinal: 0n | 1n = 1n): Promise<string> {
-    const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET, is_final: isFinal };
+  async function addSettled(changes: Partial<ExecutionRow> = {}): Promise<string> {
+    const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET };
     const request_hash = Buffer.from(requestHash(SECRET, { text: SECRET })).toString('hex');
     const ended = { settled_at: BigInt(EPOCH + 3), settle_signature: bs58.encode(wallet.secretKey), request_hash };
     const id = await world.addJournal({ ...row, ...ended, parameters: JSON.stringify({ text: SECRET }) });
@@ -161,7 +160,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
       error_message: `cannot read ${SECRET}`,
       refund_state: 'done' as const,
     };
-    const row = { wallet: key.wallet, listing, state: 'refunded' as const, task: SECRET, ...error, ...FINAL };
+    const row = { wallet: key.wallet, listing, state: 'refunded' as const, task: SECRET, ...error };
     const id = await world.addJournal(row);
     const answer = { http_status: 200n, body: Buffer.from(`{"error":"${SECRET}"}`), is_cut: 0n, duration_ms: 9n };
     await world.ledger
@@ -200,10 +199,9 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
       { reason, until },
     ];
 
-    it('an execution that runs, and an end that is not final', async () => {
+    it('an execution that runs', async () => {
       const row = { wallet: key.wallet, listing, task: SECRET };
       await refuses(await world.addJournal({ ...row, state: 'dispatched' }), needed('not_ended'));
-      await refuses(await addSettled({}, 0n), needed('not_ended'));
     });
 
     it('an execution that can still be disputed, until its window is over', async () => {
@@ -222,7 +220,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     });
 
     it("an execution whose end the index does not have yet, and another wallet's", async () => {
-      const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET, ...FINAL };
+      const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET };
       await refuses(await world.addJournal(row), [503, 'service_unavailable', null]);
       const other = await world.addKey({ expiresAt: EPOCH + 10 * WINDOW });
       await refuses(await addSettled(), [404, 'execution_not_found', null], other.apiKey);

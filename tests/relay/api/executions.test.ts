@@ -142,12 +142,6 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it('shows an open that was rolled back as failed, at no cost', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'void' });
-    const error = { code: 'service_unavailable', message: 'The escrow was never opened' };
-    expect(await read(id)).to.deep.equal({ ...common(id, 'failed', 0), error });
-  });
-
   it('shows a pending refund as running with its price, because an ended execution must not change', async () => {
     const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
     const journal = { wallet: key.wallet, listing, refund_state: 'pending' as const, ...error };

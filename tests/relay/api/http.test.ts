@@ -232,6 +232,8 @@ describe('GET /health and GET /ready', () => {
     await notReady(['chain_unreachable', 'stopping']);
     world.state.chainAnswers = true;
     for (const obstacle of [
+      'chain_behind',
+      'chain_restarted',
       'ledger_unreconciled',
       'authority_changed',
       'authority_shared',

@@ -196,7 +196,7 @@ describe('refunds that callers cannot receive', function () {
     expect(await lost('account_fees')).to.equal(2n * FEE);
     await market.query(
       'ledger',
-      `UPDATE executions SET state = 'refunded', refund_state = 'done', is_waiting = 0, is_final = 1,
+      `UPDATE executions SET state = 'refunded', refund_state = 'done', is_waiting = 0,
         settled_at = ${record.refundAt}, lost_fees = ${2n * FEE}, account_fees = ${2n * FEE}, lost_ms = ${Date.now()}
         WHERE is_waiting = 1`,
     );

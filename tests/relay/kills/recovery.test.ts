@@ -2,21 +2,16 @@
  * Recovery cases outside the kill matrix: stored bytes that expire during an outage, an escrow that the chain rolls
  * back, a lost ledger, and two relays on one ledger.
  */
-import { type PublicKey, SystemProgram } from '@solana/web3.js';
+import { SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import {
   accountDiscriminator,
-  findEscrow,
   findExecution,
-  findGrant,
-  findTokenAccount,
-  findTreasury,
   PROGRAM_ID,
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
 } from '../../../app/sdk/program/program.ts';
-import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
@@ -158,114 +153,40 @@ describe('recovery', function () {
     }
   });
 
-  type Picture = Map<string, { lamports: number; data: string; owner: string }>;
-
-  /** Saves accounts as they are now; a missing account is saved as empty. */
-  async function picture(addresses: PublicKey[]): Promise<Picture> {
-    const found = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
-    const entries = addresses.map((address, index) => {
-      const { lamports, data, owner } = found[index] ?? { lamports: 0, data: '', owner: SystemProgram.programId };
-      return [
-        address.toBase58(),
-        { lamports, data: Buffer.from(data).toString('hex'), owner: owner.toBase58() },
-      ] as const;
-    });
-    return new Map(entries);
-  }
-
-  /** Restores accounts, as a rollback of the blocks since then would. */
-  async function rollBack(...pictures: Picture[]): Promise<void> {
-    for (const [address, account] of pictures.flatMap((one) => [...one])) {
-      await market.node.rpc('surfnet_setAccount', [address, account]);
-    }
-  }
-
-  /** The record and the escrow of an execution. */
-  function accountsOf(id: string): PublicKey[] {
-    const record = findExecution(parseUuid(id)!);
-    return [record, findEscrow(record)];
-  }
-
-  /** All other accounts whose money or counters an execution changes. */
-  function partiesAccounts(): PublicKey[] {
-    const { wallet, usdc, apiKey: key } = market.callers[0]!;
-    const payout = findTokenAccount(market.creator.publicKey, market.usdcMint);
-    return [usdc, findGrant(wallet.publicKey, keyIdOf(key)), payout, findTreasury()];
-  }
-
-  /** An execution's accounts before it is opened. */
-  const nothing = (id: string): Picture =>
-    new Map(
-      accountsOf(id).map((address) => [
-        address.toBase58(),
-        { lamports: 0, data: '', owner: SystemProgram.programId.toBase58() },
-      ]),
-    );
-
-  it('signs a rolled-back open again for a finished result, and ends a refund without one at no cost', async () => {
+  it('ends calls whose records were closed while all relays were down as the index says, and sends nothing', async () => {
     const before = await market.balances();
-    const parties = await picture(partiesAccounts());
-    const tasks = [stopAt('verified:after', 'rolled back'), stopAt('refunding:after', 'failed, rolled back')];
-    const [finished, refunded] = await killAt(tasks, (ids) => rollBack(parties, ...ids.map(nothing)));
-    expect(await market.record(finished!)).to.equal(null);
-    expect(await market.balances()).to.deep.equal(before);
-    await outliveBlockhashes();
+    const tasks = [stopAt('settled:before', 'archived'), stopAt('refunded:before', 'failed, closed')];
+    const ids = await killAt(tasks, (ids) =>
+      until('the index has both ends', async () => {
+        const rows = await market.query('index', "SELECT execution_id FROM executions WHERE status <> 'open'");
+        return ids.every((id) => rows.some((row) => row.execution_id === id));
+      }),
+    );
+    const owner = SystemProgram.programId.toBase58();
+    for (const id of ids) {
+      const record = findExecution(parseUuid(id)!).toBase58();
+      await market.node.rpc('surfnet_setAccount', [record, { lamports: 0, data: '', owner }]);
+    }
+    const [paid, refunded] = ids;
     const relay = await market.startRelayProcess();
+    const stateOf = async (id: string) => (await market.journal()).find((row) => row.execution_id === id)!.state;
     try {
-      expect(await readEnd(relay, finished!)).to.include({ status: 'completed', cost_usdc: 0.25 });
-      expect(await readEnd(relay, refunded!)).to.include({ status: 'failed', cost_usdc: 0, refund: null });
+      await until(
+        'the relay has read that they are gone',
+        async () => (await market.query('ledger', `SELECT 1 FROM executions WHERE lease_owner IS NOT NULL`)).length > 0,
+      );
+      expect([await stateOf(paid!), await stateOf(refunded!)]).to.deep.equal(['verified', 'refunding']);
+      await market.query('index', `UPDATE executions SET closed = 1 WHERE execution_id IN ('${paid}', '${refunded}')`);
+      await until(
+        'both have ended',
+        async () => (await stateOf(paid!)) === 'settled' && (await stateOf(refunded!)) === 'refunded',
+      );
+      expect(await readEnd(relay, paid!)).to.include({ status: 'completed', cost_usdc: 0.25 });
+      expect(await readEnd(relay, refunded!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
       assertMoved(before, await market.balances(), 1n);
-      expect(market.calls.get(finished!)).to.equal(1);
-      expect(await market.record(refunded!)).to.equal(null);
+      for (const id of ids) expect(await succeeded(id)).to.equal(2);
     } finally {
       await relay.kill();
-    }
-  });
-
-  it('repeats a settle, a refund and an open that were rolled back after their ends, and pays once for each', async () => {
-    const before = await market.balances();
-    const kept = [
-      stopAt('verified:after', 'paid twice over'),
-      stopAt('refunding:after', 'failed, refunded twice over'),
-    ];
-    const all = stopAt('verified:after', 'all of it');
-    const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
-    const calls = kept.map((task) => execute(doomed, task).catch(() => undefined));
-    await until('two stand', async () => kept.every((task) => doomed.standing.has(task)));
-    const byTask = await market.executionsByTask();
-    const [settled, refunded] = kept.map((task) => byTask.get(task)!);
-    const then = await picture([...accountsOf(settled!), ...accountsOf(refunded!), ...partiesAccounts()]);
-    calls.push(execute(doomed, all).catch(() => undefined));
-    await until('the third stands', async () => doomed.standing.has(all));
-    const opened = (await market.executionsByTask()).get(all)!;
-    await doomed.kill();
-    await Promise.all(calls);
-
-    const ends = [
-      [settled!, 'completed'],
-      [refunded!, 'refunded'],
-      [opened, 'completed'],
-    ] as const;
-    const first = await market.startRelayProcess();
-    for (const [id] of ends) await readEnd(first, id);
-    await first.kill();
-    await rollBack(then, nothing(opened));
-    await outliveBlockhashes();
-    const second = await market.startRelayProcess();
-    try {
-      for (const [id, status] of ends) {
-        // Finality checks belong to one relay by a lease. The killed relay's lease must expire first.
-        await until('it ends once more', async () => (await market.record(id))?.status === status, 120_000);
-        await until('the journal says so', async () =>
-          (await market.journal()).some((row) => row.execution_id === id && row.is_final === 1n),
-        );
-        await readEnd(second, id);
-        expect(await market.escrowExists(id)).to.equal(false);
-        expect(market.calls.get(id)).to.equal(1);
-      }
-      assertMoved(before, await market.balances(), 2n);
-    } finally {
-      await second.kill();
     }
   });
 

@@ -9,6 +9,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
+import { leavesOf, requireLeaves } from '../../../app/relay/calls/archived.ts';
 import { type ArchiveNodes, createArchiveNodes, readProof } from '../../../app/relay/ledger/archiveNodes.ts';
 import { createSweepPlace } from '../../../app/relay/ledger/archiveSweep.ts';
 import { followTrees } from '../../../app/relay/sweeper/trees.ts';
@@ -193,6 +194,21 @@ describe("the nodes of an archive's tree", () => {
       await addLeaves(4, 6);
       await follow(accountOf(3, root(3)));
       expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 3, isProven: true });
+    });
+
+    it('are refused while the index lacks a leaf, or may lack one', async () => {
+      const views = tables.views.db;
+      await addLeaves(0, 2);
+      await follow(accountOf(2, root(2)));
+      await requireLeaves({ views });
+      expect(await leavesOf({ views }, '0', 2)).to.deep.equal([]);
+      await addLeaves(3, 4);
+      expect(await leavesOf({ views }, '0', 2)).to.equal(null);
+      expect(await refusal(requireLeaves({ views }))).to.include('The index lacks a transaction');
+      await addLeaves(2, 3);
+      await requireLeaves({ views });
+      await tables.index.db.insertInto('gaps').values({ signature: 's', slot: 1n, reason: 'unknown' }).execute();
+      expect(await refusal(requireLeaves({ views }))).to.include('Retry in 60 s');
     });
 
     it('raise an alarm and stay hidden until they produce the root of the tree', async () => {

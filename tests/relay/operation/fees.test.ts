@@ -5,6 +5,7 @@ import pino from 'pino';
 import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
 import { readConfig } from '../../../app/relay/config.ts';
 import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
@@ -84,18 +85,18 @@ describe('the price of priority', () => {
     expect(fees.quote()).to.deep.equal({ open: 2_000n, settle: 8_000n });
   });
 
-  it('doubles while transactions are late, at most once in five seconds, and falls again afterwards', async () => {
+  it('doubles while transactions are late, at most once in 2.5 seconds, and falls again afterwards', async () => {
     const { fees, state } = await stand({ price: 2_000n });
     const price = async () => read(await fees.instructionsFor([open], 0, UNBOUNDED))[1];
     const seen: bigint[] = [];
     for (const [pace, ms] of [
       ['late', 0],
-      ['late', 4_999],
+      ['late', 2_499],
       ['late', 1],
-      ['inTime', 4_999],
+      ['inTime', 2_499],
       ['inTime', 1],
-      ['inTime', 5_000],
-      ['inTime', 5_000],
+      ['inTime', 2_500],
+      ['inTime', 2_500],
     ] as const) {
       state.now += ms;
       fees.pace[pace]();
@@ -103,7 +104,7 @@ describe('the price of priority', () => {
     }
     expect(seen).to.deep.equal([4_000n, 4_000n, 8_000n, 8_000n, 4_000n, 2_000n, 2_000n]);
     for (let turn = 0; turn < 20; turn += 1) {
-      state.now += 5_000;
+      state.now += 2_500;
       fees.pace.late();
     }
     expect(await price()).to.equal(2_000n << 6n);
@@ -258,10 +259,7 @@ describe('paid calls with priority, on a real node', function () {
     const signatures = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 4 }, 'confirmed');
     const paid = await Promise.all(
       signatures.map(async ({ signature }) => {
-        const found = await connection.getTransaction(signature, {
-          commitment: 'confirmed',
-          maxSupportedTransactionVersion: 0,
-        });
+        const found = await readTransaction(connection, signature, 'confirmed');
         const { message } = found!.transaction;
         const budget = message.compiledInstructions.filter(({ programIdIndex }) =>
           message.staticAccountKeys[programIdIndex]!.equals(ComputeBudgetProgram.programId),

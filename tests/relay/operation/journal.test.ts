@@ -270,15 +270,6 @@ describe('the journal', () => {
     expect(await isProven()).to.equal(false);
   });
 
-  it('never gives the answer of a replaced call to the call that replaces it', async () => {
-    const row = await dispatch('one');
-    await mine.storeResult(resultOf('one', 'in vain'));
-    await mine.void(row, 'service_unavailable', 'rolled back');
-    await mine.claim(execution('one'), 2, free());
-    expect(await mine.result('one')).to.equal(undefined);
-    expect(await rejected(mine.claim(execution('one'), 3, free()))).to.be.instanceOf(JournalConflict);
-  });
-
   it('refuses the later of two requests with one key when two relays use ids of different days', async () => {
     const claimFor = (journal: typeof mine, id: string, rival: string) =>
       journal.claim(execution(id), 1, { ...free(), rivals: [rival] });
@@ -335,23 +326,23 @@ describe('the journal', () => {
     };
     await live({ mine: FAR_MS, others: FAR_MS });
     const [one, other] = [createLeadership(opened.ledger, 'mine'), createLeadership(opened.elsewhere, 'others')];
-    expect([await one.leads('proving'), await other.leads('proving'), await one.leads('proving')]).to.deep.equal([
+    expect([await one.leads('orphans'), await other.leads('orphans'), await one.leads('orphans')]).to.deep.equal([
       true,
       false,
       true,
     ]);
     expect(await other.leads('rents')).to.equal(true);
     await one.leave();
-    expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
+    expect([await other.leads('orphans'), await one.leads('orphans')]).to.deep.equal([true, false]);
     // It is alive, but did not renew in time.
     await opened.run('UPDATE leaderships SET until_ms = 1');
-    expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
+    expect([await one.leads('orphans'), await other.leads('orphans')]).to.deep.equal([true, false]);
     // It was killed, and has no lease left.
     await live({ others: FAR_MS });
-    expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
+    expect([await other.leads('orphans'), await one.leads('orphans')]).to.deep.equal([true, false]);
     // It was killed, and its lease has expired.
     await live({ mine: FAR_MS, others: 1n });
-    expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
+    expect([await one.leads('orphans'), await other.leads('orphans')]).to.deep.equal([true, false]);
     await live({});
   });
 
@@ -361,15 +352,15 @@ describe('the journal', () => {
     await opened.ledger.insertInto('relays').values(alive).execute();
     const [one, other] = [createLeadership(opened.ledger, 'mine'), createLeadership(opened.elsewhere, 'others')];
     let failed = 0;
-    const proveEnds = async () => {
+    const adoptUnknown = async () => {
       failed += 1;
       throw new Error('the node is away');
     };
     const nothing = async () => undefined;
-    const end = startRecovery({ recover: nothing, proveEnds, countRents: nothing }, one, createLog('silent'));
+    const end = startRecovery({ recover: nothing, adoptUnknown, countRents: nothing }, one, createLog('silent'));
     try {
       await until('it has failed', async () => failed > 0);
-      await until('the other one does it', () => other.leads('proving'));
+      await until('the other one does it', () => other.leads('orphans'));
     } finally {
       end();
       await opened.run('DELETE FROM relays', 'DELETE FROM leaderships');
@@ -424,37 +415,5 @@ describe('the journal', () => {
     expect(await mine.adopt(execution('served'), TIMES, 2)).to.equal(false);
     expect(await mine.get('void')).to.include({ state: 'parked', refund_at: 631n, lease_owner: null });
     expect((await mine.get('served'))?.state).to.equal('dispatched');
-  });
-
-  it('proves an open that never landed like every other end, once its bytes have expired', async () => {
-    await refuse('signed', 'service_unavailable');
-    const unsigned = await mine.claim(execution('unsigned'), 1, free());
-    await mine.void(unsigned, 'service_unavailable', 'interrupted');
-    const later = BigInt(Math.floor(Date.now() / 1_000) + 60);
-    expect(await mine.unproven(10n, later, 9)).to.deep.equal([]);
-    expect(await mine.unproven(11n, 60n, 9)).to.deep.equal([]);
-    expect((await mine.unproven(11n, later, 9)).map((row) => row.execution_id)).to.deep.equal(['signed']);
-    // An opened execution is checked as soon as it has ended, even if its open could still land.
-    const settled = await dispatch('settled');
-    await mine.settled(settled, { settledAt: 50n, creatorAmount: 1n, platformAmount: 0n });
-    expect((await mine.unproven(11n, 51n, 9)).map((row) => row.execution_id)).to.deep.equal(['settled']);
-    await mine.proven(['settled'], 51n);
-    await mine.proven(['signed'], later);
-    expect(await mine.unproven(11n, later, 9)).to.deep.equal([]);
-  });
-
-  it('does not prove a row that a new call took while its end was checked', async () => {
-    await refuse('again', 'service_unavailable');
-    const later = BigInt(Math.floor(Date.now() / 1_000) + 60);
-    const found = await mine.unproven(11n, later, 9);
-    expect(found.map((row) => row.execution_id)).to.deep.equal(['again']);
-    const row = await others.claim(execution('again'), 2, free());
-    await mine.proven(['again'], later);
-    expect((await mine.get('again'))?.is_final).to.equal(0n);
-    await others.openSigned(row, SIGNED, 60n);
-    await others.openConfirmed(row, TIMES, 20);
-    await others.dispatched(row);
-    await others.settled(row, { settledAt: 50n, creatorAmount: 1n, platformAmount: 0n });
-    expect((await mine.unproven(11n, later, 9)).map(({ execution_id }) => execution_id)).to.deep.equal(['again']);
   });
 });

@@ -6,6 +6,7 @@ import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findArchive, findExecution, findSpender } from '../../../app/sdk/program/program.ts';
+import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
@@ -77,8 +78,7 @@ describe('a change of the rent', function () {
   /** Fees of all transactions of the relay authority since the start. */
   async function feesPaid(): Promise<number> {
     const fees = (await signatures()).map(async ({ signature }) => {
-      const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
-      return (await market.node.connection.getTransaction(signature, options))!.meta!.fee;
+      return (await readTransaction(market.node.connection, signature, 'confirmed'))!.meta!.fee;
     });
     return (await Promise.all(fees)).reduce((sum, fee) => sum + fee, 0);
   }

@@ -9,7 +9,7 @@ const CONCURRENCY = 24;
  * Slots as long as a cluster's. A cluster confirms all transactions of a slot at once; the proxy makes this node do the
  * same.
  */
-const SLOT_MS = 400;
+const SLOT_MS = 200;
 /** The most calls for one execution, including its two sends. */
 const MOST_CALLS = 4;
 /** Calls that are made on a timer while something waits. A busy machine makes more of them per execution. */

@@ -13,6 +13,7 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
+import { quoteOf, secretOf, toRequirements } from '../../../app/relay/calls/x402/quote.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
   decodeAccount,
@@ -48,8 +49,6 @@ import {
 } from '../../harness/node/x402.ts';
 
 const TOTAL = PRICE + 5_000n;
-/** A payment must be able to land for 40 of the 150 blocks of its blockhash. */
-const TOO_OLD = 150 - 40;
 
 describe('attacks on the x402 API', function () {
   this.timeout(300_000);
@@ -59,7 +58,6 @@ describe('attacks on the x402 API', function () {
   const wallet = Keypair.generate();
 
   before(async () => {
-    // A quote lasts for about a hundred slots.
     market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     await market.relay.kill();
     relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'budgets' });
@@ -77,12 +75,8 @@ describe('attacks on the x402 API', function () {
     expect(answer.status, answer.text).to.equal(402);
     return decodeHeader(answer, 'payment-required').accepts[0];
   }
-  const heightOf = ({ extra }: Accepted) => Number(extra.lastValidBlockHeight);
-  /** Waits until new quotes have a blockhash that is more than this number of blocks newer. The relay caches it for seconds. */
-  const untilNewer = (accepted: Accepted, blocks: number) =>
-    until('new quotes are newer', async () => heightOf(await quote({ task: 'new' })) > heightOf(accepted) + blocks);
-  const buy = (body: object, accepted: Accepted, change: PaymentChange = {}, by = wallet): Promise<Answer> =>
-    ask(body, { 'payment-signature': paymentHeader(accepted, makePayment(accepted, by, change)) });
+  const buy = async (body: object, accepted: Accepted, change: PaymentChange = {}, by = wallet): Promise<Answer> =>
+    ask(body, { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)) });
   const reasonOf = ({ status, body }: Answer) =>
     status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
   const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
@@ -278,8 +272,8 @@ describe('attacks on the x402 API', function () {
       'no service fee': extra({ service_fee: '0' }),
       'another payer': extra({ payer: wallet.publicKey.toBase58() }),
       'another nonce': extra({ nonce: '00'.repeat(16) }),
-      'another blockhash': extra({ recentBlockhash: Keypair.generate().publicKey.toBase58() }),
-      'a later height': extra({ lastValidBlockHeight: '999999999' }),
+      'a later expiry': extra({ expires_at: '2999-01-01T00:00:00.000Z' }),
+      'an expiry in another form': extra({ expires_at: accepted.extra.expires_at.replace(/\.\d+Z/, 'Z') }),
       'the ticket of another quote': extra({ ticket: other.extra.ticket }),
       'an empty ticket': extra({ ticket: '' }),
       'an impossible amount': extra({ price: '99999999999999999999' }),
@@ -287,7 +281,7 @@ describe('attacks on the x402 API', function () {
       'another timeout': forge({ maxTimeoutSeconds: 1_000 }),
     };
     for (const [name, one] of Object.entries(forged)) {
-      const header = paymentHeader(one, makePayment(accepted, wallet));
+      const header = paymentHeader(one, await makePayment(market.node, accepted, wallet));
       expect(reasonOf(await ask(body, { 'payment-signature': header })), name).to.equal('payment_invalid');
     }
     for (const header of ['', 'x', Buffer.from('{}').toString('base64'), Buffer.from('[1').toString('base64')]) {
@@ -297,22 +291,51 @@ describe('attacks on the x402 API', function () {
     expect(reasonOf(await buy(body, other))).to.equal('quote_changed');
   });
 
-  it('refuses a payment that may expire before it lands', async () => {
-    const accepted = await quote({ task: 'old' });
-    const slot = await market.node.connection.getSlot('processed');
-    await market.node.rpc('surfnet_timeTravel', [{ absoluteSlot: slot + TOO_OLD }]);
-    await untilNewer(accepted, TOO_OLD);
-    expect(reasonOf(await buy({ task: 'old' }, accepted))).to.equal('quote_expired');
+  it('refuses a payment that has expired, and sells the same quote for a new one', async () => {
+    const accepted = await quote({ task: 'late' });
+    const { blockhash } = await market.node.connection.getLatestBlockhash();
+    await market.node.outlive();
+    expect(reasonOf(await buy({ task: 'late' }, accepted, { blockhash }))).to.equal('quote_expired');
+    const never = Keypair.generate().publicKey.toBase58();
+    expect(reasonOf(await buy({ task: 'late' }, accepted, { blockhash: never }))).to.equal('quote_expired');
+    expect((await buy({ task: 'late' }, accepted)).status).to.equal(200);
   });
 
-  it('accepts a blockhash of the client’s own if it is valid', async () => {
-    const accepted = await quote({ task: 'own blockhash' });
-    const { blockhash } = await market.node.connection.getLatestBlockhash();
-    expect((await buy({ task: 'own blockhash' }, accepted, { blockhash })).status).to.equal(200);
-    const never = Keypair.generate().publicKey.toBase58();
-    expect(
-      reasonOf(await buy({ task: 'own blockhash 2' }, await quote({ task: 'own blockhash 2' }), { blockhash: never })),
-    ).to.equal('quote_expired');
+  it('refuses a quote after two minutes by the clock of the relay', async () => {
+    const accepted = await quote({ task: 'old' });
+    const left = Date.parse(accepted.extra.expires_at) - Date.now();
+    expect(left).to.be.within(60_000, 120_000);
+    const door = { feePayer: feePayer.publicKey, secret: secretOf(feePayer), ownKeys: [], usdcMint: market.usdcMint };
+    const { listing, nonce, payer, price, ...extra } = accepted.extra;
+    const terms = quoteOf(door, {
+      listing,
+      listingVersion: extra.listing_version,
+      requestHash: extra.request_hash,
+      timeoutSeconds: extra.timeout_seconds,
+      nonce: Buffer.from(nonce, 'hex'),
+      payer,
+      price: BigInt(price),
+      serviceFee: BigInt(extra.service_fee),
+    });
+    const quotedUntil = (ms: number) =>
+      toRequirements({ ...door, network: accepted.network, serviceFee: terms.serviceFee }, terms, ms);
+    expect(reasonOf(await buy({ task: 'old' }, quotedUntil(Date.now() - 1)))).to.equal('quote_expired');
+    expect((await buy({ task: 'old' }, quotedUntil(Date.now() + 60_000))).status).to.equal(200);
+  });
+
+  it('accepts the newest blockhash, and takes the payment for alive until 150 blocks after the newest one', async () => {
+    const body = { task: 'newest blockhash' };
+    const accepted = await quote(body);
+    const { connection } = market.node;
+    const height = () => connection.getBlockHeight('processed');
+    const before = await height();
+    const { blockhash } = await connection.getLatestBlockhash('processed');
+    expect((await buy(body, accepted, { blockhash })).status).to.equal(200);
+    const [row] = await market.query(
+      'ledger',
+      `SELECT pay_last_valid_height AS last FROM executions WHERE task = '${body.task}'`,
+    );
+    expect(Number(row.last)).to.be.within(before + 150, (await height()) + 150);
   });
 
   it('accepts as many payments of one balance as it covers, however many arrive at once', async () => {
@@ -322,8 +345,8 @@ describe('attacks on the x402 API', function () {
     const before = await lamports(feePayer);
     const answers = await Promise.all(bodies.map((body, n) => buy(body, quotes[n], {}, payer)));
     let sold = answers.filter(({ status }) => status === 200).length;
-    // A new wallet has one payment in progress at a time; the others are refused at once. On a busy machine a quote may be
-    // too old by then, and a payment that was accepted may find the money gone before it is signed.
+    // A new wallet has one payment in progress at a time; the others are refused at once. On a busy machine a blockhash may
+    // be too old by then, and a payment that was accepted may find the money gone before it is signed.
     expect(sold).to.be.at.most(2);
     const others = answers.filter(({ status }) => status !== 200).map(reasonOf);
     expect(['insufficient_funds', '503 service_unavailable', 'quote_expired', 'payment_failed']).to.include.members([
@@ -408,10 +431,12 @@ describe('attacks on the x402 API', function () {
     // The relay waits until the payment cannot land again.
     await market.node.outlive();
     const answer = await answering;
-    await untilNewer(accepted, TOO_OLD);
     expect(answer.status, answer.text).to.equal(503);
     expect(market.calls.size).to.equal(calledBefore);
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
+    // The relay signs with a blockhash for seconds, and the leap has invalidated it.
+    const current = { task: 'current' };
+    await until('the relay has a newer one', async () => (await buy(current, await quote(current))).status === 200);
   });
 
   it('signs no payment into a deposit that a thief of the relay’s key has prepared again for itself', async () => {
@@ -492,7 +517,7 @@ describe('attacks on the x402 API', function () {
         accepted = await priceNow(task);
         return accepted?.extra.listing_version === n + 1;
       });
-      const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+      const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
       const answering = request(relay.url, url, { body: { task }, headers });
       await until('it has paid', async () => relay.standing.has(task));
       const agentId = new PublicKey(listed.agent_id);
@@ -585,14 +610,15 @@ describe('attacks on the x402 API', function () {
 
   it('accepts no more payments from an address after ten that did not arrive, not even at the same time', async () => {
     const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1' });
-    const from = (address: string) => (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
-      request(proxied.url, path(), {
-        body: { task },
-        headers: {
-          'x-forwarded-for': address,
-          'payment-signature': paymentHeader(accepted, makePayment(accepted, payer, change)),
-        },
-      });
+    const from =
+      (address: string) => async (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
+        request(proxied.url, path(), {
+          body: { task },
+          headers: {
+            'x-forwarded-for': address,
+            'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer, change)),
+          },
+        });
     try {
       const failing = from('203.0.113.9');
       const other = from('203.0.113.10');

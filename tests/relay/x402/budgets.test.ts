@@ -57,7 +57,6 @@ describe('the budgets of the x402 API', function () {
   const feePayer = Keypair.generate();
 
   before(async () => {
-    // A quote lasts for about a hundred slots.
     market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     const signingKey = generateSigningKey();
     let isListed = false;
@@ -100,7 +99,9 @@ describe('the budgets of the x402 API', function () {
     const task = `budget ${++tasks} of ${agent}`;
     const path = `/v1/x402/agents/${agent}/execute`;
     const [accepted] = decodeHeader(await request(to.url, path, { body: { task } }), 'payment-required').accepts;
-    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, by, change)) };
+    const headers = {
+      'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)),
+    };
     return { task, accepted, answer: await request(to.url, path, { body: { task }, headers }) };
   }
   async function sells(...call: Parameters<typeof buy>): Promise<void> {

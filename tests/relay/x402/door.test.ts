@@ -44,7 +44,6 @@ describe('the x402 API', function () {
   let pay: typeof fetch;
 
   before(async () => {
-    // A quote lasts for about a hundred slots.
     market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { LOOK_SECONDS: '1' } });
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
@@ -63,14 +62,18 @@ describe('the x402 API', function () {
     return decodeHeader(answer, 'payment-required').accepts[0];
   }
   /** Sends a request with a payment of this quote, with or without changes. */
-  const buy = (
+  const buy = async (
     body: object,
     accepted: Accepted,
     change: PaymentChange = {},
     by = wallet,
     query = '',
   ): Promise<Answer> =>
-    ask(body, { 'payment-signature': paymentHeader(accepted, makePayment(accepted, by, change)) }, query);
+    ask(
+      body,
+      { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)) },
+      query,
+    );
   const stock = (body: object, headers: Record<string, string> = {}) =>
     pay(market.relay.url + path(), {
       method: 'POST',
@@ -156,7 +159,7 @@ describe('the x402 API', function () {
     expect(accepted.extra).to.include({ feePayer: feePayer.publicKey.toBase58(), paymentFlow: 'escrow', payer: null });
   });
 
-  it('asks the node only for a recent blockhash, which all quotes share', async () => {
+  it('asks the node nothing for a quote', async () => {
     const proxy = await startRpcProxy(market.node);
     const { rpcUrl, wsUrl } = proxy;
     const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...doorKey() });
@@ -166,7 +169,7 @@ describe('the x402 API', function () {
       const asked: Record<string, number> = {};
       proxy.onCall(({ method }) => {
         asked[method] = (asked[method] ?? 0) + 1;
-        return method === 'getLatestBlockhash' ? null : { status: 503 };
+        return { status: 503 };
       });
       const answers = await Promise.all(Array.from({ length: QUOTES }, quoteAt));
       expect(answers.every(({ status }) => status === 402)).to.equal(true);
@@ -197,7 +200,7 @@ describe('the x402 API', function () {
   it('gives the same answer to the same payment sent again, and charges it once', async () => {
     const before = await balances();
     const accepted = await quote({ task: 'again' });
-    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
     let answered = 0;
     const send = async () => {
       const answer = await ask({ task: 'again' }, headers);
@@ -229,7 +232,7 @@ describe('the x402 API', function () {
 
   it('never reports a paid call as refunded: not for another body, and not once its result is gone', async () => {
     const accepted = await quote({ task: 'kept' });
-    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
     const { status, body } = await ask({ task: 'kept' }, headers);
     expect(status).to.equal(200);
     const other = await ask({ task: 'not kept' }, headers);
@@ -247,7 +250,10 @@ describe('the x402 API', function () {
     const task = 'without a row';
     const keyed = { 'idempotency-key': 'without-a-row' };
     const accepted = await quote({ task }, keyed);
-    const headers = { ...keyed, 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const headers = {
+      ...keyed,
+      'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)),
+    };
     const { status, body } = await ask({ task }, headers);
     expect(status).to.equal(200);
     const id = body.execution_id;
@@ -294,7 +300,9 @@ describe('the x402 API', function () {
       const send = (body: object) => async (url: string) => {
         const quoted = await request(url, path(), { body, headers });
         const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-        const payment = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+        const payment = {
+          'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)),
+        };
         return { accepted, answer: await request(url, path(), { body, headers: { ...headers, ...payment } }) };
       };
       const before = await balances();
@@ -331,7 +339,10 @@ describe('the x402 API', function () {
     const extensions = { 'payment-identifier': { info: { required: false, id: 'pay_0123456789abcdef' } } };
     const send = async (task: string) => {
       const accepted = await quote({ task });
-      return ask({ task }, { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet), extensions) });
+      return ask(
+        { task },
+        { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet), extensions) },
+      );
     };
     const first = await send('identified');
     expect(first.status, first.text).to.equal(200);
@@ -348,7 +359,7 @@ describe('the x402 API', function () {
       release = () => reply(failedAnswer(execution_id));
     });
     const accepted = await quote(body);
-    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
     const first = await ask(body, headers);
     expect([first.status, first.body.status], first.text).to.deep.equal([202, 'pending']);
     expect(first.headers.get('location')).to.equal(`/v1/executions/${first.body.execution_id}`);
@@ -375,7 +386,10 @@ describe('the x402 API', function () {
     const fund = (lamports: number) => market.node.fundSol(feePayer.publicKey, lamports);
     const paid = async (task: string) => {
       const accepted = await quote({ task });
-      return { accepted, headers: { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) } };
+      return {
+        accepted,
+        headers: { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) },
+      };
     };
     const earlier = await paid('rich');
     const answered = await ask({ task: 'rich' }, earlier.headers);

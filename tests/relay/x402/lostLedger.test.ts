@@ -89,7 +89,7 @@ describe('two deployments that lost their ledgers', function () {
     const path = `/v1/x402/agents/${market.agentId}/execute`;
     const quoted = await request(market.relay.url, path, { body: { task } });
     const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
     request(market.relay.url, path, { body: { task }, headers }).catch(() => undefined);
     await until(`the call stands: ${task}`, async () => market.relay.standing.has(task));
     return new PublicKey(accepted.payTo);

@@ -6,6 +6,14 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     title: 'The Solana node does not answer',
     todo: 'Check the status of the node, or set SOLANA_RPC_URL to another one and restart the relay. Executions in progress continue when it answers again.',
   },
+  chain_behind: {
+    title: 'The newest final block of the node is old',
+    todo: 'Check the node and the status of the cluster, and the clock of the relay’s machine. Executions in progress wait. New ones are accepted again when the node has caught up.',
+  },
+  chain_restarted: {
+    title: 'The cluster was restarted',
+    todo: 'The indexer rebuilds its tables, then the ledger is compared with the chain. New executions are accepted after that. Look for parked executions then.',
+  },
   index_behind: {
     title: 'The index is behind the chain',
     todo: 'Check that the indexer runs and that its node answers; its log shows the progress. Nothing is lost: it catches up by itself.',

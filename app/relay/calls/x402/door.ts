@@ -33,10 +33,6 @@ import { withReceipt } from './paymentResponse.ts';
 import { type Door, nonceOn, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
 import type { UnpaidLimit } from './unpaid.ts';
 
-/** A payment must be able to land for this many more blocks: it is sent some slots later. */
-const MIN_BLOCKS = 40n;
-/** Blocks for which a blockhash is valid. */
-const BLOCKHASH_BLOCKS = 150n;
 /** Decimals of USDC. */
 const DECIMALS = 6;
 
@@ -44,6 +40,8 @@ export interface DoorDeps extends ExecuteDeps {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
   /** Null if this service does not sell to x402 clients. */
   door: (Door & DoorChain & { unpaid: UnpaidLimit }) | null;
+  /** Why there is none. */
+  noDoor: string;
   payers: Pick<Payers, 'hasPaid'>;
 }
 
@@ -87,9 +85,7 @@ interface Paid extends PaidQuote {
  */
 export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<CallAnswer> {
   const { door } = deps;
-  if (!door) {
-    throw new ApiError('not_found', 'This service does not accept x402 payments. Use an API key.');
-  }
+  if (!door) throw new ApiError('not_found', `${deps.noDoor}. Use an API key.`);
   const asked = await readAsked(request);
   let refusal: ApiError | null = null;
   let paid: Paid | null = null;
@@ -111,7 +107,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
     requireCurrent(door, asked, agent, call.timeoutSeconds, paid.quote);
     const payment = paid;
     const hasPaid = await deps.payers.hasPaid(payment.payment.payer);
-    const lastValidHeight = await requireFresh(door, payment, hasPaid);
+    const lastValidHeight = await requireFresh(deps, door, payment, hasPaid);
     door.requireFees();
     return await door.unpaid.limit(request.network, hasPaid, (prepared) =>
       buy(deps, door, agent, asked, payment, { ...call, lastValidHeight, prepared }),
@@ -231,20 +227,19 @@ function requireCurrent(door: Door, { identity }: Asked, agent: Agent, timeoutSe
   throw refusePayment('quote_changed', message);
 }
 
-/** The last block height at which the payment can land; at least `MIN_BLOCKS` away. Throws ApiError 402 or 503. */
-async function requireFresh(door: DoorChain, { payment, blockhash }: Paid, hasPaid: boolean): Promise<bigint> {
-  const latest = await door.recentBlockhash().catch(chainUnreadable);
-  const height = latest.lastValidHeight - BLOCKHASH_BLOCKS;
-  const expired = () => refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
-  if (payment.blockhash === blockhash.value) {
-    if (blockhash.lastValidHeight < height + MIN_BLOCKS) throw expired();
-    return blockhash.lastValidHeight;
-  }
-  // The client took its blockhash from another node. Its age is unknown, so the latest possible height counts.
+/** The last block height at which the payment can land. Throws ApiError 402 or 503. */
+async function requireFresh(
+  { now }: Pick<DoorDeps, 'now'>,
+  door: DoorChain,
+  { payment, expiresMs }: Paid,
+  hasPaid: boolean,
+): Promise<bigint> {
+  if (now() > expiresMs) throw refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
   // This asks the node, and a payment from an empty wallet costs nothing.
   if (!hasPaid) door.takeReading();
-  if (!(await door.isBlockhashValid(payment.blockhash).catch(chainUnreadable))) throw expired();
-  return latest.lastValidHeight;
+  const lastHeight = await door.lastHeightOf(payment.blockhash).catch(chainUnreadable);
+  if (lastHeight !== null) return lastHeight;
+  throw refusePayment('quote_expired', 'The blockhash of the payment is not valid. Pay the new quote with a new one.');
 }
 
 type Call = Omit<Awaited<ReturnType<typeof readCall>>, 'maxCost'> & Pick<DepositCall, 'lastValidHeight' | 'prepared'>;

@@ -4,8 +4,8 @@ import { createNonce, nonceDay } from '../../../sdk/receipt/receipt.ts';
 import { ERRORS, errorBodyOf } from '../../../sdk/wire/wire.ts';
 import type { Agent } from '../../agents/catalog.ts';
 import type { TakeReading } from '../../chain/edgeBudget.ts';
-import type { RecentBlockhash } from '../../chain/signer.ts';
-import { ApiError, chainUnreadable, errorBody } from '../../errors.ts';
+import type { RelaySigner } from '../../chain/signer.ts';
+import { ApiError, errorBody } from '../../errors.ts';
 import { renderJson } from '../../json.ts';
 import { countChangedListings, readByDeposit } from '../../ledger/executions.ts';
 import type { LedgerTables } from '../../ledger/tables.ts';
@@ -13,6 +13,8 @@ import type { CallAnswer } from '../answers.ts';
 import { encodeHeader } from './paymentResponse.ts';
 import { type Door, nonceOn, type Quote, quoteOf, toRequirements } from './quote.ts';
 
+/** How long a quote can be paid. A person may approve the payment. */
+const QUOTE_MS = 2 * 60 * 1_000;
 /** An agent gets no more quotes after this many payments of a day were sent back because its listing had changed. */
 const MAX_CHANGES = 3;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -68,9 +70,7 @@ const BAZAAR = {
 
 /** The door's reads of the chain. */
 export interface DoorChain {
-  /** From a cache that all quotes share, so a quote costs no call to the node. */
-  recentBlockhash(): Promise<RecentBlockhash>;
-  isBlockhashValid(blockhash: string): Promise<boolean>;
+  lastHeightOf: RelaySigner['lastHeightOf'];
   /** Takes a reading out of the budget of unpaid requests. */
   takeReading: TakeReading;
   /** Throws ApiError 503 while the fee payer has too little SOL. */
@@ -106,7 +106,6 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
     throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_CHANGED_SECONDS });
   }
   door.requireFees();
-  const blockhash = await door.recentBlockhash().catch(chainUnreadable);
   const required = {
     x402Version: 2,
     error: error.message,
@@ -115,7 +114,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
       description: agent.metadata.tagline,
       mimeType: 'application/json',
     },
-    accepts: [toRequirements(door, await chooseQuote(deps, door, offer), blockhash)],
+    accepts: [toRequirements(door, await chooseQuote(deps, door, offer), deps.now() + QUOTE_MS)],
     extensions: { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: BAZAAR },
   };
   return {

@@ -9,7 +9,6 @@ import { z } from 'zod';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../../sdk/program/clusters.ts';
 import { depositAddress, parseAddress } from '../../../sdk/program/program.ts';
 import { createNonce } from '../../../sdk/receipt/receipt.ts';
-import type { RecentBlockhash } from '../../chain/signer.ts';
 import { refusePayment } from '../../execution/buying.ts';
 
 /** Time that the client allows for the answer beyond the agent's timeout. */
@@ -105,8 +104,7 @@ const Requirements = z.object({
   maxTimeoutSeconds: z.number(),
   extra: z.object({
     feePayer: z.string(),
-    recentBlockhash: z.string(),
-    lastValidBlockHeight: Decimal,
+    expires_at: z.iso.datetime(),
     paymentFlow: z.literal('escrow'),
     listing: z.string(),
     listing_version: z.int().min(0).max(0xffff_ffff),
@@ -148,11 +146,13 @@ export interface PaidQuote {
   /** Base64. */
   transaction: string;
   paymentId: string | null;
-  blockhash: RecentBlockhash;
+  /** Unix milliseconds, by the clock of the relay that made the quote. */
+  expiresMs: number;
 }
 
 /** The requirements of a quote, with its ticket. */
-export function toRequirements(door: Door, quote: Quote, blockhash: RecentBlockhash): Requirements {
+export function toRequirements(door: Door, quote: Quote, expiresMs: number): Requirements {
+  const expiresAt = new Date(expiresMs).toISOString();
   return {
     scheme: 'exact',
     network: door.network,
@@ -162,8 +162,7 @@ export function toRequirements(door: Door, quote: Quote, blockhash: RecentBlockh
     maxTimeoutSeconds: quote.timeoutSeconds + ANSWER_MARGIN_SECONDS,
     extra: {
       feePayer: door.feePayer.toBase58(),
-      recentBlockhash: blockhash.value,
-      lastValidBlockHeight: String(blockhash.lastValidHeight),
+      expires_at: expiresAt,
       paymentFlow: 'escrow',
       listing: quote.listing,
       listing_version: quote.listingVersion,
@@ -173,7 +172,7 @@ export function toRequirements(door: Door, quote: Quote, blockhash: RecentBlockh
       payer: quote.payer,
       price: String(quote.price),
       service_fee: String(quote.serviceFee),
-      ticket: ticketOf(door, quote.deposit, blockhash).toString('base64url'),
+      ticket: ticketOf(door, quote.deposit, expiresAt).toString('base64url'),
     },
   };
 }
@@ -182,7 +181,7 @@ export function toRequirements(door: Door, quote: Quote, blockhash: RecentBlockh
 export function readPaidQuote(door: Door, header: string): PaidQuote {
   const { accepted, payload, extensions } = parseHeader(header);
   const { extra } = accepted;
-  const blockhash = { value: extra.recentBlockhash, lastValidHeight: BigInt(extra.lastValidBlockHeight) };
+  const expiresMs = Date.parse(extra.expires_at);
   const quote = quoteOf(door, {
     listing: extra.listing,
     listingVersion: extra.listing_version,
@@ -194,7 +193,7 @@ export function readPaidQuote(door: Door, header: string): PaidQuote {
     serviceFee: BigInt(extra.service_fee),
   });
   // Every field of a quote follows from its terms, so it is made again.
-  const own = toRequirements(door, quote, blockhash);
+  const own = toRequirements(door, quote, expiresMs);
   const ticket = Buffer.from(extra.ticket, 'base64url');
   const expected = Buffer.from(own.extra.ticket, 'base64url');
   const isOurs = ticket.length === expected.length && timingSafeEqual(ticket, expected);
@@ -205,7 +204,7 @@ export function readPaidQuote(door: Door, header: string): PaidQuote {
     );
   }
   const paymentId = extensions?.['payment-identifier']?.info.id ?? null;
-  return { quote, transaction: payload.transaction, paymentId, blockhash };
+  return { quote, transaction: payload.transaction, paymentId, expiresMs };
 }
 
 function parseHeader(header: string): z.infer<typeof Payload> {
@@ -229,12 +228,12 @@ function isReadable({ extra }: Requirements): boolean {
   try {
     parseAddress(extra.listing);
     if (extra.payer !== null) parseAddress(extra.payer);
-    return [extra.price, extra.service_fee, extra.lastValidBlockHeight].every(isU64);
+    return [extra.price, extra.service_fee].every(isU64);
   } catch {
     return false;
   }
 }
 
-function ticketOf({ secret }: Door, deposit: string, { value, lastValidHeight }: RecentBlockhash): Buffer {
-  return createHmac('sha256', secret).update(`${TICKET_DOMAIN}${deposit}:${value}:${lastValidHeight}`).digest();
+function ticketOf({ secret }: Door, deposit: string, expiresAt: string): Buffer {
+  return createHmac('sha256', secret).update(`${TICKET_DOMAIN}${deposit}:${expiresAt}`).digest();
 }

@@ -73,7 +73,8 @@ export const GLOSSARY: Record<string, string> = {
     'The creator’s optional signature that binds the result to the execution: `ed25519:` and base58; null if it gave none or a wrong one.',
   execution_time_ms: 'From dispatch to result, milliseconds; null until settled.',
   executions: 'At most `limit` executions.',
-  advice: 'What an operator must do about the problems; empty if the problems end without action.',
+  advice:
+    'What an operator must do about the problems, and what the cluster does not allow; empty if nothing needs action.',
   executions_in_flight: 'Executions in progress in this process.',
   expected: 'The rule that the value must follow.',
   explorer_query: 'The query to append to a path of Solana Explorer; empty on mainnet.',

@@ -1,0 +1,39 @@
+/** Notices which of the rents that the operator lent have returned. */
+import { constants, findEscrow, findExecution } from '../../sdk/program/program.ts';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
+import type { Journal } from '../ledger/journal.ts';
+import type { JournalRow } from '../ledger/tables.ts';
+
+/** Rows of one batch: a node reads 100 accounts at a time, and the clock is one. */
+const BATCH = 99;
+
+/**
+ * Records which of the lent rents were returned. A closed or archived record has returned its rent to its sponsor, and
+ * so has a closed escrow account. Throws if the node does not answer.
+ */
+export async function countRents(
+  chain: Pick<RelayChain, 'readAgreed'>,
+  journal: Pick<Journal, 'lent' | 'rentReturned' | 'handedOver' | 'escrowsClosed'>,
+): Promise<void> {
+  const { now } = await chain.readAgreed([]);
+  for (let after = ''; ; ) {
+    const rows = await journal.lent(now - BigInt(constants.endedRecordSeconds), BATCH, after);
+    const last = rows.at(-1);
+    if (!last) break;
+    after = last.execution_id;
+    const { accounts } = await chain.readAgreed(rows.map(addressOf));
+    await journal.rentReturned(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
+  }
+  for (let after = ''; ; ) {
+    const rows = await journal.handedOver(BATCH, after);
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.execution_id;
+    const escrows = rows.map((row) => findEscrow(addressOf(row)));
+    const { accounts } = await chain.readAgreed(escrows);
+    await journal.escrowsClosed(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
+  }
+}
+
+const addressOf = (row: Pick<JournalRow, 'execution_id'>) => findExecution(parseUuid(row.execution_id)!);

@@ -1,0 +1,102 @@
+/**
+ * Watches the cluster as a whole, and closes the gate for new executions: while its final blocks are old, because the
+ * node or the cluster stands still, and from a restart of the cluster until index and ledger fit the chain again.
+ */
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import { FAST } from '../../solana/finality.ts';
+import { LAST_RESTART_ADDRESS, lastRestartIn } from '../../solana/lastRestart.ts';
+import type { RelayChain } from '../chain/relayChain.ts';
+import { readRestart, storeRestart } from '../ledger/restarts.ts';
+import type { LedgerTables } from '../ledger/tables.ts';
+import type { Gate } from './gate.ts';
+
+const LOOK_MS = 2_000;
+/** Final blocks that are older than this on a fast cluster show no present; a slower one has its finality in addition. */
+const OLD_MS = 15_000 - FAST.ms;
+
+const OLD_ADVICE =
+  'The newest final block of the node is old. Check the node, and the clock of this machine. New executions are accepted again when the node has caught up.';
+const RESTART_ADVICE =
+  'The cluster was restarted. New executions are accepted again when the indexer has rebuilt its tables and the ledger was compared with the chain. Look for parked executions then.';
+
+export interface ChainWatch {
+  /** Looks once. Throws if the node does not answer. */
+  look(): Promise<void>;
+  /** Looks regularly from now on. */
+  start(): void;
+  end(): void;
+}
+
+export function createChainWatch(options: {
+  chain: Pick<RelayChain, 'readAgreed' | 'finality'>;
+  ledger: Kysely<LedgerTables>;
+  gate: Pick<Gate, 'set'>;
+  /** The restart for which the index was built; null if it has not been built. */
+  readIndexRestart(): Promise<bigint | null>;
+  /** Compares the ledger with the chain. Runs in one relay at a time; false if another relay does it. */
+  compare(): Promise<boolean>;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}): ChainWatch {
+  const { chain, ledger, gate, log } = options;
+  const oldMs = OLD_MS + chain.finality.ms;
+  /** Unix seconds on the chain's clock at the last reading. */
+  let clock: bigint | null = null;
+  let wasOld = false;
+  /** The restart that was last reported. */
+  let reported: bigint | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+
+  function setAge(): void {
+    if (clock === null) return;
+    const ageMs = options.now() - Number(clock) * 1_000;
+    const isOld = ageMs > oldMs;
+    if (isOld && !wasOld) log.error({ age_ms: ageMs }, 'the final blocks are old; new executions are refused');
+    if (!isOld && wasOld) log.info({ age_ms: ageMs }, 'the final blocks are recent again');
+    wasOld = isOld;
+    gate.set('chain_behind', isOld, OLD_ADVICE);
+  }
+
+  async function followRestart(present: bigint): Promise<void> {
+    if ((await readRestart(ledger, present)) === present) return gate.set('chain_restarted', false);
+    gate.set('chain_restarted', true, RESTART_ADVICE);
+    if (reported !== present) {
+      log.error({ restart_slot: Number(present) }, 'the cluster was restarted; new executions are refused');
+      reported = present;
+    }
+    if ((await options.readIndexRestart()) !== present || !(await options.compare())) return;
+    await storeRestart(ledger, present);
+    gate.set('chain_restarted', false);
+    log.info('the ledger was compared with the chain after the restart of the cluster');
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const { accounts, now } = await chain.readAgreed([LAST_RESTART_ADDRESS]);
+      clock = now;
+      await followRestart(lastRestartIn(accounts[0]));
+    } finally {
+      // Without an answer, the last reading grows old.
+      setAge();
+    }
+  }
+
+  async function lookAgain(): Promise<void> {
+    await look().catch((error) => log.warn({ error }, 'cannot read the state of the cluster'));
+    if (isOver) return;
+    timer = setTimeout(lookAgain, LOOK_MS);
+    timer.unref();
+  }
+
+  return {
+    look,
+    start: () => void lookAgain(),
+    end() {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}

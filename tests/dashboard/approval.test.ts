@@ -1,0 +1,144 @@
+/**
+ * People who approve later than a transaction is valid. Their wallets are not this page's: they sign outside of the
+ * browser, and only after the chain has outlived the transaction.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import nacl from 'tweetnacl';
+import { readKeypair } from '../../app/cli/wallet.ts';
+import { createCreatorServer, loadSigningKey } from '../../app/sdk/creator/creator.ts';
+import { outlive } from '../harness/node/node.ts';
+import { requireChromium } from './browser.ts';
+import { type Site, startSite, visit } from './site.ts';
+
+const PRICE = 10_000n;
+const EXPLANATION = 'The approval took longer than the 30 s for which a transaction is valid. Please approve it again.';
+
+/** A wallet of the Wallet Standard. It has bytes signed by the functions that the test exposes to the page. */
+const registerWallet = (address: string) => `{
+  const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const textOf = (bytes) => btoa(String.fromCharCode(...bytes));
+  const chains = ['solana:localnet', 'solana:devnet', 'solana:mainnet'];
+  const features = {
+    'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [account] }) },
+    'solana:signMessage': { version: '1.1.0', signMessage: async ({ message }) =>
+      [{ signedMessage: message, signature: bytesOf(await approveMessage(textOf(message))) }] },
+    'solana:signTransaction': { version: '1.0.0', supportedTransactionVersions: ['legacy', 0],
+      signTransaction: async ({ transaction }) =>
+        [{ signedTransaction: bytesOf(await approveTransaction(textOf(transaction))) }] },
+  };
+  const account = { address: '${address}', publicKey: new Uint8Array(32), chains, features: Object.keys(features) };
+  const wallet = { version: '1.0.0', name: 'Slow wallet', icon: 'data:image/svg+xml;base64,', chains, features,
+    accounts: [account] };
+  addEventListener('wallet-standard:app-ready', ({ detail }) => detail.register(wallet));
+  dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: ({ register }) => register(wallet) }));
+}`;
+
+describe('a person who approves later than a transaction is valid', function () {
+  this.timeout(600_000);
+  let site: Site;
+
+  before(async function () {
+    this.timeout(0);
+    if (!requireChromium()) this.skip();
+    site = await startSite();
+  });
+  after(() => site?.browser.close());
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+
+  /** Signs in with a wallet that approves its first transaction too late, and the others once the page says why. */
+  async function connectSlow(page: Page, keypair: Keypair) {
+    const approved = { transactions: 0 };
+    const sign = (bytes: Uint8Array) => nacl.sign.detached(bytes, keypair.secretKey);
+    await page.exposeFunction('approveMessage', (text: string) =>
+      Buffer.from(sign(Buffer.from(text, 'base64'))).toString('base64'),
+    );
+    await page.exposeFunction('approveTransaction', async (text: string) => {
+      approved.transactions += 1;
+      if (approved.transactions === 1) await outlive(site.visitor.demo.rpc_url);
+      else await dialog(page).getByText(EXPLANATION).waitFor();
+      const bytes = Buffer.from(text, 'base64');
+      // One signature, then the signed message.
+      bytes.set(sign(bytes.subarray(1 + 64)), 1);
+      return bytes.toString('base64');
+    });
+    await page.addInitScript({ content: registerWallet(keypair.publicKey.toBase58()) });
+    await page.goto('/');
+    await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).click();
+    await dialog(page).getByRole('button', { name: 'Slow wallet' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    return approved;
+  }
+
+  it('pays for a call once, after a second approval that the page explains', () =>
+    visit(site, {}, async (page) => {
+      const { visitor } = site;
+      const { wallet, keypair_path } = visitor.demo.callers[0]!;
+      const approved = await connectSlow(page, readKeypair(keypair_path, "the caller's keypair"));
+      const before = await visitor.balances();
+      await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
+      await page.getByLabel('Task').fill('In my own time');
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+      expect((await visitor.balances())[wallet]).to.equal(before[wallet]! - PRICE);
+      expect(approved.transactions).to.equal(2);
+    }));
+
+  it('lists an agent with one deposit, after a second approval that the page explains', () =>
+    visit(site, {}, async (page) => {
+      const { visitor, dataDir } = site;
+      const keypair = readKeypair(join(dataDir, 'demo', 'creator-b.json'), "the creator's keypair");
+      const approved = await connectSlow(page, keypair);
+      let creator: Server | null = null;
+      const server = createServer((request, response) => void creator?.emit('request', request, response));
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const next = (step: string) => page.getByRole('button', { name: `Next: ${step}` }).click();
+      try {
+        await page.goto('/creator/new');
+        await page.getByLabel('Name', { exact: true }).fill('Patient');
+        await page.getByLabel('Your name', { exact: true }).fill('Ada');
+        await page.getByLabel('Tagline').fill('Has time.');
+        await page.getByLabel('Description').fill('Answers.');
+        await page.getByRole('button', { name: 'writing', exact: true }).click();
+        for (const step of ['Schemas', 'Price']) await next(step);
+        await page.getByLabel('Price of one call, USDC').fill('0.05');
+        await next('Endpoint');
+        const { port } = server.address() as AddressInfo;
+        await page.getByLabel('Endpoint', { exact: true }).fill(`http://127.0.0.1:${port}/execute`);
+        await next('Signing key');
+        await page.getByRole('radio', { name: 'Create a key here' }).click();
+        await page.getByRole('button', { name: 'Create a signing key' }).click();
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: 'Save the key file' }).click(),
+        ]);
+        const file = join(dataDir, 'patient-key.json');
+        await download.saveAs(file);
+        creator = createCreatorServer({ signingKey: loadSigningKey(file), execute: async () => ({ result: 'done' }) });
+        await next('Test');
+        await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+        await next('Sign');
+        const list = page.getByRole('button', { name: /^Deposit .* and list$/ });
+        const deposit = BigInt(Math.round(Number(/[\d.]+/.exec((await list.textContent())!)![0]) * 1e6));
+        const address = keypair.publicKey.toBase58();
+        const before = await visitor.balances();
+        await list.click();
+        await dialog(page)
+          .getByRole('button', { name: /^Sign and deposit/ })
+          .click();
+        await page.getByRole('heading', { level: 1, name: 'Your agent is listed' }).waitFor();
+        expect((await visitor.balances())[address]).to.equal(before[address]! - deposit);
+        expect(approved.transactions).to.equal(2);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    }));
+});

@@ -1,0 +1,161 @@
+/**
+ * A node that lags, forgets, or is on another chain. No final row comes back for it: the indexer waits and says so, or
+ * reads the accounts.
+ */
+import type { ConfirmedSignatureInfo } from '@solana/web3.js';
+import { expect } from 'chai';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { LAST_RESTART_ADDRESS } from '../../app/solana/lastRestart.ts';
+import type { IndexerOptions } from '../../indexer/indexer.ts';
+import { openPlace } from '../../indexer/open.ts';
+import { readRestartSlot } from '../../indexer/read.ts';
+import { until } from '../harness/edge/until.ts';
+import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
+import { change, dump, IndexerBench, query } from './harness.ts';
+import { type Market, startMarket } from './market.ts';
+
+const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
+const SIGNATURE_NOT_FOUND = -32020;
+
+describe('indexer, guards against the node', () => {
+  let market: Market;
+  let bench: IndexerBench;
+  let rpc: RpcProxy;
+
+  before(async () => {
+    market = await startMarket();
+    bench = new IndexerBench(market.node);
+    rpc = await startRpcProxy(market.node);
+    // Everything is found by the lists.
+    rpc.onMessage((message, pass) => {
+      if (message.method !== 'logsNotification') pass();
+    });
+    await market.list();
+  });
+  afterEach(() => rpc.onCall(null));
+  after(async () => {
+    await bench?.close();
+    await rpc?.close();
+    await market?.node.stop();
+  });
+
+  const start = (name: string, options: Partial<IndexerOptions> = {}) => {
+    const { rpcUrl, wsUrl } = rpc;
+    return bench.start(name, { rpcUrl, wsUrl, pollMs: 20, ...options });
+  };
+  const refuse = (code: number, message: string) => ({ json: { jsonrpc: '2.0', id: '1', error: { code, message } } });
+
+  it('claims no slot that a lagging list does not include', async () => {
+    const { connection } = market.node;
+    const indexer = await start('lagging.db', { rescanMs: 3_600_000 });
+    await bench.catchUp(indexer);
+    // Lists come from a backend that has stopped at this slot, slots from another one.
+    const stopped = await connection.getSlot('finalized');
+    let isStopped = true;
+    rpc.onCall(async ({ method, params }, forward) => {
+      if (method !== 'getSignaturesForAddress' || !isStopped) return null;
+      const { minContextSlot = 0 } = params[1] as { minContextSlot?: number };
+      if (minContextSlot > stopped)
+        return refuse(MIN_CONTEXT_SLOT_NOT_REACHED, 'Minimum context slot has not been reached');
+      const answer = await forward();
+      return {
+        json: { ...answer, result: (answer.result as ConfirmedSignatureInfo[]).filter(({ slot }) => slot <= stopped) },
+      };
+    });
+    const opened = await market.open();
+    const landed = await connection.getSlot('finalized');
+    await until('it waits', async () => ((await indexer.status()).error ?? '').includes('Minimum context slot'));
+    expect(Number((await indexer.status()).slot)).to.be.lessThan(landed);
+    isStopped = false;
+    await bench.catchUp(indexer);
+    expect((await dump(bench.path('lagging.db'))).executions).to.have.length(1);
+    await market.refund(opened, 'creatorFailed');
+    await bench.stop(indexer);
+  });
+
+  it('repairs an overdue execution and a listing whose last events the node never lists', async () => {
+    const left = new Set<string>();
+    rpc.onCall(async ({ method }, forward) => {
+      if (method !== 'getSignaturesForAddress') return null;
+      const answer = await forward();
+      const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => !left.has(signature));
+      return { json: { ...answer, result } };
+    });
+    const [settled, open] = [await market.open(), await market.open()];
+    left.add(await market.settle(settled)).add(await market.send([market.statusInstruction('paused')], market.creator));
+    const indexer = await start('missed.db', { repairMs: 100 });
+    await bench.catchUp(indexer);
+    const rowOf = async ({ executionId }: typeof open) =>
+      (await dump(bench.path('missed.db'))).executions!.find((row) => row.execution_id === formatUuid(executionId));
+    await until('paused', async () => (await dump(bench.path('missed.db'))).listings![0]!.status === 'paused');
+    expect(await rowOf(settled)).to.deep.include({ status: 'open' });
+    await market.node.timeTravel((await market.node.now()) + 3_600);
+    await until('settled', async () => (await rowOf(settled))?.status === 'completed');
+    expect(await rowOf(open)).to.deep.include({ status: 'open', closed: 0n });
+    const totals = await query(bench.path('missed.db'), 'SELECT successful_executions FROM agent_statistics');
+    expect(totals).to.deep.equal([{ successful_executions: 1n }]);
+    await market.send([market.statusInstruction('active')], market.creator);
+    await bench.stop(indexer);
+  });
+
+  it('waits for a node that is behind, or on a fork without the last transaction, and takes nothing back', async () => {
+    const indexer = await start('behind.db');
+    await bench.catchUp(indexer);
+    const before = await dump(bench.path('behind.db'));
+    const waits = async (why: string, rule: Parameters<RpcProxy['onCall']>[0]) => {
+      rpc.onCall(rule);
+      await until(why, async () => ((await indexer.status()).error ?? '').includes(why));
+      const { checkedAt } = await indexer.status();
+      // The index is reported as old for as long as it waits.
+      expect((await indexer.status()).checkedAt).to.equal(checkedAt);
+      expect(await dump(bench.path('behind.db'))).to.deep.equal(before);
+      rpc.onCall(null);
+      await bench.catchUp(indexer);
+      expect(await dump(bench.path('behind.db'))).to.deep.equal(before);
+    };
+    await waits('it is behind', ({ method }) =>
+      method === 'getSlot' ? { json: { jsonrpc: '2.0', id: '1', result: 5 } } : null,
+    );
+    await waits('does not reach', ({ method }) =>
+      method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
+    );
+    await bench.stop(indexer);
+  });
+
+  it('builds the tables again after a restart of the cluster, and waits for a node that has not seen it', async () => {
+    const { node } = market;
+    const indexer = await start('restarted.db', { rescanMs: 50 });
+    await bench.catchUp(indexer);
+    const whole = await dump(bench.path('restarted.db'));
+    await bench.stop(indexer);
+    // A row of a block that the restarted cluster has lost.
+    await change(
+      bench.path('restarted.db'),
+      "INSERT INTO creators (wallet, verified, verified_at, slot) VALUES ('lost', 1, 1, 1)",
+    );
+    const again = await start('restarted.db', { rescanMs: 50 });
+    await bench.catchUp(again);
+    expect((await dump(bench.path('restarted.db'))).creators).to.have.length(1);
+
+    const restart = async (slot: number) => {
+      const data = Buffer.alloc(8);
+      data.writeBigUInt64LE(BigInt(slot));
+      await node.rpc('surfnet_setAccount', [LAST_RESTART_ADDRESS.toBase58(), { data: data.toString('hex') }]);
+    };
+    await restart(7);
+    const stored = async () => {
+      const { db, close } = await openPlace(bench.path('restarted.db'));
+      const slot = await readRestartSlot(db);
+      await close();
+      return slot;
+    };
+    await until('rebuilt', async () => (await stored()) === 7n);
+    await bench.catchUp(again);
+    expect({ ...(await dump(bench.path('restarted.db'))), chain_meta: [] }).to.deep.equal({ ...whole, chain_meta: [] });
+    await restart(6);
+    await until('it waits', async () =>
+      ((await again.status()).error ?? '').includes('restart of the cluster in slot 7'),
+    );
+    await bench.stop(again);
+  });
+});

@@ -1,0 +1,190 @@
+/** The relay on clusters that are slow, stand still, were restarted, or have a node that shows the past. */
+import { randomUUID } from 'node:crypto';
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import { CLOCK_ADDRESS } from '../../../app/sdk/program/clock.ts';
+import { findExecution } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { LAST_RESTART_ADDRESS } from '../../../app/solana/lastRestart.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  FEE,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
+
+const problemsOf = async ({ url }: RelayHandle): Promise<string[]> => (await request(url, '/ready')).body.problems;
+
+describe('the cluster', function () {
+  this.timeout(600_000);
+  let market: TestMarketplace;
+  let proxy: RpcProxy;
+  let relay: RelayHandle;
+
+  before(async () => {
+    market = await startMarketplace({ slotTimeMs: 100 });
+    await market.relay.kill();
+    proxy = await startRpcProxy(market.node);
+  });
+  after(async () => {
+    await proxy.close();
+    await market.stop();
+  });
+  afterEach(async () => {
+    proxy.onCall(null);
+    await relay.kill();
+  });
+
+  const start = (settings = {}) =>
+    market.startRelayProcess({
+      SOLANA_RPC_URL: proxy.rpcUrl,
+      SOLANA_WS_URL: proxy.wsUrl,
+      INDEXER_RPC_URL: market.node.rpcUrl,
+      INDEXER_WS_URL: market.node.wsUrl,
+      ...settings,
+    });
+  const execute = ({ url }: RelayHandle, task: string) =>
+    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
+  const stateOf = async (id: string) => (await market.journal()).find((row) => row.execution_id === id)?.state;
+
+  /**
+   * The node's final blocks stop in the past, while it goes on at `processed`. In that past, the account `without` did not
+   * exist. Returns how often it was asked for.
+   */
+  function stopFinality(without?: string): () => number {
+    let asked = 0;
+    proxy.onCall(async ({ method, params }, forward) => {
+      const answer = await forward();
+      if (method === 'getEpochInfo') {
+        return { json: { ...answer, result: { ...(answer.result as object), absoluteSlot: 1, blockHeight: 1 } } };
+      }
+      if (method === 'getSignatureStatuses') {
+        return { json: { ...answer, result: { context: { slot: 1 }, value: [null] } } };
+      }
+      if (method !== 'getMultipleAccounts') return { json: answer };
+      const { context, value } = answer.result as { context: { slot: number }; value: ({ data: string[] } | null)[] };
+      const past = value.map((account, at) => {
+        const address = (params[0] as string[])[at];
+        if (address === without) asked += 1;
+        if (address === without || !account) return null;
+        if (address !== CLOCK_ADDRESS.toBase58()) return account;
+        const data = Buffer.from(account.data[0]!, 'base64');
+        data.writeBigInt64LE(data.readBigInt64LE(32) - 3_600n, 32);
+        return { ...account, data: [data.toString('base64'), 'base64'] };
+      });
+      return { json: { ...answer, result: { context, value: past } } };
+    });
+    return () => asked;
+  }
+
+  it('takes no new calls while the final blocks are old, although the node goes on, and serves again after that', async () => {
+    relay = await start();
+    expect((await execute(relay, 'before')).status).to.equal(200);
+    const before = await market.balances();
+    stopFinality();
+    await until('it is behind', async () => (await problemsOf(relay)).includes('chain_behind'));
+    const refused = await execute(relay, 'behind');
+    expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([503, 'service_unavailable']);
+    expect(refused.body.error.message).to.include('no recent final block');
+    const { advice } = (await request(relay.url, '/ready')).body;
+    expect(advice.join()).to.include('newest final block of the node is old');
+    expect(await market.balances()).to.deep.equal(before);
+    proxy.onCall(null);
+    await until('it is ready', async () => (await problemsOf(relay)).length === 0);
+    expect((await execute(relay, 'after')).status).to.equal(200);
+  });
+
+  it('decides nothing from a node that was restarted from an old snapshot, and pays once when it has caught up', async () => {
+    const before = await market.balances();
+    relay = await start({ STANDSTILL: '1' });
+    const task = stopAt('send-open:after', 'old snapshot');
+    const call = execute(relay, task).catch(() => undefined);
+    await until('the open has landed', async () => relay.standing.has(task));
+    const id = (await market.executionsByTask()).get(task)!;
+    await relay.kill();
+    await call;
+    expect((await market.record(id))?.status).to.equal('open');
+    await market.node.outlive();
+    await market.node.timeTravel((await market.node.now()) + 61);
+    const asked = stopFinality(findExecution(parseUuid(id)!).toBase58());
+    relay = await start();
+    await until('it has looked for its open several times', async () => asked() > 3);
+    expect(await problemsOf(relay)).to.include('chain_behind');
+    expect(await stateOf(id)).to.equal('open_signed');
+    proxy.onCall(null);
+    await until('it has ended', async () => (await stateOf(id)) === 'settled');
+    expect(market.calls.get(id)).to.equal(1);
+    const after = await market.balances();
+    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
+    expect(after.creator).to.equal(before.creator + PRICE - FEE);
+    expect(after.treasury).to.equal(before.treasury + FEE);
+  });
+
+  it('takes no new calls after a restart until index and ledger fit it, and parks ends that the chain does not show', async () => {
+    relay = await start();
+    const ids: string[] = [];
+    for (const task of ['lost', 'other end', 'as before']) ids.push((await execute(relay, task)).body.execution_id);
+    const [lost, other, kept] = ids;
+    await until('the index has all ends', async () => {
+      const rows = await market.query('index', "SELECT execution_id FROM executions WHERE status = 'completed'");
+      return ids.every((id) => rows.some((row) => row.execution_id === id));
+    });
+    const before = await market.balances();
+    // As if the chain had lost the one and ended the other.
+    const gone = randomUUID();
+    await market.query(
+      'ledger',
+      `UPDATE executions SET execution_id = '${gone}' WHERE execution_id = '${lost}'`,
+      `UPDATE executions SET state = 'refunded' WHERE execution_id = '${other}'`,
+    );
+    const owner = SystemProgram.programId.toBase58();
+    const slot = Buffer.alloc(8);
+    slot.writeBigUInt64LE(77n);
+    const sysvar = { lamports: 1, data: slot.toString('hex'), owner };
+    await market.node.rpc('surfnet_setAccount', [LAST_RESTART_ADDRESS.toBase58(), sysvar]);
+    await until('it has noticed', async () => (await problemsOf(relay)).includes('chain_restarted'));
+    const refused = await execute(relay, 'refused');
+    expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([503, 'service_unavailable']);
+    await until('the index is built again, and the relay is ready', async () => (await problemsOf(relay)).length === 0);
+    await until('the other one has ended as its record says', async () => (await stateOf(other!)) === 'settled');
+    expect([await stateOf(gone), await stateOf(kept!)]).to.deep.equal(['parked', 'settled']);
+    expect(await market.balances()).to.deep.equal(before);
+    expect((await execute(relay, 'after the restart')).status).to.equal(200);
+    // The next start compares nothing.
+    const stored = await market.query('ledger', 'SELECT restart_slot FROM cluster');
+    expect(stored).to.deep.equal([{ restart_slot: 77n }]);
+  });
+});
+
+describe('a cluster without Alpenglow', function () {
+  this.timeout(600_000);
+  let market: TestMarketplace;
+  before(async () => {
+    market = await startMarketplace({ slotTimeMs: 50, finalitySlots: 31, feePayer: Keypair.generate() });
+  });
+  after(() => market.stop());
+
+  it('gets calls paid by keys, and no payments by x402, which the operator reads in /ready', async () => {
+    const before = await market.balances();
+    const { url } = market.relay;
+    const path = `/v1/agents/${market.agentId}/execute`;
+    const paid = await request(url, path, { apiKey: market.callers[0]!.apiKey, body: { task: 'slow' } });
+    expect([paid.status, paid.body.result], paid.text).to.deep.equal([200, 'done: slow']);
+    expect(await market.balances()).to.deep.equal({
+      callers: [before.callers[0]! - PRICE, before.callers[1]],
+      creator: before.creator + PRICE - FEE,
+      treasury: before.treasury + FEE,
+    });
+    const unsold = await request(url, `/v1/x402/agents/${market.agentId}/execute`, { body: { task: 'x402' } });
+    expect([unsold.status, unsold.body.error.code], unsold.text).to.deep.equal([404, 'not_found']);
+    expect(unsold.body.error.message).to.include('this cluster has no Alpenglow');
+    const { status, body } = await request(url, '/ready');
+    expect([status, body.problems]).to.deep.equal([200, []]);
+    expect(body.advice.join()).to.include('Payments by x402 are off');
+  });
+});
