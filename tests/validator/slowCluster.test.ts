@@ -51,8 +51,13 @@ describe('a slow cluster', function () {
   tellOfTheRuntime(() => stage);
 
   describe('calls and three days', () => {
-    it('has no certificate of Alpenglow', async () => {
-      expect(await stage.validator.rpc('getAgGenesisCert')).to.equal(null);
+    it('is named by the relay, which takes no payments by x402 there', async () => {
+      const { agent, send } = visit();
+      expect(JSON.stringify((await send('/ready', null)).body.advice)).to.include('this cluster has no Alpenglow');
+      const path = `/v1/x402/agents/${agent('sandbox-echo').agent_id}/execute`;
+      const { status, body } = await send(path, null, { task: 'slowly' });
+      expect(status).to.equal(404);
+      expect(body.error.message).to.include('takes 14 s to finalize a block');
     });
 
     it('pays a call and refunds another one at the same time, to the unit', async () => {

@@ -111,7 +111,8 @@ async function makeVersionOne(blockhash: string): Promise<Record<string, Made>> 
     return { ...made, base64: made.bytes.toString('base64') };
   };
   const pay = transfer('rich', 7);
-  const good = await sign([pay]);
+  const [good, other] = [await sign([pay]), await sign([transfer('rich', 8)])];
+  const longer = Buffer.concat([other.bytes, Buffer.from([1])]);
   /** In version 1, the compute-budget program runs and does nothing, whatever it is given. */
   const ofSize = (bytes: number) =>
     sign([new TransactionInstruction({ ...unknownBudget(), data: Buffer.alloc(bytes - EMPTY_BYTES) })]);
@@ -147,7 +148,7 @@ async function makeVersionOne(blockhash: string): Promise<Record<string, Made>> 
     'the largest': await ofSize(MAX_BYTES),
     'a byte too large': await ofSize(MAX_BYTES + 1),
     'three bytes too large': await ofSize(MAX_BYTES + 3),
-    'a byte too much': changed((bytes) => Buffer.concat([bytes, Buffer.from([1])])),
+    'a byte too much': { ...other, bytes: longer, base64: longer.toString('base64') },
     'half of it': changed((bytes) => bytes.subarray(0, bytes.length / 2)),
     'version 2': changed((bytes) => Buffer.concat([Buffer.from([0x82]), bytes.subarray(1)])),
     'version 9': changed((bytes) => Buffer.concat([Buffer.from([0x89]), bytes.subarray(1)])),

@@ -173,7 +173,9 @@ async function latestSnapshot(rpc: Validator['rpc']): Promise<number> {
 const NICENESS: Record<string, number> = {
   // Schedules transactions in a busy loop that would use a whole core, but needs less than a thirtieth of one.
   solBnkTxSched: 15,
-  // Sleeps from tick to tick. If it waits for a processor after each, a slot takes three times as long.
+  // Makes the blocks of Alpenglow.
+  solBlkCreatLoop: -15,
+  // On a slow cluster, sleeps from tick to tick. If it waits for a processor after each, a slot takes three times as long.
   solPohTickProd: -15,
 };
 
@@ -208,7 +210,7 @@ export function setAllPriorities(): void {
   }
 }
 
-/** Sets the nice values of two threads of a validator. Only root can set a negative one. */
+/** Sets the nice values of these threads of a validator. Only root can set a negative one. */
 function setPriorities(pid: number): void {
   const tasks = `/proc/${pid}/task`;
   for (const id of readdirSync(tasks)) {
