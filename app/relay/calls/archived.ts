@@ -63,11 +63,14 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
 
 /** True if the tree's next leaf is missing though the index has later ones; `tree` null asks about any tree. */
 async function lacksLeaf(views: Kysely<LedgerDatabase>, tree: string | null): Promise<boolean> {
-  const built = sql`(SELECT coalesce(max(t.leaf_count), 0) FROM archive_trees AS t WHERE t.tree = a.tree)`;
-  const { rows } = await sql`SELECT 1 FROM ${sql.table('chain.archives')} AS a
-    WHERE ${tree === null ? sql`1 = 1` : sql`a.tree = ${tree}`}
-      AND EXISTS (SELECT 1 FROM ${sql.table('chain.archive_leaves')} WHERE tree = a.tree AND leaf_index > ${built})
-      AND NOT EXISTS (SELECT 1 FROM ${sql.table('chain.archive_leaves')} WHERE tree = a.tree AND leaf_index = ${built})
+  const archives = sql.table('chain.archives');
+  const leaves = sql.table('chain.archive_leaves');
+  const ofArchive = sql`archives.tree`;
+  const built = sql`(SELECT coalesce(max(t.leaf_count), 0) FROM archive_trees AS t WHERE t.tree = ${ofArchive})`;
+  const { rows } = await sql`SELECT 1 FROM ${archives} AS archives
+    WHERE ${tree === null ? sql`1 = 1` : sql`${ofArchive} = ${tree}`}
+      AND EXISTS (SELECT 1 FROM ${leaves} WHERE tree = ${ofArchive} AND leaf_index > ${built})
+      AND NOT EXISTS (SELECT 1 FROM ${leaves} WHERE tree = ${ofArchive} AND leaf_index = ${built})
     LIMIT 1`.execute(views);
   return rows.length > 0;
 }
