@@ -113,10 +113,10 @@ async function benchValidator(count: number, report: (line: string) => void): Pr
 async function measureCosts({ visit, validator: { connection } }: Awaited<ReturnType<typeof startStage>>) {
   const { execute, recordOf, lamports } = visit();
   async function stepsOf(executionId: string): Promise<Step[]> {
-    const found = await connection.getSignaturesForAddress(recordOf(executionId), {}, 'confirmed');
+    const found = await connection.getSignaturesForAddress(recordOf(executionId), {}, 'finalized');
     return Promise.all(
       found.reverse().map(async ({ signature }) => {
-        const { meta } = (await readTransaction(connection, signature, 'confirmed'))!;
+        const { meta } = (await readTransaction(connection, signature))!;
         return { compute_units: meta!.computeUnitsConsumed!, fee_lamports: meta!.fee };
       }),
     );

@@ -118,7 +118,7 @@ export async function readLate(
   { signature, slot }: Pick<Listed, 'signature' | 'slot'>,
   minSlot: bigint,
 ): Promise<LateTransaction | null> {
-  const received = await receiveTransaction(connection, signature, 'finalized');
+  const received = await receiveTransaction(connection, signature);
   if (!received) return null;
   const transaction = tryDecode(received);
   if (transaction instanceof UnreadableTransaction) {
@@ -132,7 +132,7 @@ async function fetchTransaction(
   { connection }: ReadDeps,
   at: Pick<Listed, 'signature' | 'slot'>,
 ): Promise<ReceivedTransaction> {
-  const received = await receiveTransaction(connection, at.signature, 'finalized');
+  const received = await receiveTransaction(connection, at.signature);
   if (!received || (received.slot !== null && BigInt(received.slot) !== at.slot)) throw new Vanished(at);
   return received;
 }

@@ -159,7 +159,7 @@ export async function initializeMarketplace(
 }
 
 /**
- * Sends one transaction, paid by the first signer, and waits until it is confirmed. Returns its signature. Throws if it
+ * Sends one transaction, paid by the first signer, and waits until it is final. Returns its signature. Throws if it
  * fails.
  */
 export async function sendAndConfirm(

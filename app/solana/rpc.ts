@@ -174,7 +174,7 @@ function repeatUnanswered(send: RpcFetch, closing: AbortSignal): RpcFetch {
 }
 
 /**
- * A connection for many reads at `confirmed`, which waits when a node asks for it. Its owner retries other failures.
+ * A connection for many reads at `finalized`, which waits when a node asks for it. Its owner retries other failures.
  * With several URLs, separated by commas, it switches to the next one after a failure.
  */
 export function connectForReading(rpcUrls: string, closing: AbortSignal, timeoutMs = LARGE_TIMEOUT_MS): Connection {
@@ -210,7 +210,7 @@ export function connectForCommand(rpcUrl: string, setting: string): Connection {
 
 function connect(rpcUrl: string, send: RpcFetch): Connection {
   return new Connection(rpcUrl, {
-    commitment: 'confirmed',
+    commitment: 'finalized',
     disableRetryOnRateLimit: true,
     fetch: (url, init) => send(String(url), init as RpcInit) as never,
   });

@@ -405,25 +405,6 @@ describe('the embedded node', function () {
 
   const sendMemo = async () => land(await sign(memo('now')));
 
-  it('drops the transactions after a slot on request; their bytes can land again; final ones stay', async () => {
-    const to = Keypair.generate().publicKey;
-    const kept = await sendMemo();
-    const before = await balance(payer.publicKey);
-    const dropped = await sign(transfer(LAMPORTS_PER_SOL / 10, to));
-    await land(dropped);
-    await node.rpc('surfnet_rollBack', [kept.slot]);
-    expect(await statusOf(dropped.signature)).to.equal(null);
-    expect(await node.connection.getSignaturesForAddress(to, {}, 'confirmed')).to.deep.equal([]);
-    expect([await balance(to), await balance(payer.publicKey)]).to.deep.equal([0, before]);
-    await land(dropped);
-    expect([await balance(to), await balance(payer.publicKey)]).to.deep.equal([
-      LAMPORTS_PER_SOL / 10,
-      before - LAMPORTS_PER_SOL / 10 - FEE,
-    ]);
-    await leap(FINALITY_SLOTS);
-    expect((await ask('surfnet_rollBack', kept.slot)).error?.message).to.include('is final');
-  });
-
   it('charges a changed rent on request, for programs and for clients', async () => {
     const { connection } = node;
     const usual = await connection.getMinimumBalanceForRentExemption(0);

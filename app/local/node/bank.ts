@@ -172,19 +172,6 @@ export class Bank {
     this.versions.forget(address.toBase58());
   }
 
-  /**
-   * Undoes every transaction after a slot, like a cluster that switches to a fork without these transactions. The
-   * caller checks that the slots after it are not final.
-   */
-  rollBack(slot: number): void {
-    for (const [address, before] of [...this.versions.changedSince(slot)]) {
-      const none = new Account(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
-      this.svm.setAccount(new PublicKey(address).toBytes(), before ?? none);
-    }
-    this.versions.rollBack(slot);
-    this.history.rollBack(slot);
-  }
-
   /** The error that keeps a transaction from running at a commitment, found before its instructions; null if none. */
   refusal(transaction: Pick<Decoded, 'signature' | 'blockhash'>, commitment: Commitment): string | null {
     if (this.history.get(transaction.signature)) return 'AlreadyProcessed';

@@ -99,14 +99,6 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       }
       return epochInfo(bank, bank.slots.current);
     },
-    /** [slot]: undoes the transactions after it, like those of a dropped fork. Refuses to undo final ones. */
-    surfnet_rollBack(params) {
-      const [slot] = parse(z.tuple([whole]), params);
-      const { finalized, current } = bank.slots;
-      if (slot < finalized || slot >= current) throw invalidParams(`slot ${slot} is finalized, or not in the past`);
-      bank.rollBack(slot);
-      return inContext({ slot: current }, null);
-    },
     /** [{lamportsPerByte}]: the rent per byte from now on. */
     surfnet_setRent(params) {
       const [{ lamportsPerByte }] = parse(z.tuple([z.object({ lamportsPerByte: whole })]), params);

@@ -111,20 +111,6 @@ export class History {
     return found;
   }
 
-  /** Drops the transactions of later slots, so that their bytes can land again. */
-  rollBack(slot: number): void {
-    for (const landed of [...this.bySignature.values()].filter((one) => one.slot > slot)) {
-      this.bySignature.delete(landed.signature);
-      this.bySlot.delete(landed.slot);
-      for (const address of landed.addresses) {
-        this.byAddress.set(
-          address,
-          this.byAddress.get(address)!.filter((one) => one !== landed),
-        );
-      }
-    }
-  }
-
   private dropOldest(): void {
     const [oldest] = this.bySignature.values();
     if (!oldest) return;

@@ -40,14 +40,6 @@ export class Versions {
     this.versions.delete(address);
   }
 
-  /** Forgets the changes after a slot, which the bank has undone. */
-  rollBack(slot: number): void {
-    for (const [address, versions] of this.versions) {
-      while (versions.length > 0 && versions.at(-1)!.slot > slot) versions.pop();
-      if (versions.length === 0) this.versions.delete(address);
-    }
-  }
-
   /** Drops versions that no read needs: all reads are at this slot or later. */
   prune(slot: number): void {
     for (const [address, versions] of this.versions) {

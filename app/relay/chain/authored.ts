@@ -8,7 +8,6 @@ import { readEvents } from '../../sdk/program/events.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { type ReceivedTransaction, receiveTransaction, UnreadableTransaction } from '../../sdk/program/transaction.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
-import { COMMITMENT } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 
 /** The most that nodes return at once, the latest first: half a minute at 30 transactions a second. */
@@ -49,7 +48,7 @@ export async function readAuthored(
   const reading: AuthoredReading = { authored: [], others: [] };
   await Promise.all(
     someOf(unknown, READ_AT_ONCE).map(async ({ signature, blockTime }) => {
-      const received = await receiveTransaction(connection, signature, COMMITMENT);
+      const received = await receiveTransaction(connection, signature);
       if (!received) return;
       const executionId = isSignedBy(received, authority) ? executionIn(received.logs ?? []) : null;
       if (executionId === null) reading.others.push(signature);

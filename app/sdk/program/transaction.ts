@@ -65,7 +65,7 @@ type Requester = {
 export async function receiveTransaction(
   connection: Connection,
   signature: string,
-  commitment: Finality,
+  commitment: Finality = 'finalized',
 ): Promise<ReceivedTransaction | null> {
   const options = { encoding: 'base64', maxSupportedTransactionVersion: ANY_VERSION, commitment };
   const requester = connection as unknown as Requester;
@@ -85,7 +85,7 @@ export async function receiveTransaction(
 export async function readTransaction(
   connection: Connection,
   signature: string,
-  commitment: Finality,
+  commitment: Finality = 'finalized',
 ): Promise<VersionedTransactionResponse | null> {
   return (await receiveTransaction(connection, signature, commitment))?.decode() ?? null;
 }

@@ -131,7 +131,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
     /** A transaction; null if the node's history lacks it. */
     async transaction(signature: string): Promise<NodeTransaction | null> {
       // 255 is every version: the node renders the transaction, and its answers are only compared.
-      const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 255 };
+      const options = { encoding: 'json', commitment: 'finalized', maxSupportedTransactionVersion: 255 };
       const answer = await ask('getTransaction', [signature, options], v.nullable(TransactionAnswer));
       return answer && readTransaction(answer);
     },

@@ -231,7 +231,7 @@ async function tryTransaction(
   onProgress: Progress | undefined,
 ): Promise<VersionedTransactionResponse | null> {
   try {
-    const transaction = await readTransaction(connection, signature, 'confirmed');
+    const transaction = await readTransaction(connection, signature);
     if (transaction?.meta) return transaction;
   } catch (error) {
     if (!(error instanceof UnreadableTransaction)) throw error;

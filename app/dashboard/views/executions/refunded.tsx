@@ -33,10 +33,10 @@ async function readReturn(deposit: string): Promise<ShownRefund | null> {
   const last = await connection.getSignaturesForAddress(
     new PublicKey(deposit),
     { limit: MOST_TRANSACTIONS },
-    'confirmed',
+    'finalized',
   );
   for (const { signature, err } of last) {
-    const found = err ? null : await program.receiveTransaction(connection, signature, 'confirmed');
+    const found = err ? null : await program.receiveTransaction(connection, signature);
     const { events } = program.readEvents(found?.logs ?? [], program.PROGRAM_ID);
     for (const { name, data } of events) {
       if (name !== 'DepositRefunded' || data.deposit.toBase58() !== deposit) continue;

@@ -140,7 +140,7 @@ class Node:
     def transaction(self, signature: str) -> Flow[NodeTransaction | None]:
         """A transaction; None if the node's history lacks it."""
         # 255 is every version: the node renders the transaction, and its answers are only compared.
-        options = {"encoding": "json", "commitment": "confirmed", "maxSupportedTransactionVersion": 255}
+        options = {"encoding": "json", "commitment": "finalized", "maxSupportedTransactionVersion": 255}
         answer_type: TypeAdapter[_TransactionAnswer | None] = TypeAdapter(_TransactionAnswer | None)
         answer = yield from self._ask("getTransaction", [signature, options], answer_type)
         return None if answer is None else _read_transaction(answer)
