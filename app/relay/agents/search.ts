@@ -127,14 +127,15 @@ function foundDocuments(views: Views, words: readonly Asked[], part = ALL): Sql 
         AND rowid >= ${part.from} AND rowid < ${part.to})`;
 }
 
-/** True for an agent with these words, which SQLite looks up in the document. */
+/** True for an agent with these words in its document. */
 function hasWords(views: Views, words: readonly Asked[]): Sql {
-  if (isPostgres(views)) return sql`agents.document IN ${foundDocuments(views, words)}`;
-  const has = words.map(({ word, isBeginning }) =>
-    isBeginning
-      ? sql`instr(' ' || documents.words, ${` ${word}`}) > 0`
-      : sql`instr(' ' || documents.words || ' ', ${` ${word} `}) > 0`,
-  );
+  const has = isPostgres(views)
+    ? [sql`documents.lexemes @@ CAST(${toTsquery(words)} AS tsquery)`]
+    : words.map(({ word, isBeginning }) =>
+        isBeginning
+          ? sql`instr(' ' || documents.words, ${` ${word}`}) > 0`
+          : sql`instr(' ' || documents.words || ' ', ${` ${word} `}) > 0`,
+      );
   return sql`EXISTS (SELECT 1 FROM documents WHERE documents.id = agents.document AND ${allOf(has)})`;
 }
 
@@ -222,10 +223,9 @@ interface Page {
 async function readPage(views: Views, search: Search, page: Page): Promise<ListedAgent[]> {
   const { order, limit, offset } = page;
   const isSearched = search.words.length + search.tagged.length > 0;
-  const isHere =
-    isSearched && !isPostgres(views)
-      ? isOneOf(views, 'agents.id', await tryInOrder(views, search, page))
-      : sql`agents.id IN (SELECT agents.id FROM ${AGENTS} WHERE ${allOf(conditionsOf(views, search))}
+  const isHere = isSearched
+    ? isOneOf(views, 'agents.id', await tryInOrder(views, search, page))
+    : sql`agents.id IN (SELECT agents.id FROM ${AGENTS} WHERE ${allOf(conditionsOf(views, search))}
           ORDER BY ${order} LIMIT ${limit} OFFSET ${offset})`;
   const { rows } = await sql<AgentRow & { description: string }>`
     SELECT agents.*, documents.description
