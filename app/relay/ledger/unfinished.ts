@@ -47,12 +47,13 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
-    /** Doubts the end of a row. Any relay continues it: as its record says, or by an operator. */
+    /** Doubts the end of a row. Any relay then continues it, and it ends as its record says. */
     async parkEnded({ execution_id: id, state }: Pick<JournalRow, 'execution_id' | 'state'>): Promise<void> {
       const ended = { settled_at: null, creator_amount: null, platform_amount: null, refund_state: null };
+      const failed = { error_code: null, error_message: null };
       await db
         .updateTable('executions')
-        .set({ state: 'parked', lease_owner: null, ...ended })
+        .set({ state: 'parked', lease_owner: null, is_waiting: 0n, ...ended, ...failed })
         .where('execution_id', '=', id)
         .where('state', '=', state)
         .execute();
@@ -127,4 +128,24 @@ export async function readUnknownOpen(views: Kysely<LedgerDatabase>, overAt?: bi
     .select('c.record')
     .execute();
   return rows.map(({ record }) => record);
+}
+
+/**
+ * Rows whose deposit counts as returned, or is being returned, although it paid for an open record: its open has landed
+ * after all. The index knows that from the open itself, also when no node has its status any more.
+ */
+export function readLandedReturns(
+  views: Kysely<LedgerDatabase>,
+): Promise<Pick<JournalRow, 'execution_id' | 'state'>[]> {
+  return (
+    views
+      .selectFrom('chain.executions as c')
+      .innerJoin('executions as j', 'j.execution_id', 'c.execution_id')
+      // A literal, as in the partial index.
+      .where(sql<boolean>`c.status = 'open'`)
+      .where('j.state', 'in', ['returning', 'returned'])
+      .whereRef('c.deposit', '=', 'j.deposit')
+      .select(['j.execution_id', 'j.state'])
+      .execute()
+  );
 }
