@@ -497,8 +497,7 @@ function watchChain(
     readIndexRestart: () => readRestartSlot(attachedIndex(views)),
     async compare() {
       if (!(await leadership.leads('restart'))) return false;
-      await compareEnds({ chain, journal, views }, log);
-      return true;
+      return compareEnds({ chain, journal, views }, log);
     },
     now: () => Date.now(),
     log,

@@ -18,7 +18,7 @@ const OLD_MS = 15_000 - FAST.ms;
 const OLD_ADVICE =
   'The newest final block of the node is old. Check the node, and the clock of this machine. New executions are accepted again when the node has caught up.';
 const RESTART_ADVICE =
-  'The cluster was restarted. New executions are accepted again when the indexer has rebuilt its tables and the ledger was compared with the chain. Look for parked executions then.';
+  'The cluster was restarted. New executions are accepted again when the indexer has rebuilt its tables and the ledger was compared with the chain. The log then names each execution that the restart has changed.';
 
 export interface ChainWatch {
   /** Looks once. Throws if the node does not answer. */
@@ -34,7 +34,7 @@ export function createChainWatch(options: {
   gate: Pick<Gate, 'set'>;
   /** The restart for which the index was built; null if it has not been built. */
   readIndexRestart(): Promise<bigint | null>;
-  /** Compares the ledger with the chain. Runs in one relay at a time; false if another relay does it. */
+  /** Compares the ledger with the chain. Runs in one relay at a time; false if another relay does it, or if it has to run again. */
   compare(): Promise<boolean>;
   /** Unix milliseconds. */
   now(): number;
