@@ -497,7 +497,11 @@ function watchChain(
     readIndexRestart: () => readRestartSlot(attachedIndex(views)),
     async compare() {
       if (!(await leadership.leads('restart'))) return false;
-      return compareEnds({ chain, journal, views }, log);
+      // Another relay's node may answer.
+      return compareEnds({ chain, journal, views }, log).catch(async (error) => {
+        await leadership.leave();
+        throw error;
+      });
     },
     now: () => Date.now(),
     log,
