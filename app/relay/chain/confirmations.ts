@@ -30,8 +30,6 @@ export interface Confirmations {
   submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Fate>;
   /** True if the transaction of this signature has landed without an error. Throws if the node does not answer. */
   hasSucceeded(signature: string): Promise<boolean>;
-  /** Sends and does not wait. */
-  send(bytes: Uint8Array): Promise<void>;
   close(): void;
 }
 
@@ -132,7 +130,6 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
       const status = await poller.status(signature);
       return status !== null && status.error === null;
     },
-    send,
     close() {
       poller.end();
       for (const subscription of subscriptions) subscription.close();

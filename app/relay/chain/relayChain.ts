@@ -31,7 +31,7 @@ const NO_PACE = { late: () => undefined, inTime: () => undefined };
 export interface RelayChain
   extends RelaySigner,
     Pick<Agreement, 'readPast' | 'finalized'>,
-    Pick<Confirmations, 'submit' | 'send' | 'hasSucceeded'> {
+    Pick<Confirmations, 'submit' | 'hasSucceeded'> {
   connection: Connection;
   /** Of the cluster. */
   finality: Finality;
@@ -128,7 +128,6 @@ export function createRelayChain(options: {
     quote,
     hasSucceeded: confirmations.hasSucceeded,
     submit: confirmations.submit,
-    send: confirmations.send,
     async simulate(bytes) {
       const ask = async (node: ChainNode) => ({
         error: await timed(observe, 'chain', () => simulateTransaction(node, bytes, COMMITMENT)),

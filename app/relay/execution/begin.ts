@@ -73,7 +73,7 @@ export function createBeginning(deps: EngineDeps) {
   }
 
   /**
-   * Takes over a funded record, which then continues like a confirmed open of ours. Returns its id. Throws ApiError.
+   * Takes over a funded record, which then continues like a final open of ours. Returns its id. Throws ApiError.
    */
   async function beginOpened(agent: Agent, call: OpenedCall): Promise<string> {
     const { record } = call;

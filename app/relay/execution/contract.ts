@@ -78,7 +78,7 @@ export interface DepositCall
   prepared(isUnpaid: Promise<boolean>): void;
 }
 
-/** `completed` is settled, `pending` is an async call with a confirmed open, and `running` is undecided. */
+/** `completed` is settled, `pending` is an async call with a final open, and `running` is undecided. */
 export type ExecuteOutcome =
   | {
       kind: 'completed';

@@ -47,7 +47,7 @@ export function payableOf(account: AccountInfo<Buffer> | null | undefined, owner
 }
 
 /** True if a vault exists and holds nothing. A frozen one with money is not empty. */
-export const isEmptyVault = (vault: AccountInfo<Buffer> | null | undefined): boolean =>
+const isEmptyVault = (vault: AccountInfo<Buffer> | null | undefined): boolean =>
   !!vault?.owner.equals(TOKEN_PROGRAM_ID) &&
   vault.data.length >= AccountLayout.span &&
   AccountLayout.decode(vault.data).amount === 0n;
