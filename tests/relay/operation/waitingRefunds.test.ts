@@ -154,7 +154,7 @@ describe('waiting refunds', () => {
       await mine.refundWaits(end, 'blocked');
       if (end === 'returned') await mine.returned(row, 2n);
       if (end === 'void') await mine.void(row, 'payment_required', '');
-      if (end === 'opened') await mine.openConfirmed(row, TIMES, 1);
+      if (end === 'opened') await mine.parked(row, { record: TIMES, slot: 1 });
       expect(await sums(), end).to.deep.equal(end === 'opened' ? LENT : NONE);
       expect((await mine.sumsOf('wallet', 'listing', Date.now())).risk_wallet, end).to.equal(0n);
       await opened.clear();
