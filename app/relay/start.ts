@@ -57,7 +57,7 @@ import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
 import { noteRentReturn } from './ledger/rentReturns.ts';
-import { readClosedEnd, readUnknownOpen } from './ledger/unfinished.ts';
+import { readClosedEnd, readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
 import { type ChainWatch, createChainWatch } from './operation/chainWatch.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -168,9 +168,12 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     if (isStopping) return;
     watch.start();
     chainWatch.start();
-    const { recover, countRents, adoptOrphans } = engine;
-    // A void row is ours at any time: its open has landed although it had been given up.
-    const adoptUnknown = async () => adoptOrphans(await readUnknownOpen(files.views.db, chain.clock()));
+    const { recover, countRents, adoptOrphans, parkLanded } = engine;
+    const adoptUnknown = async () => {
+      await parkLanded(await readLandedReturns(files.views.db));
+      // A void row is ours at any time: its open has landed although it had been given up.
+      await adoptOrphans(await readUnknownOpen(files.views.db, chain.clock()));
+    };
     ends.push(startRecovery({ recover, countRents, adoptUnknown }, leadership, log));
     events.startSending();
   };
@@ -496,8 +499,11 @@ function watchChain(
     readIndexRestart: () => readRestartSlot(attachedIndex(views)),
     async compare() {
       if (!(await leadership.leads('restart'))) return false;
-      await compareEnds({ chain, journal, views }, log);
-      return true;
+      // Another relay's node may answer.
+      return compareEnds({ chain, journal, views }, log).catch(async (error) => {
+        await leadership.leave();
+        throw error;
+      });
     },
     now: () => Date.now(),
     log,

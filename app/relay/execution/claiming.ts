@@ -27,7 +27,10 @@ import { OPEN_WINDOW_SECONDS } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps } from './step.ts';
 
-/** How long a call waits for earlier calls that reserve the money or the gas balance that it needs. */
+/**
+ * How long a call waits, beyond a finality, for earlier calls that reserve the money or the gas balance that it needs:
+ * their opens free it once they are final.
+ */
 const MAX_WAIT_MS = 5_000;
 export const RETRY_SECONDS = 5;
 /** By then the relay has read the chain's clock again. */
@@ -115,10 +118,11 @@ function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
 export function createClaiming(deps: EngineDeps, reservations: Reservations, starting: Set<string>) {
   const { chain, journal, usdcMint, budgets } = deps;
   const { obstacleTo, readFunds, fundsOf, requireNotRunning } = createFunding(deps);
+  const maxWaitMs = MAX_WAIT_MS + chain.finality.ms;
 
   /** Returns the row and the chain's time of acceptance. Throws ApiError. */
   async function claim(wanted: Claim): Promise<{ row: JournalRow; now: bigint }> {
-    const attempt: Attempt = { ...wanted, patientUntil: performance.now() + MAX_WAIT_MS, known: null };
+    const attempt: Attempt = { ...wanted, patientUntil: performance.now() + maxWaitMs, known: null };
     for (;;) {
       const claimed = await tryOnce(attempt);
       if (claimed) return claimed;
@@ -173,7 +177,7 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     if (obstacle !== null || holds === 'passed') {
       await attempt.ticket.again();
       // The wait in the queue has its own limit.
-      attempt.patientUntil = performance.now() + MAX_WAIT_MS;
+      attempt.patientUntil = performance.now() + maxWaitMs;
       return;
     }
     if (holds === null || performance.now() >= patientUntil) {

@@ -9,7 +9,7 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
 import type { DepositCall, Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
-import { adoptOrphans } from './orphans.ts';
+import { adoptOrphans, parkLanded } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
 import { countRents } from './rents.ts';
@@ -31,6 +31,8 @@ export interface RunningEngine extends Engine {
    * addresses, or all records of the chain.
    */
   adoptOrphans(records?: readonly string[]): Promise<number>;
+  /** Parks these rows: their opens have landed although their deposits count as returned. */
+  parkLanded(rows: readonly Pick<JournalRow, 'execution_id' | 'state'>[]): Promise<void>;
   /** Takes the rows of dead relays, and continues every unfinished row that nobody works on. */
   recover(): Promise<void>;
   /** Records which of the lent rents were returned. */
@@ -108,6 +110,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     outcomeOf: (executionId: string) => outcomeOf(deps, executionId, newLive({ isFresh: false })),
     inFlight: work.count,
     adoptOrphans: (records) => adoptOrphans(deps, log, records),
+    parkLanded: (rows) => parkLanded(deps, log, rows),
     recover: () => recover(deps, work, beginning),
     countRents: () => countRents(chain, journal),
     idle: work.idle,

@@ -18,6 +18,7 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import type { ClaimedExecution } from '../ledger/claims.ts';
 import type { Way } from '../ledger/funding.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import type { EngineDeps } from './step.ts';
 
 /** The row of a record with a lost request. */
@@ -86,6 +87,18 @@ export async function adoptOrphans(
     adopted += 1;
   }
   return adopted;
+}
+
+/** Parks rows whose open has landed although their deposit counts as returned. They are refunded like orphans. */
+export async function parkLanded(
+  { journal }: Pick<EngineDeps, 'journal'>,
+  log: Logger,
+  rows: readonly Pick<JournalRow, 'execution_id' | 'state'>[],
+): Promise<void> {
+  for (const row of rows) {
+    await journal.parkEnded(row);
+    log.error({ execution_id: row.execution_id }, 'parked an execution: its open has landed after it was given up');
+  }
 }
 
 async function readOpen(chain: Pick<RelayChain, 'read'>, records: readonly string[]): Promise<ExecutionRecord[]> {

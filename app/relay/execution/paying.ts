@@ -2,6 +2,7 @@
  * Takes a payment: creates the deposit's accounts, signs the payment, and opens the execution once the money is there.
  * We sign only one payment for each deposit. It is on the disk before it is sent, so a repeat never pays twice.
  */
+import { VersionedTransaction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import {
@@ -18,9 +19,6 @@ import {
 import type { Returning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen, storedDeposit, storedPayment } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
-
-/** From this age on, an interrupted payment may have expired. An expired one is not signed. */
-const OLD_MS = 15_000;
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet');
 const SENT_BACK: Why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' };
@@ -84,7 +82,11 @@ function createPayment(
     // A thief of a relay authority can prepare the deposit again for itself. A payment that we do not sign cannot land.
     if (at.deposit.caller.toBase58() !== row.wallet) return endUnpaid(row, live, at, NOT_OURS);
     if (isPaid(row, at)) return notePaid(row, at);
-    const why = (await whyNotToPay(chain, row, at)) ?? whyNotToOpen(row, at) ?? (await whyItWouldFail(chain, row));
+    const why =
+      whyNotToPay(row, at) ??
+      whyNotToOpen(row, at) ??
+      (await whyItWouldFail(chain, row)) ??
+      (await whyItIsTooLate(chain, row));
     if (why) return giveBack(row, at, why);
     await journal.paySigned(row, chain.countersign(row.pay_transaction!, row.pay_last_valid_height!));
     return 'next';
@@ -155,14 +157,21 @@ async function whyItWouldFail(
   return fails ? unpaid('The payment would fail on-chain') : null;
 }
 
-async function whyNotToPay(
+/**
+ * A dead payment is not signed: nobody would know that it is dead before its last height, up to 150 blocks later. The
+ * deposit took a finality or more since the payment was checked, and the relay may have been down. Throws if the node
+ * does not answer.
+ */
+async function whyItIsTooLate(
   chain: EngineDeps['chain'],
-  row: JournalRow,
-  { payable, now, deposit }: DepositAt,
+  { pay_transaction: payment }: JournalRow,
 ): Promise<Why | null> {
+  const { recentBlockhash } = VersionedTransaction.deserialize(payment!).message;
+  return (await chain.lastHeightOf(recentBlockhash)) === null ? unpaid('The payment has expired') : null;
+}
+
+function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Why | null {
   if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
   if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit for this payment has expired or expires soon');
-  if (Date.now() - Number(row.created_ms) < OLD_MS) return null;
-  const { blockHeight } = await chain.finalized();
-  return blockHeight > row.pay_last_valid_height! ? unpaid('The payment has expired') : null;
+  return null;
 }

@@ -1,7 +1,7 @@
 /**
- * After a restart of the cluster, compares the ended rows with the chain. The index has been rebuilt before, so only rows
- * that it shows another way are looked up. A row that does not fit its record is parked: then it ends as its record
- * says, or an operator must decide. The comparison itself moves no money.
+ * After a restart of the cluster, compares the rows with the chain. The index has been rebuilt before, so only rows that
+ * it shows another way are looked up. The comparison itself moves no money: it moves rows back to where their records
+ * are, and from there the relay ends them as always. Nothing else in the relay takes an end back.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -18,45 +18,84 @@ import { isByWallet } from './orphans.ts';
 const BATCH = 99;
 
 interface Comparing {
-  chain: Pick<RelayChain, 'readAgreed' | 'hasSucceeded'>;
-  journal: Pick<Journal, 'parkEnded'>;
+  chain: Pick<RelayChain, 'readAgreed' | 'readPast' | 'hasSucceeded'>;
+  journal: Pick<Journal, 'parkEnded' | 'settleAgain' | 'endLost'>;
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
 }
 
-/** Returns the number of rows that were parked. Throws if the node does not answer, or two nodes disagree. */
-export async function compareEnds({ chain, journal, views }: Comparing, log: Logger): Promise<number> {
-  let parked = 0;
+/**
+ * False while opens that the cluster lost could still land on it again: compare once more then. Throws if the node does
+ * not answer, or two nodes disagree.
+ */
+export async function compareEnds({ chain, journal, views }: Comparing, log: Logger): Promise<boolean> {
+  let isDone = true;
+  const addressesOf = (rows: readonly Doubted[]) => rows.map((row) => findExecution(parseUuid(row.execution_id)!));
+
+  /** Ends rows whose opens the cluster lost. False while one of these opens could still land again. */
+  async function endLost(rows: readonly Doubted[]): Promise<boolean> {
+    let height = 0n;
+    for (const { open_last_valid_height: last } of rows) if (last !== null && last > height) height = last;
+    const past = await chain.readPast(addressesOf(rows), height);
+    if (!past) return false;
+    for (const [at, row] of rows.entries()) {
+      if (past.accounts[at]) continue;
+      await journal.endLost(row, past.now);
+      log.error(
+        { execution_id: row.execution_id, state: row.state },
+        'ended an execution: the restart of the cluster lost it, and its caller has paid nothing',
+      );
+    }
+    return true;
+  }
+
   for (let page = await readDoubted(views, ''); page; page = await readDoubted(views, page.last)) {
     for (const rows of chunks(page.rows, BATCH)) {
-      const addresses = rows.map((row) => findExecution(parseUuid(row.execution_id)!));
-      const { accounts, now } = await chain.readAgreed(addresses);
+      const { accounts, now } = await chain.readAgreed(addressesOf(rows));
+      const lost: Doubted[] = [];
       for (const [at, row] of rows.entries()) {
         const data = accounts[at]?.data;
-        if (await fits(chain, row, data ? decodeAccount('ExecutionRecord', data) : null, now)) continue;
-        await journal.parkEnded(row);
+        const record = data ? decodeAccount('ExecutionRecord', data) : null;
+        if (await fits(chain, row, record, now)) continue;
+        if (!record && row.indexed_id === null) {
+          lost.push(row);
+          continue;
+        }
+        // The result was delivered, so its creator is to be paid. A parked row would be refunded.
+        const isPaidAgain = row.state === 'settled' && record?.status === 'open' && row.settle_signature !== null;
+        await (isPaidAgain ? journal.settleAgain(row) : journal.parkEnded(row));
         log.error(
-          { execution_id: row.execution_id, state: row.state },
-          'parked an execution: after the restart of the cluster, its record does not show the end in the ledger',
+          { execution_id: row.execution_id, state: row.state, becomes: isPaidAgain ? 'verified' : 'parked' },
+          'continue an execution: after the restart of the cluster, its record does not show the end in the ledger',
         );
-        parked += 1;
       }
+      if (lost.length > 0 && !(await endLost(lost))) isDone = false;
     }
   }
-  return parked;
+  return isDone;
 }
 
-/** True if the record, or its absence, fits the end of a row. */
+/** True if the record, or its absence, fits a row. A row that has not ended fits every record, and follows it. */
 async function fits(
   chain: Comparing['chain'],
   { state, settled_at, open_signature }: Doubted,
   record: ExecutionRecord | null,
   now: bigint,
 ): Promise<boolean> {
-  const isUnopened = state === 'void' || state === 'returned';
-  // A closed record was refunded; an archived one has ended long enough ago.
-  if (!record) return state !== 'settled' || now - (settled_at ?? now) >= BigInt(constants.endedRecordSeconds);
-  // A wallet may open a record itself under the id of a call that was never opened.
-  if (isUnopened) return isByWallet(record) && !(open_signature && (await chain.hasSucceeded(open_signature)));
-  return record.status !== 'open' && (record.status === 'refunded') === (state === 'refunded');
+  switch (state) {
+    case 'void':
+    case 'returned':
+      // A wallet may open a record itself under the id of a call that was never opened.
+      if (!record) return true;
+      return isByWallet(record) && !(open_signature && (await chain.hasSucceeded(open_signature)));
+    case 'refunded':
+      // A closed record was refunded.
+      return !record || record.status === 'refunded';
+    case 'settled':
+      if (record) return record.status !== 'open' && record.status !== 'refunded';
+      // An archived record has ended long enough ago.
+      return now - (settled_at ?? now) >= BigInt(constants.endedRecordSeconds);
+    default:
+      return record !== null;
+  }
 }

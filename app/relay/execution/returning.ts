@@ -38,8 +38,11 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   /** Sends the return until the deposit is gone, or stays without its money. */
   async function sendBack(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
-    // A node was wrong: the open has landed after all. Otherwise the record is one that the payer opened itself.
-    if (at.record && isOpenedFrom(row, at) && row.open_signature && (await chain.hasSucceeded(row.open_signature))) {
+    // A node was wrong: the open has landed after all.
+    if (at.record && isOpenedFrom(row, at) && row.open_signature) {
+      // A node may lag or have dropped the status. If the payer opened the same record itself, the row ends once that
+      // record is closed.
+      if (!(await chain.hasSucceeded(row.open_signature))) return 'wait';
       log.error({ execution_id: row.execution_id }, 'parked an execution: its open has landed after it was given up');
       await journal.parked(row, { record: at.record, slot: at.slot });
       return 'rest';

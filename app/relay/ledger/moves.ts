@@ -6,7 +6,11 @@ import type { Written } from '../../database/groupCommit.ts';
 import type { ExecutionState, JournalRow } from './tables.ts';
 import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
 
-/** For each state, the states that may move to it. A state that may move to itself has bytes that are signed again. */
+/**
+ * For each state, the states that may move to it. A state that may move to itself has bytes that are signed again. No end
+ * is taken back here. `unfinished.ts` does that with statements of its own: if a node was wrong about an open
+ * (`execution/orphans.ts`), and if a restart of the cluster took final blocks back (`execution/restarted.ts`).
+ */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   deposit_signed: ['accepted'],
   deposit_confirmed: ['deposit_signed'],

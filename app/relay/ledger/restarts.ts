@@ -1,4 +1,4 @@
-/** The last restart of the cluster that this ledger knows, and the ended rows that do not fit the index. */
+/** The last restart of the cluster that this ledger knows, and the rows that do not fit the index. */
 import { type Kysely, sql } from 'kysely';
 import type { JournalRow, LedgerDatabase, LedgerTables } from './tables.ts';
 
@@ -19,29 +19,36 @@ export async function storeRestart(ledger: Kysely<LedgerTables>, slot: bigint): 
 /** Rows of one page: a join of some milliseconds. */
 const PAGE = 1_000;
 
-export type Doubted = Pick<JournalRow, 'execution_id' | 'state' | 'settled_at' | 'open_signature'>;
+export type Doubted = Pick<
+  JournalRow,
+  'execution_id' | 'state' | 'settled_at' | 'open_signature' | 'open_last_valid_height' | 'settle_signature'
+> & {
+  /** Null if the index does not know the execution. */
+  indexed_id: string | null;
+};
 
 /**
- * The ended rows of a page that the index does not show the same way, in order of their ids, and the last id of the
- * page; null after the last page.
+ * The ended rows of a page that the index does not show the same way, and its opened rows that the index does not know,
+ * in order of their ids; with the last id of the page. Null after the last page.
  */
 export async function readDoubted(
   views: Kysely<LedgerDatabase>,
   after: string,
 ): Promise<{ rows: Doubted[]; last: string } | null> {
-  const page = sql`SELECT execution_id, state, settled_at, open_signature FROM executions
-    WHERE execution_id > ${after} ORDER BY execution_id LIMIT ${sql.lit(PAGE)}`;
+  const page = sql`SELECT execution_id, state, settled_at, open_signature, open_last_valid_height, settle_signature
+    FROM executions WHERE execution_id > ${after} ORDER BY execution_id LIMIT ${sql.lit(PAGE)}`;
   const { rows: ends } = await sql<{
     last: string | null;
   }>`SELECT max(execution_id) AS last FROM (${page}) AS page`.execute(views);
   const last = ends[0]?.last ?? null;
   if (last === null) return null;
   const { rows } = await sql<Doubted>`
-    SELECT j.execution_id, j.state, j.settled_at, j.open_signature
+    SELECT j.*, c.execution_id AS indexed_id
     FROM (${page}) AS j LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
     WHERE (j.state = 'settled' AND coalesce(c.status, 'open') IN ('open', 'refunded'))
       OR (j.state = 'refunded' AND coalesce(c.status, 'open') <> 'refunded')
       OR (j.state IN ('returned', 'void') AND c.execution_id IS NOT NULL)
+      OR (j.state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND c.execution_id IS NULL)
     ORDER BY j.execution_id`.execute(views);
   return { rows, last };
 }

@@ -7,8 +7,31 @@ import type { Writing } from './writing.ts';
 /** Rows per transfer; the next one follows half a second later. */
 const TAKEN_AT_ONCE = 500;
 
+type Moved = Pick<JournalRow, 'execution_id' | 'state'>;
+
+/** The columns of an end, without one. */
+const NOT_ENDED = {
+  settled_at: null,
+  creator_amount: null,
+  platform_amount: null,
+  refund_state: null,
+  is_waiting: 0n,
+  error_code: null,
+  error_message: null,
+};
+
 /** The unfinished rows of one journal. */
 export function createUnfinished({ db, owner }: Writing) {
+  /** Moves a row of any relay, unless it has moved since it was read. It belongs to no relay after that. */
+  async function moveAnyones({ execution_id: id, state }: Moved, changes: Partial<JournalRow>): Promise<void> {
+    await db
+      .updateTable('executions')
+      .set({ ...changes, lease_owner: null, rest_until_ms: 0n })
+      .where('execution_id', '=', id)
+      .where('state', '=', state)
+      .execute();
+  }
+
   return {
     /** Recovery leaves the row alone until then. */
     async restUntil(id: string, untilMs: number): Promise<void> {
@@ -47,16 +70,19 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
-    /** Doubts the end of a row. Any relay continues it: as its record says, or by an operator. */
-    async parkEnded({ execution_id: id, state }: Pick<JournalRow, 'execution_id' | 'state'>): Promise<void> {
-      const ended = { settled_at: null, creator_amount: null, platform_amount: null, refund_state: null };
-      await db
-        .updateTable('executions')
-        .set({ state: 'parked', lease_owner: null, ...ended })
-        .where('execution_id', '=', id)
-        .where('state', '=', state)
-        .execute();
-    },
+    /** Doubts the end of a row. Any relay then continues it, and it ends as its record says. */
+    parkEnded: (row: Moved) => moveAnyones(row, { state: 'parked', ...NOT_ENDED }),
+    /** Doubts that a row is paid. Any relay then sends its settle again, signed anew where it is dead. */
+    settleAgain: (row: Moved) => moveAnyones(row, { state: 'verified', rebuilds: 0n, ...NOT_ENDED }),
+    /** Ends a row whose open is on no chain any more. Its caller has paid nothing. */
+    endLost: (row: Moved, endedAt: bigint) =>
+      moveAnyones(row, {
+        ...NOT_ENDED,
+        state: 'void',
+        settled_at: endedAt,
+        error_code: 'service_unavailable',
+        error_message: 'The Solana cluster was restarted and lost this call. Nothing was charged.',
+      }),
     /** The rows, out of these, that another process has taken. */
     async takenByOthers(ids: readonly string[]): Promise<string[]> {
       const rows = await db
@@ -127,4 +153,24 @@ export async function readUnknownOpen(views: Kysely<LedgerDatabase>, overAt?: bi
     .select('c.record')
     .execute();
   return rows.map(({ record }) => record);
+}
+
+/**
+ * Rows whose deposit counts as returned, or is being returned, although it paid for an open record: its open has landed
+ * after all. The index knows that from the open itself, also when no node has its status any more.
+ */
+export function readLandedReturns(
+  views: Kysely<LedgerDatabase>,
+): Promise<Pick<JournalRow, 'execution_id' | 'state'>[]> {
+  return (
+    views
+      .selectFrom('chain.executions as c')
+      .innerJoin('executions as j', 'j.execution_id', 'c.execution_id')
+      // A literal, as in the partial index.
+      .where(sql<boolean>`c.status = 'open'`)
+      .where('j.state', 'in', ['returning', 'returned'])
+      .whereRef('c.deposit', '=', 'j.deposit')
+      .select(['j.execution_id', 'j.state'])
+      .execute()
+  );
 }

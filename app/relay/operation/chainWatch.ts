@@ -18,7 +18,7 @@ const OLD_MS = 15_000 - FAST.ms;
 const OLD_ADVICE =
   'The newest final block of the node is old. Check the node, and the clock of this machine. New executions are accepted again when the node has caught up.';
 const RESTART_ADVICE =
-  'The cluster was restarted. New executions are accepted again when the indexer has rebuilt its tables and the ledger was compared with the chain. Look for parked executions then.';
+  'The cluster was restarted. New executions are accepted again when the indexer has rebuilt its tables and the ledger was compared with the chain. The log then names each execution that the restart has changed.';
 
 export interface ChainWatch {
   /** Looks once. Throws if the node does not answer. */
@@ -29,12 +29,12 @@ export interface ChainWatch {
 }
 
 export function createChainWatch(options: {
-  chain: Pick<RelayChain, 'readAgreed' | 'finality'>;
+  chain: Pick<RelayChain, 'read' | 'readAgreed' | 'finality'>;
   ledger: Kysely<LedgerTables>;
   gate: Pick<Gate, 'set'>;
   /** The restart for which the index was built; null if it has not been built. */
   readIndexRestart(): Promise<bigint | null>;
-  /** Compares the ledger with the chain. Runs in one relay at a time; false if another relay does it. */
+  /** Compares the ledger with the chain. Runs in one relay at a time; false if another relay does it, or if it has to run again. */
   compare(): Promise<boolean>;
   /** Unix milliseconds. */
   now(): number;
@@ -48,6 +48,7 @@ export function createChainWatch(options: {
   /** The restart that was last reported. */
   let reported: bigint | null = null;
   let timer: NodeJS.Timeout | undefined;
+  let ticker: NodeJS.Timeout | undefined;
   let isOver = false;
 
   function setAge(): void {
@@ -60,7 +61,15 @@ export function createChainWatch(options: {
     gate.set('chain_behind', isOld, OLD_ADVICE);
   }
 
-  async function followRestart(present: bigint): Promise<void> {
+  /** A node that lags behind another one does not matter: the relay reads from one that is up. */
+  async function readClock(): Promise<void> {
+    clock = (await chain.read([])).now;
+    setAge();
+  }
+
+  async function followRestart(): Promise<void> {
+    const { accounts } = await chain.readAgreed([LAST_RESTART_ADDRESS]);
+    const present = lastRestartIn(accounts[0]);
     if ((await readRestart(ledger, present)) === present) return gate.set('chain_restarted', false);
     gate.set('chain_restarted', true, RESTART_ADVICE);
     if (reported !== present) {
@@ -73,30 +82,40 @@ export function createChainWatch(options: {
     log.info('the ledger was compared with the chain after the restart of the cluster');
   }
 
-  async function look(): Promise<void> {
-    try {
-      const { accounts, now } = await chain.readAgreed([LAST_RESTART_ADDRESS]);
-      clock = now;
-      await followRestart(lastRestartIn(accounts[0]));
-    } finally {
-      // Without an answer, the last reading grows old.
-      setAge();
-    }
+  let isReading = false;
+  function readClockAgain(): void {
+    // Without an answer, the last reading grows old.
+    setAge();
+    if (isReading) return;
+    isReading = true;
+    readClock()
+      .catch((error) => log.warn({ error }, 'cannot read the clock of the chain'))
+      .finally(() => {
+        isReading = false;
+      });
   }
 
-  async function lookAgain(): Promise<void> {
-    await look().catch((error) => log.warn({ error }, 'cannot read the state of the cluster'));
+  async function followAgain(): Promise<void> {
+    await followRestart().catch((error) => log.warn({ error }, 'cannot follow restarts of the cluster'));
     if (isOver) return;
-    timer = setTimeout(lookAgain, LOOK_MS);
+    timer = setTimeout(followAgain, LOOK_MS);
     timer.unref();
   }
 
   return {
-    look,
-    start: () => void lookAgain(),
+    async look() {
+      await readClock();
+      await followRestart();
+    },
+    start() {
+      void followAgain();
+      // On its own: a comparison may take long, and a node may not answer.
+      ticker = setInterval(readClockAgain, LOOK_MS).unref();
+    },
     end() {
       isOver = true;
       clearTimeout(timer);
+      clearInterval(ticker);
     },
   };
 }

@@ -146,7 +146,7 @@ describe('the cluster', function () {
     expect(after.treasury).to.equal(before.treasury + FEE);
   });
 
-  it('takes no new calls after a restart until index and ledger fit it, and parks ends that the chain does not show', async () => {
+  it('takes no new calls after a restart until index and ledger fit it, and takes back what the chain does not show', async () => {
     relay = await start();
     const ids: string[] = [];
     for (const task of ['lost', 'other end', 'as before']) ids.push((await execute(relay, task)).body.execution_id);
@@ -156,6 +156,8 @@ describe('the cluster', function () {
       return ids.every((id) => rows.some((row) => row.execution_id === id));
     });
     const before = await market.balances();
+    // No block can take the lost open again.
+    await market.node.outlive();
     // As if the chain had lost the one and ended the other.
     const gone = randomUUID();
     await market.query(
@@ -173,7 +175,7 @@ describe('the cluster', function () {
     expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([503, 'service_unavailable']);
     await until('the index is built again, and the relay is ready', async () => (await problemsOf(relay)).length === 0);
     await until('the other one has ended as its record says', async () => (await stateOf(other!)) === 'settled');
-    expect([await stateOf(gone), await stateOf(kept!)]).to.deep.equal(['parked', 'settled']);
+    expect([await stateOf(gone), await stateOf(kept!)]).to.deep.equal(['void', 'settled']);
     expect(await market.balances()).to.deep.equal(before);
     expect((await execute(relay, 'after the restart')).status).to.equal(200);
     // The next start compares nothing.

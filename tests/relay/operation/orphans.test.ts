@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readUnknownOpen } from '../../../app/relay/ledger/unfinished.ts';
-import { createRows, EPOCH } from '../../harness/edge/rows.ts';
+import { createJournal } from '../../../app/relay/ledger/journal.ts';
+import { readLandedReturns, readUnknownOpen } from '../../../app/relay/ledger/unfinished.ts';
+import { createRows, EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 
 describe('open records without a row', () => {
@@ -35,5 +36,37 @@ describe('open records without a row', () => {
     expect(await readUnknownOpen(tables.views.db, deadline - 1n)).to.deep.equal([landedAfterAll]);
     expect(await readUnknownOpen(tables.views.db, deadline)).to.have.members([landedAfterAll, unknown]);
     expect(await readUnknownOpen(tables.views.db)).to.have.members([landedAfterAll, unknown]);
+  });
+
+  it('are also those of returned deposits that paid for them: their rows are parked, and keep what can prove it', async () => {
+    const rows = createRows(tables.index.db, tables.ledger.db, { nowMs: EPOCH * 1_000 });
+    const terms = { wallet: 'payer', listing: 'listing', error_code: 'agent_paused', error_message: 'Sent back' };
+    const add = async (state: 'returned' | 'returning', record: { isOurs: boolean; status?: 'refunded' } | null) => {
+      const ended = { settled_at: BigInt(EPOCH), refund_state: 'done' as const };
+      const signed = { open_signature: 'our open', open_transaction: Buffer.from([1]) };
+      const execution_id = newExecutionId();
+      const deposit = `deposit of ${execution_id}`;
+      await rows.addJournal({ ...terms, ...ended, ...signed, execution_id, state, deposit });
+      const found = { execution_id, caller: 'payer', listing: 'listing', status: record?.status ?? ('open' as const) };
+      if (record) await rows.addRecord({ ...found, deposit: record.isOurs ? deposit : null });
+      return execution_id;
+    };
+    const landed = await add('returned', { isOurs: true });
+    const landing = await add('returning', { isOurs: true });
+    // Opened by the payer itself, refunded since, or never opened.
+    await add('returned', { isOurs: false });
+    await add('returned', { isOurs: true, status: 'refunded' });
+    await add('returned', null);
+    const found = await readLandedReturns(tables.views.db);
+    expect(found.map((row) => row.execution_id)).to.have.members([landed, landing]);
+    const journal = createJournal(tables.writes, tables.ledger.db, 'leader');
+    for (const row of found) await journal.parkEnded(row);
+    for (const id of [landed, landing]) {
+      const row = (await journal.get(id))!;
+      expect(row).to.include({ state: 'parked', lease_owner: null, refund_state: null, settled_at: null });
+      expect(row).to.include({ open_signature: 'our open', deposit: `deposit of ${id}`, task: 'a task' });
+      expect([row.error_code, row.error_message]).to.deep.equal([null, null]);
+    }
+    expect(await readLandedReturns(tables.views.db)).to.deep.equal([]);
   });
 });

@@ -8,7 +8,7 @@ import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
 import { DAY_MS } from '../../../app/relay/ledger/funding.ts';
-import { accountDiscriminator } from '../../../app/sdk/program/program.ts';
+import { accountDiscriminator, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
@@ -128,6 +128,37 @@ describe('waiting refunds', () => {
       expect((await mine.get(id))!.refund_state).to.equal(state);
       expect(simulated).to.equal(expected);
     }
+  });
+
+  it('wait for a node that does not know their open, while its record is there and the deposit is gone', async () => {
+    const [deposit, listing] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+    const record = { owner: MINT, data: Buffer.alloc(1_024) };
+    record.data.set(accountDiscriminator('ExecutionRecord'));
+    listing.toBuffer().copy(record.data, RECORD_OFFSETS.listing);
+    record.data.writeBigUInt64LE(1n, RECORD_OFFSETS.price);
+    let hasStatus = false;
+    const chain = {
+      readAgreed: async () => ({ accounts: [record, null, null, null, null], now: 1n, slot: 1 }),
+      hasSucceeded: async () => hasStatus,
+    };
+    const log = { error: () => undefined };
+    const deps = { chain, journal: mine, usdcMint: MINT, budgets: free().budgets, log } as unknown as EngineDeps;
+    const ending = { isDead: () => false } as unknown as Ending;
+    const { sendBack } = createReturning(deps, ending, new AbortController().signal);
+    const id = '00000000-0000-8000-8000-000000000003';
+    const terms = { deposit: deposit.toBase58(), wallet: MINT.toBase58(), listing: listing.toBase58() };
+    const claimed = { ...depositOf(id, terms), request_hash: '00'.repeat(32) };
+    const row = await mine.claimDeposit(claimed, Date.now(), free());
+    await mine.depositSigned(row, SIGNED);
+    await mine.depositConfirmed(row);
+    await mine.paid(row, 1);
+    await mine.openSigned(row, SIGNED, 60n);
+    await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+    expect(await sendBack(row, newLive({ isFresh: false }))).to.equal('wait');
+    expect((await mine.get(id))!.state).to.equal('returning');
+    hasStatus = true;
+    expect(await sendBack(row, newLive({ isFresh: false }))).to.equal('rest');
+    expect((await mine.get(id))!.state).to.equal('parked');
   });
 
   it('count the loan of a deposit whose return waits apart from the other loans, until it ends', async () => {

@@ -301,6 +301,26 @@ describe('attacks on the x402 API', function () {
     expect((await buy({ task: 'late' }, accepted)).status).to.equal(200);
   });
 
+  it('does not sign a payment that expires while its deposit is made', async () => {
+    const payer = await rich();
+    const task = stopAt('depositConfirmed:before', 'too late');
+    const accepted = await quote({ task });
+    const before = await lamports(feePayer);
+    const answering = buy({ task }, accepted, {}, payer);
+    await until('the deposit is prepared', async () => relay.standing.has(task));
+    await market.node.outlive();
+    relay.process.send({ release: task });
+    const answer = await answering;
+    expect([reasonOf(answer), answer.body.error.message]).to.deep.equal([
+      'payment_failed',
+      'The payment has expired. Nothing was paid.',
+    ]);
+    const rows = await market.query('ledger', `SELECT state, pay_signature FROM executions WHERE task = '${task}'`);
+    expect(rows).to.deep.equal([{ state: 'void', pay_signature: null }]);
+    expect([await usdcOf(payer), before - (await lamports(feePayer))]).to.deep.equal([TOTAL, 0]);
+    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+  });
+
   it('refuses a quote after two minutes by the clock of the relay', async () => {
     const accepted = await quote({ task: 'old' });
     const left = Date.parse(accepted.extra.expires_at) - Date.now();
