@@ -7,7 +7,14 @@
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { chunks } from '../app/process/chunks.ts';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
-import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
+import {
+  type Invocation,
+  type ProgramInstruction,
+  readAddresses,
+  readArguments,
+  readInvocations,
+  readReason,
+} from './invocations.ts';
 import {
   archiveRow,
   configRow,
@@ -106,15 +113,16 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
 
 /**
  * Reads the state after a transaction: of the accounts that it may have changed, or of all that it names. Throws if the
- * node has not reached the transaction's slot yet.
+ * node has not reached the transaction's slot yet. `instructions` are the program's in the transaction.
  */
 export async function readAccountRows(
   source: AccountSource,
   programId: PublicKey,
   transaction: VersionedTransactionResponse,
+  instructions: readonly ProgramInstruction[],
   which: 'changed' | 'named',
 ): Promise<AccountRows> {
-  const invocations = readInvocations(transaction, programId);
+  const invocations = readInvocations(instructions);
   // An account that is only read cannot change.
   const wanted = readAddresses(transaction).filter(({ writable }) => writable || which === 'named');
   const addresses = wanted.map(({ address }) => address);
