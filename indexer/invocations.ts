@@ -81,18 +81,18 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
  */
 function decodeBase58(text: string): Uint8Array {
   const zeros = text.length - text.replace(/^1+/, '').length;
-  const hex = zeros === text.length ? '' : valueOf(text).toString(16);
+  const hex = zeros === text.length ? '' : numberOf(text).toString(16);
   return Buffer.from('00'.repeat(zeros) + (hex.length % 2 === 0 ? hex : `0${hex}`), 'hex');
 }
 
-function valueOf(text: string): bigint {
+function numberOf(text: string): bigint {
   if (text.length <= 8) {
     let value = 0;
     for (const digit of text) value = value * 58 + ALPHABET.indexOf(digit);
     return BigInt(value);
   }
   const half = text.length >> 1;
-  return valueOf(text.slice(0, half)) * 58n ** BigInt(text.length - half) + valueOf(text.slice(half));
+  return numberOf(text.slice(0, half)) * 58n ** BigInt(text.length - half) + numberOf(text.slice(half));
 }
 
 /** The number of the reason that a `refund_execution` gives. */
