@@ -190,7 +190,7 @@ async function readRowsOf(
   // A dispute's row takes its execution's id from the record. Some dispute instructions do not write the record.
   const records = rows.disputes.map(({ record }) => record).filter((record) => !found.has(record));
   for await (const account of read(records)) addRow(account);
-  for (const listing of listings) rows.listings.push(await readListing(source, at.slot, listing));
+  rows.listings.push(...(await readListings(source, at.slot, [...listings])));
   return { rows, found };
 }
 
@@ -218,14 +218,26 @@ async function* readAccounts(
   }
 }
 
-/** A listing and its collateral are made together and never closed. One call reads both at one slot. */
-async function readListing(source: AccountSource, minContextSlot: number, listing: string): Promise<ListingRow> {
-  const address = new PublicKey(listing);
-  const { context, value } = await readAtLeast(source, [address, findCollateral(address)], minContextSlot);
-  const [account, collateral] = value;
-  if (!account || !collateral) throw new Error(`the node does not have the listing ${listing} and its collateral`);
-  const held = decodeAccount('CreatorCollateral', collateral.data);
-  return listingRow(address, decodeAccount('AgentListing', account.data), held, BigInt(context.slot));
+/** A listing and its collateral are made together and never closed. One call reads both, at one slot. */
+async function readListings(
+  source: AccountSource,
+  minContextSlot: number,
+  listings: readonly string[],
+): Promise<ListingRow[]> {
+  const rows: ListingRow[] = [];
+  for (const some of chunks(listings, ACCOUNTS_PER_CALL / 2)) {
+    const addresses = some.map((listing) => new PublicKey(listing));
+    const pairs = addresses.flatMap((address) => [address, findCollateral(address)]);
+    const { context, value } = await readAtLeast(source, pairs, minContextSlot);
+    for (const [index, address] of addresses.entries()) {
+      const [account, collateral] = [value[2 * index], value[2 * index + 1]];
+      if (!account || !collateral)
+        throw new Error(`the node does not have the listing ${some[index]} and its collateral`);
+      const held = decodeAccount('CreatorCollateral', collateral.data);
+      rows.push(listingRow(address, decodeAccount('AgentListing', account.data), held, BigInt(context.slot)));
+    }
+  }
+  return rows;
 }
 
 async function readGone(
