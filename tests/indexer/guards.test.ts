@@ -5,21 +5,21 @@
 import { type ConfirmedSignatureInfo, type Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
+import { CLOCK_ADDRESS } from '../../app/sdk/program/clock.ts';
 import { findCollateral, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { LAST_RESTART_ADDRESS } from '../../app/solana/lastRestart.ts';
+import { LAST_RESTART_ADDRESS, readLastRestart } from '../../app/solana/lastRestart.ts';
 import { connectForReading } from '../../app/solana/rpc.ts';
 import { readPresentRows } from '../../indexer/accounts.ts';
 import { claimChain } from '../../indexer/identity.ts';
 import type { IndexerOptions } from '../../indexer/indexer.ts';
-import { createKeeper } from '../../indexer/keeper.ts';
+import { createKeeper, type KeeperOptions } from '../../indexer/keeper.ts';
 import { RESCAN_SLOTS } from '../../indexer/late.ts';
 import { createNotices } from '../../indexer/notices.ts';
 import { openPlace } from '../../indexer/open.ts';
-import { readRestartSlot } from '../../indexer/read.ts';
 import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { change, dump, IndexerBench, query } from './harness.ts';
+import { change, dump, IndexerBench, query, queryDuringRebuild } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
@@ -58,6 +58,31 @@ describe('indexer, guards against the node', () => {
     await market.node.rpc('surfnet_timeTravel', [{ absoluteSlot }]);
     await until('final', async () => (await connection.getSlot('finalized')) >= absoluteSlot);
   };
+  /** A keeper whose checks are due at each look. */
+  async function openKeeper(name: string, options: Partial<KeeperOptions> = {}) {
+    const { db, close } = await openPlace(await bench.place(name));
+    const connection = connectForReading(rpc.rpcUrl, new AbortController().signal);
+    const [genesisHash, restartSlot] = [await connection.getGenesisHash(), await readLastRestart(connection)];
+    await claimChain(db, { genesisHash, programId: PROGRAM_ID.toBase58(), restartSlot });
+    const ingest = { db, connection, programId: PROGRAM_ID, notices: createNotices(), signaturePage: 1_000 };
+    const clock = { now: 1 };
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const keeper = createKeeper({
+      ingest,
+      log,
+      rebuild: async () => {},
+      rescanMs: 10,
+      repairMs: 10,
+      now: () => clock.now,
+      ...options,
+    });
+    const look = () => {
+      clock.now += 10;
+      return keeper.look();
+    };
+    return { db, look, lines, clock, close };
+  }
   const refuse = (code: number, message: string) => ({ json: { jsonrpc: '2.0', id: '1', error: { code, message } } });
 
   it('claims no slot that a lagging list does not include', async () => {
@@ -138,28 +163,7 @@ describe('indexer, guards against the node', () => {
   });
 
   it('searches on for a transaction that the node lists and does not have, and goes on meanwhile', async () => {
-    const { db, close } = await openPlace(await bench.place('unread.db'));
-    const { connection } = market.node;
-    const deps = {
-      db,
-      connection: connectForReading(rpc.rpcUrl, new AbortController().signal),
-      programId: PROGRAM_ID,
-      notices: createNotices(),
-      signaturePage: 1_000,
-    };
-    let now = 1;
-    const lines: string[] = [];
-    const log = pino({}, { write: (line: string) => void lines.push(line) });
-    const keeper = createKeeper({ ingest: deps, log, rebuild: async () => {}, rescanMs: 10, now: () => now });
-    const look = async () => {
-      now += 10;
-      return keeper.look();
-    };
-    await claimChain(db, {
-      genesisHash: await connection.getGenesisHash(),
-      programId: PROGRAM_ID.toBase58(),
-      restartSlot: 0n,
-    });
+    const { db, look, lines, close } = await openKeeper('unread.db');
     await look();
     const opened = await market.open();
     await market.verify(false);
@@ -174,7 +178,7 @@ describe('indexer, guards against the node', () => {
       const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => signature !== opened.signature);
       return { json: { ...answer, result } };
     });
-    const landed = await connection.getSlot('finalized');
+    const landed = await market.node.connection.getSlot('finalized');
     await until('the rest is applied', async () => (await look()) >= BigInt(landed));
     isLeft = false;
     await look();
@@ -186,6 +190,39 @@ describe('indexer, guards against the node', () => {
     const row = db.selectFrom('executions').select('status').where('open_signature', '=', opened.signature);
     expect(await row.execute()).to.deep.equal([{ status: 'open' }]);
     await close();
+  });
+
+  it('goes on when a gap, the second list or the comparison with accounts fails', async () => {
+    const { db, look, lines, close } = await openKeeper('failing.db');
+    await look();
+    const gap = { signature: '1'.repeat(64), slot: 1n, reason: 'as a test wants it' };
+    await db.insertInto('gaps').values(gap).execute();
+    await close();
+    const again = await openKeeper('failing.db');
+    const opened = await market.open();
+    let failed = new Set<string>();
+    const fail = (what: string) => {
+      failed.add(what);
+      return refuse(-32603, `no ${what}`);
+    };
+    rpc.onCall(({ method, params }) => {
+      if (method === 'getTransaction' && params[0] === gap.signature) return fail('gap');
+      if (method === 'getSignaturesForAddress' && !(params[1] as { until?: string }).until) return fail('list');
+      if (method === 'getAccountInfo' && params[0] === CLOCK_ADDRESS.toBase58()) return fail('clock');
+      return null;
+    });
+    const landed = BigInt(await market.node.connection.getSlot('finalized'));
+    await until('applied', async () => (await again.look()) >= landed);
+    expect([...failed]).to.have.members(['gap', 'list', 'clock']);
+    const row = again.db.selectFrom('executions').select('status').where('open_signature', '=', opened.signature);
+    expect(await row.execute()).to.deep.equal([{ status: 'open' }]);
+    // The checks are made again; the gap waits for the next start.
+    failed = new Set();
+    await again.look();
+    expect([...failed]).to.have.members(['list', 'clock']);
+    for (const what of ['no gap', 'no list', 'no clock']) expect(again.lines.join(''), what).to.include(what);
+    expect(lines.join('')).to.not.include('no gap');
+    await again.close();
   });
 
   it('reads many listings and their collaterals in few requests', async () => {
@@ -256,12 +293,8 @@ describe('indexer, guards against the node', () => {
       await node.rpc('surfnet_setAccount', [LAST_RESTART_ADDRESS.toBase58(), { data: data.toString('hex') }]);
     };
     await restart(7);
-    const stored = async () => {
-      const { db, close } = await openPlace(bench.path('restarted.db'));
-      const slot = await readRestartSlot(db);
-      await close();
-      return slot;
-    };
+    const stored = async () =>
+      (await queryDuringRebuild(bench.path('restarted.db'), 'SELECT restart_slot FROM chain_meta'))[0]!.restart_slot;
     await until('rebuilt', async () => (await stored()) === 7n);
     await bench.catchUp(again);
     expect({ ...(await dump(bench.path('restarted.db'))), chain_meta: [] }).to.deep.equal({ ...whole, chain_meta: [] });
