@@ -7,7 +7,14 @@
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { chunks } from '../app/process/chunks.ts';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
-import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
+import {
+  type Invocation,
+  type ProgramInstruction,
+  readAddresses,
+  readArguments,
+  readInvocations,
+  readReason,
+} from './invocations.ts';
 import {
   archiveRow,
   configRow,
@@ -106,15 +113,16 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
 
 /**
  * Reads the state after a transaction: of the accounts that it may have changed, or of all that it names. Throws if the
- * node has not reached the transaction's slot yet.
+ * node has not reached the transaction's slot yet. `instructions` are the program's in the transaction.
  */
 export async function readAccountRows(
   source: AccountSource,
   programId: PublicKey,
   transaction: VersionedTransactionResponse,
+  instructions: readonly ProgramInstruction[],
   which: 'changed' | 'named',
 ): Promise<AccountRows> {
-  const invocations = readInvocations(transaction, programId);
+  const invocations = readInvocations(instructions);
   // An account that is only read cannot change.
   const wanted = readAddresses(transaction).filter(({ writable }) => writable || which === 'named');
   const addresses = wanted.map(({ address }) => address);
@@ -182,7 +190,7 @@ async function readRowsOf(
   // A dispute's row takes its execution's id from the record. Some dispute instructions do not write the record.
   const records = rows.disputes.map(({ record }) => record).filter((record) => !found.has(record));
   for await (const account of read(records)) addRow(account);
-  for (const listing of listings) rows.listings.push(await readListing(source, at.slot, listing));
+  rows.listings.push(...(await readListings(source, at.slot, [...listings])));
   return { rows, found };
 }
 
@@ -210,14 +218,26 @@ async function* readAccounts(
   }
 }
 
-/** A listing and its collateral are made together and never closed. One call reads both at one slot. */
-async function readListing(source: AccountSource, minContextSlot: number, listing: string): Promise<ListingRow> {
-  const address = new PublicKey(listing);
-  const { context, value } = await readAtLeast(source, [address, findCollateral(address)], minContextSlot);
-  const [account, collateral] = value;
-  if (!account || !collateral) throw new Error(`the node does not have the listing ${listing} and its collateral`);
-  const held = decodeAccount('CreatorCollateral', collateral.data);
-  return listingRow(address, decodeAccount('AgentListing', account.data), held, BigInt(context.slot));
+/** A listing and its collateral are made together and never closed. One call reads both, at one slot. */
+async function readListings(
+  source: AccountSource,
+  minContextSlot: number,
+  listings: readonly string[],
+): Promise<ListingRow[]> {
+  const rows: ListingRow[] = [];
+  for (const some of chunks(listings, ACCOUNTS_PER_CALL / 2)) {
+    const addresses = some.map((listing) => new PublicKey(listing));
+    const pairs = addresses.flatMap((address) => [address, findCollateral(address)]);
+    const { context, value } = await readAtLeast(source, pairs, minContextSlot);
+    for (const [index, address] of addresses.entries()) {
+      const [account, collateral] = [value[2 * index], value[2 * index + 1]];
+      if (!account || !collateral)
+        throw new Error(`the node does not have the listing ${some[index]} and its collateral`);
+      const held = decodeAccount('CreatorCollateral', collateral.data);
+      rows.push(listingRow(address, decodeAccount('AgentListing', account.data), held, BigInt(context.slot)));
+    }
+  }
+  return rows;
 }
 
 async function readGone(

@@ -253,5 +253,6 @@ const GAP_COLUMNS = ['signature', 'slot', 'reason'] as const;
 async function saveRaw(db: Db, { events, eventless, gaps }: Raw): Promise<void> {
   await writeRows(db, { table: 'events', columns: EVENT_COLUMNS }, events);
   await writeRows(db, { table: 'eventless_transactions', columns: ['signature', 'slot'] }, eventless);
-  await writeRows(db, { table: 'gaps', columns: GAP_COLUMNS }, gaps);
+  // A history's page is read again after a failure, and the same transaction is unreadable again.
+  await writeRows(db, { table: 'gaps', columns: GAP_COLUMNS, conflict: { key: ['signature'] } }, gaps);
 }

@@ -6,18 +6,26 @@ import type { Logger } from 'pino';
 import { applyLate } from './apply.ts';
 import type { IngestDeps } from './ingest.ts';
 import { readGaps } from './read.ts';
+import type { GapRow } from './tables.ts';
 import { readLate } from './transactions.ts';
 
-/** Applies the transactions that can be read now, the oldest first. `head` is the slot that the tables have reached. */
+/**
+ * Applies the transactions that can be read now, the oldest first. One that fails waits for the next start. `head` is the
+ * slot that the tables have reached.
+ */
 export async function closeGaps(deps: IngestDeps, head: bigint, log: Logger): Promise<void> {
   for (const gap of await readGaps(deps.db)) {
-    const { signature, slot, reason } = gap;
-    const item = await readLate(deps, gap, head);
-    if (!item || item.content.kind === 'unreadable') {
-      log.warn({ signature, slot: Number(slot) }, reason);
-      continue;
-    }
-    await applyLate(deps.db, item);
-    log.info({ signature }, 'applied a transaction that could not be read before');
+    const { signature, slot } = gap;
+    const reason = await closeGap(deps, gap, head).catch((error: Error) => error.message);
+    if (reason === null) log.info({ signature }, 'applied a transaction that could not be read before');
+    else log.warn({ signature, slot: Number(slot) }, reason);
   }
+}
+
+/** Returns why the transaction still cannot be applied; null if it is. */
+async function closeGap(deps: IngestDeps, gap: GapRow, head: bigint): Promise<string | null> {
+  const item = await readLate(deps, gap, head);
+  if (!item || item.content.kind === 'unreadable') return gap.reason;
+  await applyLate(deps.db, item);
+  return null;
 }

@@ -107,7 +107,7 @@ function keeperOf(
   return createKeeper({
     ingest: { ...source, db },
     log,
-    rebuild: () => rebuild({ path, ingest: source, log }),
+    rebuild: () => rebuild({ path, ingest: source, log, acceptPruned: true }),
     rescanMs,
     repairMs,
   });

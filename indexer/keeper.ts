@@ -8,7 +8,7 @@ import { readLastRestart } from '../app/solana/lastRestart.ts';
 import { closeGaps } from './gaps.ts';
 import { type IngestDeps, pass } from './ingest.ts';
 import { applyMissed, RESCAN_SLOTS } from './late.ts';
-import { describePruned, readRestartSlot } from './read.ts';
+import { describePruned, readProgress, readRestartSlot } from './read.ts';
 import { createRepair } from './repair.ts';
 
 const RESCAN_MS = 60_000;
@@ -74,12 +74,18 @@ export function createKeeper(options: KeeperOptions): Keeper {
   /** Lists the last slots again. */
   async function rescan(head: bigint): Promise<void> {
     if (now() < rescanAt) return;
+    rescanAt = now() + rescanMs;
     const from = (searchedTo ?? head) - RESCAN_SLOTS;
-    const applied = await applyMissed(deps, from > 0n ? from : 0n, head);
+    const { applied, unread } = await applyMissed(deps, from > 0n ? from : 0n, head);
     if (applied.length > 0)
       log.warn({ signatures: applied }, 'the node listed transactions late; they are applied now');
-    searchedTo = head;
-    rescanAt = now() + rescanMs;
+    if (unread) log.warn({ signature: unread.signature }, 'the node lists a transaction that it does not have');
+    searchedTo = unread && unread.slot < head ? unread.slot : head;
+  }
+
+  /** What only repairs must not hold up new transactions. */
+  async function attempt(what: string, action: () => Promise<void>): Promise<void> {
+    await action().catch((error: Error) => log.warn({ error: error.message }, `${what} failed; it will be tried again`));
   }
 
   return {
@@ -89,11 +95,13 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     async look() {
       await checkRestart();
+      // After a start, slots that the last process did not search again are searched.
+      searchedTo ??= (await readProgress(db))?.slot ?? null;
       const head = await pass(deps);
       if (areGapsDue) await closeGaps(deps, head, log);
       areGapsDue = false;
-      await rescan(head);
-      await repair.step(head);
+      await attempt('the second list of transactions', () => rescan(head));
+      await attempt('the comparison of rows with accounts', () => repair.step(head));
       return head;
     },
   };

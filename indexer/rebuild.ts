@@ -2,16 +2,14 @@
  * Builds the tables again from the chain, beside the present ones, and then replaces those. An indexer and readers may
  * use the index meanwhile (beside.ts).
  */
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { readLastRestart } from '../app/solana/lastRestart.ts';
-import type { SnapshotNeeded } from './apply.ts';
 import { type Beside, openBeside } from './beside.ts';
 import { claimChain } from './identity.ts';
 import { type IngestDeps, pass } from './ingest.ts';
 import { applyMissed, RESCAN_SLOTS } from './late.ts';
 import { describePruned, readPruned, readRestartSlot } from './read.ts';
-import type { IndexDatabase } from './tables.ts';
+import { Vanished } from './transactions.ts';
 
 type Source = Omit<IngestDeps, 'db' | 'onGap' | 'onPruned'>;
 
@@ -24,17 +22,22 @@ export interface RebuildOptions {
   onProgress?(slot: bigint): void;
   /** Called with the PostgreSQL sessions that delay the replacement: their transactions read the present tables. */
   onWaiting?(sessions: string): void;
+  /**
+   * Accepts a node that has forgotten old slots: their state comes from accounts, and `pruned_slots` names them. For
+   * present tables that show what the chain has lost, which are worse.
+   */
+  acceptPruned?: boolean;
 }
 
 /**
- * Builds and replaces the tables. Continues an interrupted build. If the node's history is incomplete, throws and
- * leaves the present tables alone.
+ * Builds and replaces the tables. Continues an interrupted build. If the node's history is incomplete, throws, leaves
+ * the present tables alone, and begins again the next time.
  */
 export async function rebuild(options: RebuildOptions): Promise<void> {
   const beside = await openBeside(options.path);
   try {
     await requireChain(beside, options.ingest);
-    await fill(options, beside.db());
+    await fill(options, beside);
     await beside.replace((sessions) => options.onWaiting?.(sessions));
   } finally {
     await beside.close();
@@ -51,26 +54,38 @@ async function requireChain(beside: Beside, { connection, programId }: Source): 
   await claimChain(beside.db(), chain);
 }
 
-async function fill(options: RebuildOptions, db: Kysely<IndexDatabase>): Promise<void> {
-  let gap: SnapshotNeeded | null = null;
+async function fill(options: RebuildOptions, beside: Beside): Promise<void> {
+  let hole = null as string | null;
+  const db = beside.db();
   const deps: IngestDeps = {
     ...options.ingest,
     db,
     onUnreadable: (signature, reason) =>
       options.log.warn({ signature }, `${reason}; the index has a gap until it can be read`),
+    onPruned: (slots) => options.log.warn(`${describePruned(slots)}; every account is read instead`),
     onGap(evidence) {
-      gap ??= evidence;
+      hole ??= evidence.message;
     },
   };
-  // The first pass may take hours; the second applies what arrived meanwhile.
-  options.onProgress?.(await pass(deps));
-  const head = await pass(deps);
-  // List the last slots once more before the replacement.
-  await applyMissed(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n, head);
-  const [pruned] = await readPruned(db);
-  const lack = pruned ? describePruned(pruned) : (gap as SnapshotNeeded | null)?.message;
-  if (lack)
-    throw new Error(
-      `the node's history is incomplete (${lack}), so the index was not rebuilt; use a node with the whole history`,
-    );
+  try {
+    // The first pass may take hours; the second applies what arrived meanwhile.
+    options.onProgress?.(await pass(deps));
+    const head = await pass(deps);
+    // List the last slots once more before the replacement.
+    const { unread } = await applyMissed(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n, head);
+    if (unread) throw new Vanished(unread);
+    const [pruned] = await readPruned(db);
+    // Events may be about accounts that were made in forgotten slots, and closed since.
+    if (pruned && options.acceptPruned) hole = null;
+    else if (pruned) hole = describePruned(pruned);
+  } catch (error) {
+    // Only these tables would remember the hole, and they look complete.
+    if (hole !== null) await beside.clear();
+    throw error;
+  }
+  if (hole === null) return;
+  await beside.clear();
+  throw new Error(
+    `the node's history is incomplete (${hole}), so the index was not rebuilt; use a node with the whole history`,
+  );
 }

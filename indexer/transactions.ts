@@ -8,7 +8,7 @@ import { type ReceivedTransaction, receiveTransaction, UnreadableTransaction } f
 import { type AccountRows, readAccountRows } from './accounts.ts';
 import { ApplyError } from './apply.ts';
 import type { ChainTransaction, LateTransaction } from './chainTransaction.ts';
-import { readCarried } from './invocations.ts';
+import { type ProgramInstruction, readCarried, readInstructions } from './invocations.ts';
 import type { Notices } from './notices.ts';
 
 export interface ReadDeps {
@@ -85,16 +85,22 @@ async function readFetched(deps: ReadDeps, { signature, slot }: Listed): Promise
     const heard = readHeard(deps, { ...position, hasFailed: false }, received.logs);
     return heard ?? { ...position, content: { kind: 'unreadable', reason: transaction.message } };
   }
-  const content = contentOf(transaction, signature, deps.programId);
+  const instructions = readInstructions(transaction, deps.programId);
+  const content = contentOf(transaction, signature, deps.programId, instructions);
   if (content.kind === 'events') return { ...position, content };
-  const snapshot = await readAccountRows(deps, deps.programId, transaction, 'changed');
+  const snapshot = await readAccountRows(deps, deps.programId, transaction, instructions, 'changed');
   return { ...position, content: { ...content, snapshot } };
 }
 
 /** The events of a complete log. Without one, those that the program carried in calls to itself. */
-function contentOf(transaction: VersionedTransactionResponse, signature: string, programId: PublicKey) {
+function contentOf(
+  transaction: VersionedTransactionResponse,
+  signature: string,
+  programId: PublicKey,
+  instructions: readonly ProgramInstruction[],
+) {
   const logs = transaction.meta?.logMessages;
-  const calls = readCarried(transaction, programId);
+  const calls = readCarried(instructions);
   const read = logs && readTrusted(signature, () => readEvents(logs, programId, calls));
   if (read?.complete) return { kind: 'events', events: read.events } as const;
   const carried = readTrusted(signature, () => calls.flatMap((data) => decodeEventInstruction(data) ?? []));
@@ -106,7 +112,9 @@ function contentOf(transaction: VersionedTransactionResponse, signature: string,
  * Throws UnreadableTransaction.
  */
 export async function readSnapshot(deps: ReadDeps, at: Pick<Listed, 'signature' | 'slot'>): Promise<AccountRows> {
-  return readAccountRows(deps, deps.programId, (await fetchTransaction(deps, at)).decode(), 'named');
+  const transaction = (await fetchTransaction(deps, at)).decode();
+  const instructions = readInstructions(transaction, deps.programId);
+  return readAccountRows(deps, deps.programId, transaction, instructions, 'named');
 }
 
 /**
@@ -124,8 +132,9 @@ export async function readLate(
   if (transaction instanceof UnreadableTransaction) {
     return { signature, slot, content: { kind: 'unreadable', reason: transaction.message } };
   }
-  const snapshot = await readAccountRows({ connection, minSlot }, programId, transaction, 'named');
-  return { signature, slot, content: { ...contentOf(transaction, signature, programId), snapshot } };
+  const instructions = readInstructions(transaction, programId);
+  const snapshot = await readAccountRows({ connection, minSlot }, programId, transaction, instructions, 'named');
+  return { signature, slot, content: { ...contentOf(transaction, signature, programId, instructions), snapshot } };
 }
 
 async function fetchTransaction(

@@ -272,7 +272,9 @@ async function closeRelay(running: Running): Promise<void> {
 
 /** The cluster's finality. Says what it changes for this relay. */
 async function startFinality({ rpcUrl, moreNodes, x402 }: RelayConfig, gate: Gate, log: Logger): Promise<Finality> {
-  const finality = await readFinality([rpcUrl, ...moreNodes.map((node) => node.rpcUrl)]);
+  const finality = await readFinality([rpcUrl, ...moreNodes.map((node) => node.rpcUrl)], () =>
+    log.warn({}, 'no node answers getAgGenesisCert, so the cluster counts as one without Alpenglow'),
+  );
   log.info({ finality_ms: finality.ms }, 'read how long the cluster takes to finalize a block');
   if (!x402 || finality.isFast) return finality;
   log.warn({}, X402_OFF);

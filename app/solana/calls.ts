@@ -13,15 +13,15 @@ export interface Node {
 }
 
 /** The node answered a call with an error of JSON-RPC. */
-class Refused extends Error {
-  constructor(
-    method: string,
-    message: unknown,
-    readonly code: unknown,
-  ) {
+/** The node does not do this: an error in its answer, or a status of the caller's fault. */
+export class Refused extends Error {
+  constructor(method: string, message: unknown) {
     super(`the node refused ${method}: ${String(message)}`);
   }
 }
+
+/** Statuses of a gateway that does not pass a method on. */
+const CANNOT = new Set([400, 403, 404, 405]);
 
 /** The `result` of one JSON-RPC call. Throws if the node refuses, or if its answer is malformed. */
 async function call<Result>(
@@ -36,9 +36,12 @@ async function call<Result>(
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`the node answered ${response.status} ${response.statusText}`);
-  const json = JSON.parse(text) as { result?: unknown; error?: { code?: unknown; message?: unknown } } | null;
-  if (json?.error) throw new Refused(method, json.error.message, json.error.code);
+  if (!response.ok) {
+    const answer = `${response.status} ${response.statusText}`;
+    throw CANNOT.has(response.status) ? new Refused(method, answer) : new Error(`the node answered ${answer}`);
+  }
+  const json = JSON.parse(text) as { result?: unknown; error?: { message?: unknown } } | null;
+  if (json?.error) throw new Refused(method, json.error.message);
   return schema.parse(json?.result);
 }
 
@@ -158,15 +161,7 @@ export function listSignatures(
   return call(node, 'getSignaturesForAddress', [address, options], listedAnswer);
 }
 
-/** JSON-RPC's code for an unknown method. */
-const METHOD_NOT_FOUND = -32_601;
-
-/** True if the cluster has migrated to Alpenglow. False too for a node that is older than the question. */
-export async function hasGenesisCertificate(node: Node): Promise<boolean> {
-  try {
-    return (await call(node, 'getAgGenesisCert', [], z.looseObject({}).nullable())) !== null;
-  } catch (error) {
-    if (error instanceof Refused && error.code === METHOD_NOT_FOUND) return false;
-    throw error;
-  }
+/** The cluster's certificate of its migration to Alpenglow; null if it has not migrated. Throws if the node cannot say. */
+export function readGenesisCertificate(node: Node): Promise<object | null> {
+  return call(node, 'getAgGenesisCert', [], z.looseObject({}).nullable());
 }

@@ -3,7 +3,7 @@
  * `finalized`, so each wait and margin that contains a finality is derived from this value. A process reads it once, at
  * its start.
  */
-import { hasGenesisCertificate } from './calls.ts';
+import { Refused, readGenesisCertificate } from './calls.ts';
 import { createPatientFetch, createRpcFetch } from './rpc.ts';
 
 export interface Finality {
@@ -18,16 +18,21 @@ export const FAST: Finality = { isFast: true, ms: 500 };
 /** Without Alpenglow, 31 more blocks follow first. 14 s were measured. */
 export const SLOW: Finality = { isFast: false, ms: 14_000 };
 
-/** Asks the nodes in turn until one answers. Throws the last error. A node that is too old to know counts as slow. */
-export async function readFinality(rpcUrls: readonly string[]): Promise<Finality> {
+/**
+ * Asks the nodes in turn until one knows. If all that answer are too old to know, or do not pass the question on,
+ * `onUnknown` is called and the cluster counts as slow. Throws if a node that might know does not answer.
+ */
+export async function readFinality(rpcUrls: readonly string[], onUnknown: () => void): Promise<Finality> {
   const send = createPatientFetch(new AbortController().signal, createRpcFetch());
-  let last: unknown;
+  let silence: unknown = null;
   for (const url of rpcUrls) {
     try {
-      return (await hasGenesisCertificate({ send, url })) ? FAST : SLOW;
+      return (await readGenesisCertificate({ send, url })) ? FAST : SLOW;
     } catch (error) {
-      last = error;
+      if (!(error instanceof Refused)) silence = error;
     }
   }
-  throw last;
+  if (silence !== null) throw silence;
+  onUnknown();
+  return SLOW;
 }

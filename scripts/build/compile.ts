@@ -22,7 +22,7 @@ export interface Program {
   onBankrun?: boolean;
 }
 
-/** What clusters execute and, since SIMD-0500, all that they let anybody deploy. */
+/** What clusters execute and, with SIMD-0500, all that they let anybody deploy. */
 const ARCH = 'v3';
 /** What bankrun (Solana 1.18) executes; used by its tests only. */
 const BANKRUN_ARCH = 'v0';

@@ -105,6 +105,19 @@ describe('a wallet that a person approves', function () {
     expect([slow.count(), await gas()]).to.deep.equal([1, earlier + GAS]);
   });
 
+  it('is not asked again because a node that is behind did not know the blockhash yet', async () => {
+    let refused = 0;
+    proxy.onCall(({ method }) => {
+      if (method !== 'sendTransaction' || refused === 2) return null;
+      refused += 1;
+      return { json: { jsonrpc: '2.0', id: '1', error: NO_BLOCKHASH } };
+    });
+    const slow = slowWallet(async () => undefined);
+    const earlier = await gas();
+    await addGas(chain, { wallet: slow.wallet, lamports: GAS });
+    expect([slow.count(), refused, await gas()]).to.deep.equal([1, 2, earlier + GAS]);
+  });
+
   it('is not asked again because a node that is behind does not know the transaction', async () => {
     let asked = 0;
     proxy.onCall(async ({ method }, forward) => {
@@ -125,17 +138,30 @@ describe('a wallet that a person approves', function () {
     expect([slow.count(), asked, await gas()]).to.deep.equal([1, 4, earlier + GAS]);
   });
 
-  it('may replace the blockhash: the transaction may then land later', async () => {
+  it('may replace the blockhash by one of a node that is ahead: the transaction may then land later', async () => {
+    const behind = 100;
     let take: () => Promise<unknown> = () => Promise.resolve();
     let asked = 0;
-    proxy.onCall(async ({ method }, forward) => {
+    proxy.onCall(async ({ method, params }, forward) => {
+      if (
+        method === 'getBlockHeight' &&
+        (params[0] as { commitment?: string } | undefined)?.commitment === 'processed'
+      ) {
+        const answer = await forward();
+        return { json: { ...answer, result: (answer.result as number) - behind } };
+      }
       // The node takes the transaction only after it was asked for its status.
       if (method === 'sendTransaction') {
         take = forward;
         return { json: { jsonrpc: '2.0', id: '1', result: '1'.repeat(64) } };
       }
-      if (method === 'getSignatureStatuses') asked += 1;
-      if (asked === 3) await take();
+      if (method !== 'getSignatureStatuses') return null;
+      asked += 1;
+      if (asked === 2) {
+        const slot = await market.node.connection.getSlot('processed');
+        await market.node.rpc('surfnet_timeTravel', [{ absoluteSlot: slot + behind }]);
+      }
+      if (asked === 4) await take();
       return null;
     });
     const slow = slowWallet(async (transaction) => {

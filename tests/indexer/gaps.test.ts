@@ -5,9 +5,13 @@
  */
 import { type ConfirmedSignatureInfo, Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import pino from 'pino';
 import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { connectForReading } from '../../app/solana/rpc.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
+import { createNotices } from '../../indexer/notices.ts';
+import { rebuild } from '../../indexer/rebuild.ts';
 import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { createAftermath } from './aftermath.ts';
@@ -230,5 +234,25 @@ describe('indexer, gaps', () => {
       findExecution(executionId).toBase58(),
     );
     expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
+  });
+
+  it('refuses to rebuild from a list with a hole, however often it is tried', async () => {
+    left.clear();
+    const opened = await market.open();
+    await bench.backfill('hole.db');
+    const before = await dump(bench.path('hole.db'));
+    await market.refund(opened, 'creatorFailed');
+    left.add(opened.signature);
+    const connection = connectForReading(rpc.rpcUrl, new AbortController().signal);
+    const ingest = { connection, programId: PROGRAM_ID, notices: createNotices(), signaturePage: 1_000 };
+    const build = () => rebuild({ path: bench.path('hole.db'), ingest, log: pino({ level: 'silent' }) });
+    for (let times = 0; times < 3; times += 1) {
+      const refusal = await build().catch((error: Error) => error.message);
+      expect(refusal).to.include('history is incomplete');
+    }
+    expect(await dump(bench.path('hole.db'))).to.deep.equal(before);
+    left.clear();
+    await build();
+    expect(comparable(await dump(bench.path('hole.db')))).to.deep.equal(comparable(await bench.backfill('holeless.db')));
   });
 });

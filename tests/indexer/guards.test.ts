@@ -2,16 +2,24 @@
  * A node that lags, forgets, or is on another chain. No final row comes back for it: the indexer waits and says so, or
  * reads the accounts.
  */
-import type { ConfirmedSignatureInfo } from '@solana/web3.js';
+import { type ConfirmedSignatureInfo, type Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import pino from 'pino';
+import { CLOCK_ADDRESS } from '../../app/sdk/program/clock.ts';
+import { findCollateral, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { LAST_RESTART_ADDRESS } from '../../app/solana/lastRestart.ts';
+import { LAST_RESTART_ADDRESS, readLastRestart } from '../../app/solana/lastRestart.ts';
+import { connectForReading } from '../../app/solana/rpc.ts';
+import { readPresentRows } from '../../indexer/accounts.ts';
+import { claimChain } from '../../indexer/identity.ts';
 import type { IndexerOptions } from '../../indexer/indexer.ts';
+import { createKeeper, type KeeperOptions } from '../../indexer/keeper.ts';
+import { RESCAN_SLOTS } from '../../indexer/late.ts';
+import { createNotices } from '../../indexer/notices.ts';
 import { openPlace } from '../../indexer/open.ts';
-import { readRestartSlot } from '../../indexer/read.ts';
 import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { change, dump, IndexerBench, query } from './harness.ts';
+import { change, dump, IndexerBench, query, queryDuringRebuild } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
@@ -43,6 +51,38 @@ describe('indexer, guards against the node', () => {
     const { rpcUrl, wsUrl } = rpc;
     return bench.start(name, { rpcUrl, wsUrl, pollMs: 20, ...options });
   };
+  /** More slots go by than each search repeats. */
+  const passSlots = async () => {
+    const { connection } = market.node;
+    const absoluteSlot = (await connection.getSlot('finalized')) + 2 * Number(RESCAN_SLOTS);
+    await market.node.rpc('surfnet_timeTravel', [{ absoluteSlot }]);
+    await until('final', async () => (await connection.getSlot('finalized')) >= absoluteSlot);
+  };
+  /** A keeper whose checks are due at each look. */
+  async function openKeeper(name: string, options: Partial<KeeperOptions> = {}) {
+    const { db, close } = await openPlace(await bench.place(name));
+    const connection = connectForReading(rpc.rpcUrl, new AbortController().signal);
+    const [genesisHash, restartSlot] = [await connection.getGenesisHash(), await readLastRestart(connection)];
+    await claimChain(db, { genesisHash, programId: PROGRAM_ID.toBase58(), restartSlot });
+    const ingest = { db, connection, programId: PROGRAM_ID, notices: createNotices(), signaturePage: 1_000 };
+    const clock = { now: 1 };
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    const keeper = createKeeper({
+      ingest,
+      log,
+      rebuild: async () => {},
+      rescanMs: 10,
+      repairMs: 10,
+      now: () => clock.now,
+      ...options,
+    });
+    const look = () => {
+      clock.now += 10;
+      return keeper.look();
+    };
+    return { db, look, lines, clock, close };
+  }
   const refuse = (code: number, message: string) => ({ json: { jsonrpc: '2.0', id: '1', error: { code, message } } });
 
   it('claims no slot that a lagging list does not include', async () => {
@@ -98,6 +138,116 @@ describe('indexer, guards against the node', () => {
     await bench.stop(indexer);
   });
 
+  it('finds a hole shortly before a stop, however long the indexer was away', async () => {
+    const left = new Set<string>();
+    rpc.onCall(async ({ method }, forward) => {
+      if (method !== 'getSignaturesForAddress') return null;
+      const answer = await forward();
+      const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => !left.has(signature));
+      return { json: { ...answer, result } };
+    });
+    const indexer = await start('stopped.db', { rescanMs: 3_600_000 });
+    await bench.catchUp(indexer);
+    const opened = await market.open();
+    left.add(opened.signature);
+    await market.verify(true);
+    await bench.catchUp(indexer);
+    await bench.stop(indexer);
+    const rows = `SELECT status FROM executions WHERE execution_id = '${formatUuid(opened.executionId)}'`;
+    expect(await query(bench.path('stopped.db'), rows)).to.deep.equal([]);
+    left.clear();
+    await passSlots();
+    const again = await start('stopped.db', { rescanMs: 3_600_000, repairMs: 3_600_000 });
+    await until('found', async () => (await query(bench.path('stopped.db'), rows)).length === 1);
+    await bench.stop(again);
+  });
+
+  it('searches on for a transaction that the node lists and does not have, and goes on meanwhile', async () => {
+    const { db, look, lines, close } = await openKeeper('unread.db');
+    await look();
+    const opened = await market.open();
+    await market.verify(false);
+    let isLeft = true;
+    let isAbsent = true;
+    rpc.onCall(async ({ method, params }, forward) => {
+      const answer = await forward();
+      if (method === 'getTransaction' && params[0] === opened.signature && isAbsent)
+        return { json: { ...answer, result: null } };
+      if (method !== 'getSignaturesForAddress') return { json: answer };
+      if (!isLeft) return { json: answer };
+      const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => signature !== opened.signature);
+      return { json: { ...answer, result } };
+    });
+    const landed = await market.node.connection.getSlot('finalized');
+    await until('the rest is applied', async () => (await look()) >= BigInt(landed));
+    isLeft = false;
+    await look();
+    expect(lines.join('')).to.include('the node lists a transaction that it does not have');
+    await passSlots();
+    for (let times = 0; times < 3; times += 1) await look();
+    isAbsent = false;
+    await look();
+    const row = db.selectFrom('executions').select('status').where('open_signature', '=', opened.signature);
+    expect(await row.execute()).to.deep.equal([{ status: 'open' }]);
+    await close();
+  });
+
+  it('goes on when a gap, the second list or the comparison with accounts fails', async () => {
+    const { db, look, lines, close } = await openKeeper('failing.db');
+    await look();
+    const gap = { signature: '1'.repeat(64), slot: 1n, reason: 'as a test wants it' };
+    await db.insertInto('gaps').values(gap).execute();
+    await close();
+    const again = await openKeeper('failing.db');
+    const opened = await market.open();
+    let failed = new Set<string>();
+    const fail = (what: string) => {
+      failed.add(what);
+      return refuse(-32603, `no ${what}`);
+    };
+    rpc.onCall(({ method, params }) => {
+      if (method === 'getTransaction' && params[0] === gap.signature) return fail('gap');
+      if (method === 'getSignaturesForAddress' && !(params[1] as { until?: string }).until) return fail('list');
+      if (method === 'getAccountInfo' && params[0] === CLOCK_ADDRESS.toBase58()) return fail('clock');
+      return null;
+    });
+    const landed = BigInt(await market.node.connection.getSlot('finalized'));
+    await until('applied', async () => (await again.look()) >= landed);
+    expect([...failed]).to.have.members(['gap', 'list', 'clock']);
+    const row = again.db.selectFrom('executions').select('status').where('open_signature', '=', opened.signature);
+    expect(await row.execute()).to.deep.equal([{ status: 'open' }]);
+    // The checks are made again; the gap waits for the next start.
+    failed = new Set();
+    await again.look();
+    expect([...failed]).to.have.members(['list', 'clock']);
+    for (const what of ['no gap', 'no list', 'no clock']) expect(again.lines.join(''), what).to.include(what);
+    expect(lines.join('')).to.not.include('no gap');
+    await again.close();
+  });
+
+  it('reads many listings and their collaterals in few requests', async () => {
+    const { connection } = market.node;
+    const [listing, collateral] = await Promise.all(
+      [market.listing, findCollateral(market.listing)].map((address) => connection.getAccountInfo(address)),
+    );
+    const listings = Array.from({ length: 128 }, () => Keypair.generate().publicKey);
+    const named = new Set(listings.map((address) => address.toBase58()));
+    let requests = 0;
+    const counting = {
+      async getMultipleAccountsInfoAndContext(addresses: PublicKey[]) {
+        requests += 1;
+        return {
+          context: { slot: 9 },
+          value: addresses.map((address) => (named.has(address.toBase58()) ? listing : collateral)),
+        };
+      },
+    } as unknown as Connection;
+    const rows = await readPresentRows({ connection: counting }, PROGRAM_ID, [...named], 9n);
+    expect(rows.listings.map((row) => row.listing)).to.have.members([...named]);
+    // Two for the listings alone, and three for 50 pairs each.
+    expect(requests).to.equal(5);
+  });
+
   it('waits for a node that is behind, or on a fork without the last transaction, and takes nothing back', async () => {
     const indexer = await start('behind.db');
     await bench.catchUp(indexer);
@@ -135,7 +285,7 @@ describe('indexer, guards against the node', () => {
     );
     const again = await start('restarted.db', { rescanMs: 50 });
     await bench.catchUp(again);
-    expect((await dump(bench.path('restarted.db'))).creators).to.have.length(1);
+    expect((await dump(bench.path('restarted.db'))).creators!.map(({ wallet }) => wallet)).to.include('lost');
 
     const restart = async (slot: number) => {
       const data = Buffer.alloc(8);
@@ -143,12 +293,8 @@ describe('indexer, guards against the node', () => {
       await node.rpc('surfnet_setAccount', [LAST_RESTART_ADDRESS.toBase58(), { data: data.toString('hex') }]);
     };
     await restart(7);
-    const stored = async () => {
-      const { db, close } = await openPlace(bench.path('restarted.db'));
-      const slot = await readRestartSlot(db);
-      await close();
-      return slot;
-    };
+    const stored = async () =>
+      (await queryDuringRebuild(bench.path('restarted.db'), 'SELECT restart_slot FROM chain_meta'))[0]!.restart_slot;
     await until('rebuilt', async () => (await stored()) === 7n);
     await bench.catchUp(again);
     expect({ ...(await dump(bench.path('restarted.db'))), chain_meta: [] }).to.deep.equal({ ...whole, chain_meta: [] });

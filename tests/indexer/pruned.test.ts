@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { closeExecution, constants, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { LAST_RESTART_ADDRESS } from '../../app/solana/lastRestart.ts';
 import { connectForReading } from '../../app/solana/rpc.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
@@ -227,6 +228,26 @@ for (const saysUnknown of [true, false]) {
       expect(slots!.first_slot).to.not.equal(0n);
       await expectVerified('backfill.db');
       expect(await rowOf('backfill.db', opened)).to.deep.include({ status: 'open', open_signature: opened.signature });
+      await bench.stop(indexer);
+    });
+
+    it('is built again after a restart of the cluster although old history is gone, and names the missing slots', async () => {
+      const { node } = market;
+      const indexer = await start('restarted.db');
+      const opened = await market.open();
+      await catchUp(indexer);
+      const first = await forgetAll();
+      const data = Buffer.alloc(8);
+      data.writeBigUInt64LE(BigInt(first));
+      await node.rpc('surfnet_setAccount', [LAST_RESTART_ADDRESS.toBase58(), { data: data.toString('hex') }]);
+      const restartSlot = async () =>
+        (await queryDuringRebuild(bench.path('restarted.db'), 'SELECT restart_slot FROM chain_meta'))[0]!.restart_slot;
+      await until('rebuilt', async () => (await restartSlot()) === BigInt(first));
+      await catchUp(indexer);
+      expect(await pruned('restarted.db')).to.deep.equal([{ first_slot: 0n, last_slot: BigInt(first) - 1n }]);
+      expect(await rowOf('restarted.db', opened)).to.deep.include({ status: 'open', open_signature: null });
+      await expectVerified('restarted.db');
+      expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
       await bench.stop(indexer);
     });
   });

@@ -182,4 +182,40 @@ describe('indexer, versions of transactions', () => {
     expect(comparable(await dump(bench.path('gaps.db')))).to.deep.equal(comparable(whole));
     expect(executionIn(whole, refunded)).to.deep.include({ status: 'refunded', end_signature: refunding, closed: 1n });
   });
+
+  it('reads a page of a history again after a failure, although it has a transaction that cannot be read', async () => {
+    const refunded = await market.open();
+    const refunding = await send([...FLOOD, market.refundInstruction(refunded, 'invalidAnswer')], market.relay);
+    const opened = await market.open();
+    const listed = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
+    const transactions = listed.reverse().map(({ signature, slot }) => ({
+      signature,
+      slot,
+      hasFailed: false,
+      logs: null,
+    }));
+    let failures = 0;
+    proxy.onCall(async ({ method, params }, forward) => {
+      if (method !== 'getTransaction') return null;
+      const { result, ...answer } = (await forward()) as { result: { transaction: [string, string] } };
+      const bytes = Buffer.from(result.transaction[0], 'base64');
+      if (params[0] === refunding) bytes[0] = 0x89;
+      const isAbsent = params[0] === opened.signature && failures < 2;
+      if (isAbsent) failures += 1;
+      const shown = { ...result, transaction: [bytes.toString('base64'), 'base64'] };
+      return { json: { ...answer, result: isAbsent ? null : shown } };
+    });
+    const tables = await bench.backfill('again.db', {
+      rpcUrl: proxy.rpcUrl,
+      async *history() {
+        // One transaction may be on two pages.
+        yield { transactions: transactions.slice(0, -1), next: null };
+        yield { transactions: transactions.slice(-2), next: null };
+      },
+    });
+    expect(failures).to.equal(2);
+    expect(executionIn(tables, opened)).to.deep.include({ status: 'open' });
+    const gaps = await query(bench.path('again.db'), 'SELECT signature FROM gaps');
+    expect(gaps).to.deep.equal([{ signature: refunding }]);
+  });
 });

@@ -40,7 +40,7 @@ const messageOf = (sent: Promise<number>) =>
   );
 
 describe('sending a transaction of migration or deployment', () => {
-  const landed = { slot: SLOT, err: null, confirmationStatus: 'confirmed' };
+  const landed = { slot: SLOT, err: null, confirmationStatus: 'finalized' };
 
   it('reports that it landed when it did so in its last block', async () => {
     expect(await send(nodeWith(landed))).to.equal(SLOT);

@@ -20,6 +20,8 @@ import type { Signer } from './signer.ts';
 const POLL_MS = 200;
 /** Blocks for which a blockhash is valid: 30 s of slots of 200 ms. */
 const BLOCKHASH_BLOCKS = 150;
+/** How far one node may be behind another. */
+const LAG_BLOCKS = 128;
 const VALID_FOR = '30 s';
 const TOOK_LONGER = `The approval took longer than the ${VALID_FOR} for which a transaction is valid.`;
 /** How long a node may fail to report a sent transaction before its outcome counts as unknown. */
@@ -66,23 +68,29 @@ async function signAndSend(
     wallet,
   );
   const isOurs = blockhash === recent.blockhash;
-  // A wallet may replace the blockhash by a newer one, of unknown age.
+  // A wallet may replace the blockhash by one of its own node, which may be ahead of ours.
   const lastHeight = isOurs
     ? recent.lastValidBlockHeight
-    : (await connection.getBlockHeight('processed')) + BLOCKHASH_BLOCKS;
-  let reason = `The transaction ${signature} did not land within the ${VALID_FOR} for which it is valid.`;
-  try {
-    await connection.sendRawTransaction(bytes, { preflightCommitment: COMMITMENT });
-  } catch (error) {
-    // The node's own refusal is final, unless it already has these bytes. After any other error the node may have the
-    // transaction, so its status is read.
-    if (error instanceof SendTransactionError && NO_BLOCKHASH.test(error.message)) {
-      if ((await connection.getBlockHeight(COMMITMENT)) >= lastHeight) reason = TOOK_LONGER;
-    } else if (error instanceof SendTransactionError && !ALREADY.test(error.message)) {
+    : (await connection.getBlockHeight('processed')) + BLOCKHASH_BLOCKS + LAG_BLOCKS;
+  /** False if the node does not know the blockhash. */
+  const send = async (): Promise<boolean> => {
+    try {
+      await connection.sendRawTransaction(bytes, { preflightCommitment: COMMITMENT });
+    } catch (error) {
+      // The node's own refusal is final, unless it already has these bytes. After any other error the node may have the
+      // transaction, so its status is read.
+      if (!(error instanceof SendTransactionError) || ALREADY.test(error.message)) return true;
+      if (NO_BLOCKHASH.test(error.message)) return false;
       throw refusalOf(error, connection, wallet, facts);
     }
-  }
-  await confirm(connection, signature, { lastHeight, reason, facts });
+    return true;
+  };
+  const isTaken = await send();
+  const isLate = !isTaken && (await connection.getBlockHeight(COMMITMENT)) >= lastHeight;
+  const reason = isLate
+    ? TOOK_LONGER
+    : `The transaction ${signature} did not land within the ${VALID_FOR} for which it is valid.`;
+  await confirm(connection, signature, { lastHeight, reason, facts, again: isTaken || isLate ? null : send });
   return signature;
 }
 
@@ -120,8 +128,16 @@ function notSigned(wallet: Signer, what: string, cause: unknown): Refusal {
 async function confirm(
   connection: Connection,
   signature: string,
-  { lastHeight, reason, facts }: { lastHeight: number; reason: string; facts: Facts },
+  expected: {
+    lastHeight: number;
+    reason: string;
+    facts: Facts;
+    /** Sends the same bytes again, because the node did not know the blockhash yet. */
+    again: (() => Promise<boolean>) | null;
+  },
 ): Promise<void> {
+  const { lastHeight, reason, facts } = expected;
+  let { again } = expected;
   let heardAt = performance.now();
   for (;;) {
     try {
@@ -135,6 +151,7 @@ async function confirm(
       if (isFinal && !status.err) return;
       if (isFinal) throw failed(`The transaction ${signature} failed:`, status.err ?? '', facts);
       if (!status && blockHeight > lastHeight && context.slot >= absoluteSlot) throw new Expired(reason);
+      if (!status && again && (await again())) again = null;
     } catch (error) {
       if (error instanceof Failed) throw error;
       if (performance.now() - heardAt > SILENCE_MS) throw new UnknownOutcome(signature, { cause: error });

@@ -333,7 +333,12 @@ export async function playScene(options: { rpcUrl: string; wsUrl: string; progra
     'version 1 without a limit of loaded bytes': ofFate['no limit of loaded bytes']!,
     'units run out': make([unitLimit(300), memo('a memo that needs far more units than three hundred of them')]),
   };
-  for (const made of Object.values(fates)) await send(made).catch(() => {});
+  for (const made of Object.values(fates)) {
+    await send(made).catch(() => {});
+    // Within a slot, a validator may change the order.
+    const slot = await connection.getSlot('processed');
+    await until('the slot has passed', async () => (await connection.getSlot('processed')) > slot + 1);
+  }
   for (const name of ['marker', 'second marker', 'third marker']) await play(name, [memo(name)]);
   const last = played['third marker']!.slot;
   await until('the scene is final', async () => (await connection.getSlot('finalized')) >= last);

@@ -16,6 +16,7 @@ import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { ownWork } from '../../../app/relay/workers.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { nonceDay, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
+import { FAST } from '../../../app/solana/finality.ts';
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 
@@ -89,6 +90,7 @@ describe('a repeated call', () => {
     listing = await world.addListing();
     const journal = createJournal(world.tables.writes, world.ledger, 'relay');
     const { outcomeOf } = createEngine({
+      chain: { finality: FAST },
       journal,
       readText: world.deps.readText,
       log: world.deps.log,

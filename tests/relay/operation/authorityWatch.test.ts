@@ -2,7 +2,8 @@
  * The cost of the check for another deployment with the same authority, and that nobody can raise it. Its results are
  * tested in sharedAuthority.test.ts.
  */
-import { type Connection, Keypair } from '@solana/web3.js';
+import { type Connection, Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createAuthorityWatch } from '../../../app/relay/execution/authorityWatch.ts';
@@ -33,20 +34,32 @@ describe('the check of transactions that the relay authority signs', () => {
     blockTime: NOW - 10,
     ...changes,
   });
-  const mentions = (count: number) => Array.from({ length: count }, (_, n) => mention(`stranger ${n}`));
+  /** Transactions of strangers, base64 by signature. */
+  const sent = new Map<string, string>();
+  /** Signed by a stranger, and only naming the authority. */
+  function naming(): string {
+    const stranger = Keypair.generate();
+    const transaction = new Transaction({
+      feePayer: stranger.publicKey,
+      blockhash: Keypair.generate().publicKey.toBase58(),
+      lastValidBlockHeight: 1,
+    });
+    const keys = [{ pubkey: authority, isSigner: false, isWritable: false }];
+    transaction.add({ programId: SystemProgram.programId, keys, data: Buffer.alloc(0) }).sign(stranger);
+    const signature = bs58.encode(transaction.signature!);
+    sent.set(signature, transaction.serialize().toString('base64'));
+    return signature;
+  }
+  const mentions = (count: number) => Array.from({ length: count }, () => mention(naming()));
   const read = () => calls.filter((call) => call !== 'list');
 
   function startWatch(silenceSeconds = SILENCE) {
     const shared: boolean[] = [];
     const connection = {
-      async getTransaction(signature: string) {
+      async _rpcRequest(_method: string, [signature]: [string]) {
         calls.push(signature);
-        // Signed by a stranger, and only naming the authority.
-        const message = {
-          header: { numRequiredSignatures: 1 },
-          staticAccountKeys: [Keypair.generate().publicKey, authority],
-        };
-        return { transaction: { message }, meta: { logMessages: [] } };
+        const transaction = [sent.get(signature), 'base64'];
+        return { result: { slot: 1, transaction, meta: { logMessages: [] } } };
       },
     } as unknown as Connection;
     const watch = createAuthorityWatch({

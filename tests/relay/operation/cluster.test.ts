@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { CLOCK_ADDRESS } from '../../../app/sdk/program/clock.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { FAST, readFinality, SLOW } from '../../../app/solana/finality.ts';
 import { LAST_RESTART_ADDRESS } from '../../../app/solana/lastRestart.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
@@ -81,6 +82,26 @@ describe('the cluster', function () {
     });
     return () => asked;
   }
+
+  it('is known by the certificate of any node, and slow only if a node says so or none can say', async () => {
+    const { rpcUrl } = market.node;
+    let unknown = 0;
+    const read = (...urls: string[]) => readFinality(urls, () => (unknown += 1));
+    relay = await start();
+    expect(await read(rpcUrl)).to.equal(FAST);
+    const old = { json: { jsonrpc: '2.0', id: 1, error: { code: -32_601, message: 'Method not found' } } };
+    for (const reply of [old, { status: 403 }]) {
+      proxy.onCall(() => reply);
+      expect(await read(proxy.rpcUrl, rpcUrl)).to.equal(FAST);
+    }
+    expect(unknown).to.equal(0);
+    expect([await read(proxy.rpcUrl), unknown]).to.deep.equal([SLOW, 1]);
+    proxy.onCall(() => ({ json: { jsonrpc: '2.0', id: 1, result: null } }));
+    expect([await read(proxy.rpcUrl, rpcUrl), unknown]).to.deep.equal([SLOW, 1]);
+    proxy.onCall(() => 'cut');
+    const failure = await read(proxy.rpcUrl).catch((error: Error) => error);
+    expect([failure instanceof Error, unknown]).to.deep.equal([true, 1]);
+  });
 
   it('takes no new calls while the final blocks are old, although the node goes on, and serves again after that', async () => {
     relay = await start();
