@@ -248,7 +248,7 @@ describe('indexer, guards against the node', () => {
     expect(requests).to.equal(5);
   });
 
-  it('waits for a node that is behind, or on a fork without the last transaction, and takes nothing back', async () => {
+  it('waits for a node that is behind, or that does not have the last transaction, and takes nothing back', async () => {
     const indexer = await start('behind.db');
     await bench.catchUp(indexer);
     const before = await dump(bench.path('behind.db'));
@@ -270,6 +270,25 @@ describe('indexer, guards against the node', () => {
       method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
     );
     await bench.stop(indexer);
+  });
+
+  it('says what helps if a node does not have the last transaction for minutes', async () => {
+    const { look, clock, close } = await openKeeper('apart.db');
+    await look();
+    const reasonOf = () => look().catch((error: Error) => error.message);
+    rpc.onCall(({ method }) =>
+      method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
+    );
+    expect(await reasonOf()).to.not.include('rebuild');
+    clock.now += 120_000;
+    expect(await reasonOf()).to.include('run `npm run indexer -- rebuild`');
+    rpc.onCall(null);
+    await look();
+    rpc.onCall(({ method }) =>
+      method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
+    );
+    expect(await reasonOf()).to.not.include('rebuild');
+    await close();
   });
 
   it('builds the tables again after a restart of the cluster, and waits for a node that has not seen it', async () => {
