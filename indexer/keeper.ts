@@ -106,7 +106,9 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   /** What only repairs must not hold up new transactions. */
   async function attempt(what: string, action: () => Promise<void>): Promise<void> {
-    await action().catch((error: Error) => log.warn({ error: error.message }, `${what} failed; it will be tried again`));
+    await action().catch((error: Error) =>
+      log.warn({ error: error.message }, `${what} failed; it will be tried again`),
+    );
   }
 
   return {

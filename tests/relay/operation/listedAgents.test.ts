@@ -19,8 +19,8 @@ import { type AgentMetadata, encodeMetadata, type StandardTag, tagMask } from '.
 import { AgentsQuery } from '../../../app/sdk/wire/wire.ts';
 import { writeAgents } from '../../../indexer/agents.ts';
 import { applyBatch } from '../../../indexer/apply.ts';
-import { until } from '../../harness/edge/until.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
+import { until } from '../../harness/edge/until.ts';
 import { createRandom } from '../../harness/random.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 import { randomHistory } from '../../indexer/histories.ts';
