@@ -1,17 +1,21 @@
 /**
  * Keeps the tables equal to the chain. Each pass (ingest.ts) applies what is new. Small checks find what a node that
- * lags or forgets has left out: a second list of the last slots (late.ts), and accounts beside rows (repair.ts). Final
- * rows never come back, unless the cluster was restarted: then the tables are built again (rebuild.ts).
+ * lags or forgets has left out: a second list of the last slots (late.ts), and accounts beside rows (repair.ts). Only
+ * passes and the check for a restart of the cluster can fail a look. A restart alone takes final blocks back: then the
+ * tables are built again (rebuild.ts), and until that succeeds nothing is applied.
  */
 import type { Logger } from 'pino';
 import { readLastRestart } from '../app/solana/lastRestart.ts';
 import { closeGaps } from './gaps.ts';
 import { type IngestDeps, pass } from './ingest.ts';
 import { applyMissed, RESCAN_SLOTS } from './late.ts';
+import { NotJoined } from './listing.ts';
 import { describePruned, readProgress, readRestartSlot } from './read.ts';
 import { createRepair } from './repair.ts';
 
 const RESCAN_MS = 60_000;
+/** A node that lags behind joins the tables sooner. */
+const NOT_JOINED_MS = 120_000;
 
 export interface KeeperOptions {
   ingest: Omit<IngestDeps, 'onGap' | 'onPruned' | 'onUnreadable'>;
@@ -42,6 +46,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
   let rescanAt = 0;
   let restartAt = 0;
   let searchedTo: bigint | null = null;
+  /** Since when the node's list has not reached the tables. */
+  let apartSince: number | null = null;
   /** Gaps are tried again once after the start. */
   let areGapsDue = true;
 
@@ -71,6 +77,21 @@ export function createKeeper(options: KeeperOptions): Keeper {
     restartAt = now() + rescanMs;
   }
 
+  /** Applies what is new. Says what helps if the node's list does not reach the tables for long. */
+  async function passOn(): Promise<bigint> {
+    try {
+      const head = await pass(deps);
+      apartSince = null;
+      return head;
+    } catch (error) {
+      if (!(error instanceof NotJoined)) throw error;
+      apartSince ??= now();
+      if (now() - apartSince < NOT_JOINED_MS) throw error;
+      const help = 'ask another node, or run `npm run indexer -- rebuild` if this one is right';
+      throw new Error(`${error.message}, for minutes now: ${help}`, { cause: error });
+    }
+  }
+
   /** Lists the last slots again. */
   async function rescan(head: bigint): Promise<void> {
     if (now() < rescanAt) return;
@@ -85,7 +106,9 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   /** What only repairs must not hold up new transactions. */
   async function attempt(what: string, action: () => Promise<void>): Promise<void> {
-    await action().catch((error: Error) => log.warn({ error: error.message }, `${what} failed; it will be tried again`));
+    await action().catch((error: Error) =>
+      log.warn({ error: error.message }, `${what} failed; it will be tried again`),
+    );
   }
 
   return {
@@ -97,7 +120,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       await checkRestart();
       // After a start, slots that the last process did not search again are searched.
       searchedTo ??= (await readProgress(db))?.slot ?? null;
-      const head = await pass(deps);
+      const head = await passOn();
       if (areGapsDue) await closeGaps(deps, head, log);
       areGapsDue = false;
       await attempt('the second list of transactions', () => rescan(head));

@@ -20,8 +20,8 @@ export interface Cursor {
 }
 
 /**
- * The node's list does not reach the last applied transaction: the node lags behind, or is on a fork that the cluster
- * has left. Only waiting helps.
+ * The node's list does not reach the last applied transaction. A node that lags behind reaches it soon. One on another
+ * chain never does; then another node helps, or a rebuild if this node is right.
  */
 export class NotJoined extends Error {
   constructor(cursor: Cursor) {
@@ -35,7 +35,7 @@ export class SignatureUnknown extends Error {}
 /** JSON-RPC's code. */
 export const METHOD_NOT_FOUND = -32601;
 /**
- * Agave's code for a transaction that has not arrived, that is on another fork, or that is older than the node's history.
+ * Agave's code for a transaction that has not arrived, that is not on the node's chain, or that is older than its history.
  */
 const SIGNATURE_NOT_FOUND = -32020;
 

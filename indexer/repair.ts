@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { CLOCK_ADDRESS, decodeClock } from '../app/sdk/program/clock.ts';
-import { readPresentRows } from './accounts.ts';
+import { type AccountRows, readPresentRows } from './accounts.ts';
 import { applyAccounts, applyGone } from './apply.ts';
 import type { IngestDeps } from './ingest.ts';
 import { readPage, VERIFIED } from './verified.ts';
@@ -16,6 +16,8 @@ const REPAIR_MS = 3_600_000;
 const AGAIN_MS = 600_000;
 /** Requests per look, so that new transactions do not wait. */
 const REQUESTS = 5;
+
+type Row = Record<string, unknown>;
 
 /** Where a comparison continues. */
 interface Place {
@@ -32,54 +34,96 @@ export interface Repair {
   step(head: bigint): Promise<void>;
 }
 
+/** Accounts that differed from rows, read again. */
+interface Reading {
+  table: Place['table'];
+  keys: readonly string[];
+  rows: AccountRows;
+  /** No row or account was read at a later slot. */
+  slot: bigint;
+}
+
 export function createRepair(deps: IngestDeps, log: Logger, now: () => number, repairMs = REPAIR_MS): Repair {
   let dueAt = 0;
   let begunAt = 0;
   /** The next rows; null between two comparisons. */
   let next: Place | null = null;
+  /** Waits until the tables have reached its slot: until then a difference may be only their lag. */
+  let reading: Reading | null = null;
+  async function compareSome(head: bigint): Promise<void> {
+    if (!next && !reading && now() >= dueAt) {
+      [begunAt, dueAt] = [now(), now() + repairMs];
+      next = { table: 'executions', after: '', time: await readTime(deps) };
+    }
+    for (let left = REQUESTS; left > 0; left -= 1) {
+      if (reading && head < reading.slot) return;
+      if (reading) await repairRows(deps, log, reading);
+      reading = null;
+      if (!next) return;
+      const compared = await compareRows(deps, next, head);
+      reading = compared.reading;
+      if (compared.last !== null) next = { ...next, after: compared.last };
+      else next = next.table === 'executions' ? { ...next, table: 'listings', after: '' } : null;
+    }
+  }
+
   return {
     request() {
       dueAt = Math.min(dueAt, begunAt + Math.min(AGAIN_MS, repairMs));
     },
     async step(head) {
-      if (!next && now() >= dueAt) {
-        [begunAt, dueAt] = [now(), now() + repairMs];
-        next = { table: 'executions', after: '', time: await readTime(deps) };
-      }
-      for (let left = REQUESTS; next && left > 0; left -= 1) {
-        const last = await repairRows(deps, log, next, head);
-        if (last !== null) next = { ...next, after: last };
-        else next = next.table === 'executions' ? { ...next, table: 'listings', after: '' } : null;
+      try {
+        await compareSome(head);
+      } catch (error) {
+        [next, reading, dueAt] = [null, null, now() + Math.min(AGAIN_MS, repairMs)];
+        throw error;
       }
     },
   };
 }
 
-/** Repairs the rows after a key, as many as fit one request. Returns the last key; null if there were none. */
-async function repairRows(
+const verifiedOf = (table: Place['table']) => VERIFIED.find(({ name }) => name === table)!;
+
+/**
+ * Compares the rows after a key, as many as fit one request. Reads the accounts that differ again, at the tables' slot or
+ * later. Returns them, and the last key; null if there were none.
+ */
+async function compareRows(
   deps: IngestDeps,
-  log: Logger,
   { table, after, time }: Place,
   head: bigint,
-): Promise<string | null> {
+): Promise<{ last: string | null; reading: Reading | null }> {
   const { db, connection, programId } = deps;
-  const verified = VERIFIED.find(({ name }) => name === table)!;
+  const verified = verifiedOf(table);
   const rows = table === 'listings' ? await readPage(db, verified, after) : await readOverdue(deps, after, time);
-  if (rows.length === 0) return null;
-  const differences = await compare(deps, verified, rows);
-  const keys = [...new Set(differences.map(({ key }) => key))];
-  if (keys.length > 0) {
-    const present = await readPresentRows({ connection }, programId, keys, head);
-    await applyAccounts(db, head, present);
-    const found = new Set([
-      ...present.executions.map(({ record }) => record),
-      ...present.listings.map((row) => row.listing),
-    ]);
-    const gone = keys.filter((key) => !found.has(key));
-    if (gone.length > 0 && table === 'executions') await applyGone(db, head, table, gone);
-    log.warn({ table, keys }, 'rows differed from their accounts and were written again');
-  }
-  return verified.keyOf(rows.at(-1)!);
+  if (rows.length === 0) return { last: null, reading: null };
+  const last = verified.keyOf(rows.at(-1)!);
+  const keys = [...new Set((await compare(deps, verified, rows)).map(({ key }) => key))];
+  if (keys.length === 0) return { last, reading: null };
+  const present = await readPresentRows({ connection }, programId, keys, head);
+  const slots = [...present[table].map(({ slot }) => slot), BigInt(await connection.getSlot('finalized'))];
+  const slot = slots.reduce((most, one) => (one > most ? one : most));
+  return { last, reading: { table, keys, rows: present, slot } };
+}
+
+/** Writes what the tables, which have reached the slot of the reading, still lack. */
+async function repairRows({ db }: IngestDeps, log: Logger, { table, keys, rows, slot }: Reading): Promise<void> {
+  const verified = verifiedOf(table);
+  const read = new Map((rows[table] as unknown as Row[]).map((row) => [verified.keyOf(row), row]));
+  const differing = (await readPage(db, verified, keys)).filter((row) => {
+    const account = read.get(verified.keyOf(row));
+    if (!account) return row.closed === 0n;
+    if ((row.slot as bigint) > (account.slot as bigint)) return false;
+    return Object.keys(account).some(
+      (column) => !verified.elsewhere.includes(column) && row[column] !== account[column],
+    );
+  });
+  const wrong = differing.map((row) => verified.keyOf(row));
+  if (wrong.length === 0) return;
+  await applyAccounts(db, slot, rows);
+  const gone = wrong.filter((key) => !read.has(key));
+  if (gone.length > 0 && table === 'executions') await applyGone(db, slot, table, gone);
+  log.warn({ table, keys: wrong }, 'rows differed from their accounts and were written again');
 }
 
 async function readTime({ connection }: IngestDeps): Promise<bigint> {
@@ -89,7 +133,7 @@ async function readTime({ connection }: IngestDeps): Promise<bigint> {
 }
 
 /** Open executions that anybody may refund by now. */
-async function readOverdue({ db }: IngestDeps, after: string, time: bigint): Promise<Record<string, unknown>[]> {
+async function readOverdue({ db }: IngestDeps, after: string, time: bigint): Promise<Row[]> {
   const overdue = db
     .selectFrom('executions')
     .selectAll()
@@ -97,5 +141,5 @@ async function readOverdue({ db }: IngestDeps, after: string, time: bigint): Pro
     .where('closed', '=', 0n)
     .where('refund_at', '<', time)
     .where('record', '>', after);
-  return (await overdue.orderBy('record').limit(100).execute()) as unknown as Record<string, unknown>[];
+  return (await overdue.orderBy('record').limit(100).execute()) as unknown as Row[];
 }

@@ -253,6 +253,8 @@ describe('indexer, gaps', () => {
     expect(await dump(bench.path('hole.db'))).to.deep.equal(before);
     left.clear();
     await build();
-    expect(comparable(await dump(bench.path('hole.db')))).to.deep.equal(comparable(await bench.backfill('holeless.db')));
+    expect(comparable(await dump(bench.path('hole.db')))).to.deep.equal(
+      comparable(await bench.backfill('holeless.db')),
+    );
   });
 });

@@ -175,7 +175,9 @@ describe('indexer, guards against the node', () => {
         return { json: { ...answer, result: null } };
       if (method !== 'getSignaturesForAddress') return { json: answer };
       if (!isLeft) return { json: answer };
-      const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => signature !== opened.signature);
+      const result = (answer.result as ConfirmedSignatureInfo[]).filter(
+        ({ signature }) => signature !== opened.signature,
+      );
       return { json: { ...answer, result } };
     });
     const landed = await market.node.connection.getSlot('finalized');
@@ -248,7 +250,32 @@ describe('indexer, guards against the node', () => {
     expect(requests).to.equal(5);
   });
 
-  it('waits for a node that is behind, or on a fork without the last transaction, and takes nothing back', async () => {
+  it('reports no row that differs only from the account of a node that lags', async () => {
+    const { db, look, lines, close } = await openKeeper('old.db');
+    await look();
+    const old = new Map<string, unknown>();
+    let compared = 0;
+    rpc.onCall(async ({ method, params }, forward) => {
+      const [addresses, options] = params as [string[], { minContextSlot?: number }];
+      if (method !== 'getMultipleAccounts' || options.minContextSlot !== undefined) return null;
+      compared += 1;
+      const answer = old.get(addresses.join()) ?? (await forward());
+      old.set(addresses.join(), answer);
+      return { json: answer };
+    });
+    await until('compared', async () => (await look()) > 0n && compared > 0);
+    const shown = compared;
+    const { connection } = market.node;
+    await market.send([market.statusInstruction('paused')], market.creator);
+    const landed = BigInt(await connection.getSlot('finalized'));
+    await until('compared again', async () => (await look()) > landed && compared > shown + 2);
+    expect(await db.selectFrom('listings').select('status').execute()).to.deep.equal([{ status: 'paused' }]);
+    expect(lines.join('')).to.not.include('differed');
+    await market.send([market.statusInstruction('active')], market.creator);
+    await close();
+  });
+
+  it('waits for a node that is behind, or that does not have the last transaction, and takes nothing back', async () => {
     const indexer = await start('behind.db');
     await bench.catchUp(indexer);
     const before = await dump(bench.path('behind.db'));
@@ -270,6 +297,25 @@ describe('indexer, guards against the node', () => {
       method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
     );
     await bench.stop(indexer);
+  });
+
+  it('says what helps if a node does not have the last transaction for minutes', async () => {
+    const { look, clock, close } = await openKeeper('apart.db');
+    await look();
+    const reasonOf = () => look().catch((error: Error) => error.message);
+    rpc.onCall(({ method }) =>
+      method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
+    );
+    expect(await reasonOf()).to.not.include('rebuild');
+    clock.now += 120_000;
+    expect(await reasonOf()).to.include('run `npm run indexer -- rebuild`');
+    rpc.onCall(null);
+    await look();
+    rpc.onCall(({ method }) =>
+      method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
+    );
+    expect(await reasonOf()).to.not.include('rebuild');
+    await close();
   });
 
   it('builds the tables again after a restart of the cluster, and waits for a node that has not seen it', async () => {

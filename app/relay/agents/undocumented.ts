@@ -28,26 +28,40 @@ export function createUndocumented(views: Kysely<LedgerDatabase>): Undocumented 
     return rows.map(({ listing }) => listing);
   }
 
+  async function look(): Promise<string[]> {
+    const known = [...missing];
+    for (;;) {
+      const { rows } = await sql<{ last: bigint | null }>`
+        SELECT max(id) AS last FROM (
+          SELECT id FROM chain.agents AS agents WHERE id > ${seen} ORDER BY id LIMIT ${SLICE}) AS next`.execute(views);
+      const last = rows[0]?.last ?? null;
+      if (last === null) break;
+      for (const listing of await without(sql`id > ${seen} AND id <= ${last}`)) missing.add(listing);
+      seen = last;
+      await wholeTurn();
+    }
+    if (known.length > 0) {
+      const still = new Set(await without(sql`listing IN ${textsOf(views, known)}`));
+      for (const listing of known) if (!still.has(listing)) missing.delete(listing);
+    }
+    return [...missing];
+  }
+
+  /** The last look that has begun or waits. */
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting: Promise<string[]> | null = null;
+
   return {
-    async read() {
-      const known = [...missing];
-      for (;;) {
-        const { rows } = await sql<{ last: bigint | null }>`
-          SELECT max(id) AS last FROM (
-            SELECT id FROM chain.agents AS agents WHERE id > ${seen} ORDER BY id LIMIT ${SLICE}) AS next`.execute(
-          views,
-        );
-        const last = rows[0]?.last ?? null;
-        if (last === null) break;
-        for (const listing of await without(sql`id > ${seen} AND id <= ${last}`)) missing.add(listing);
-        if (seen < last) seen = last;
-        await wholeTurn();
+    read() {
+      // One look at a time: another one's answer may be older than what this one has added. All that wait share the next.
+      if (!waiting) {
+        waiting = last.then(() => {
+          waiting = null;
+          return look();
+        });
+        last = waiting.catch(() => {});
       }
-      if (known.length > 0) {
-        const still = new Set(await without(sql`listing IN ${textsOf(views, known)}`));
-        for (const listing of known) if (!still.has(listing)) missing.delete(listing);
-      }
-      return [...missing];
+      return waiting;
     },
   };
 }

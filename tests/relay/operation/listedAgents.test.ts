@@ -7,6 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { CompiledQuery } from 'kysely';
+import { wholeTurn } from '../../../app/process/turn.ts';
 import { describeStored } from '../../../app/relay/agents/documents.ts';
 import { creatorsNamed, findAgents } from '../../../app/relay/agents/search.ts';
 import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
@@ -18,6 +20,7 @@ import { AgentsQuery } from '../../../app/sdk/wire/wire.ts';
 import { writeAgents } from '../../../indexer/agents.ts';
 import { applyBatch } from '../../../indexer/apply.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
+import { until } from '../../harness/edge/until.ts';
 import { createRandom } from '../../harness/random.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 import { randomHistory } from '../../indexer/histories.ts';
@@ -195,6 +198,56 @@ describe('lists of agents', function () {
       await tables.index.db.deleteFrom(table).where('listing', '=', listing).execute();
     await writeAgents(tables.index.db, [listing], []);
   }
+
+  it('leave out a listing without its document, whatever a slower request has read', async () => {
+    const plainOf = (name: string, listing = newAddress()): Plain => ({
+      listing,
+      creator: newAddress(),
+      verified: false,
+      status: 'active',
+      price: 10_000,
+      tags: [],
+      listedAt: 1,
+      total: 0,
+      rate: 0,
+      document: metadataOf({ name }),
+    });
+    const [one, other] = [plainOf('one'), plainOf('other')];
+    await write(one, false);
+    /** Statements until one whose answer is late. */
+    let left = 0;
+    let release = null as (() => void) | null;
+    const slow = tables.views.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => result,
+    });
+    const executor = slow.getExecutor();
+    const execute = executor.executeQuery.bind(executor);
+    executor.executeQuery = async <R>(query: CompiledQuery) => {
+      const answer = await execute<R>(query);
+      left -= 1;
+      if (left === 0)
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      return answer;
+    };
+    const undocumented = createUndocumented(slow);
+    expect(await undocumented.read()).to.deep.equal([one.listing]);
+    await write(one, true);
+    // The second statement finds that the document has arrived.
+    left = 2;
+    const early = undocumented.read();
+    await until('the answer is late', async () => release !== null);
+    await write(plainOf('another', one.listing), false);
+    await write(other, false);
+    const late = undocumented.read();
+    for (let turns = 0; turns < 50; turns += 1) await wholeTurn();
+    release!();
+    await early;
+    expect(await late).to.have.members([one.listing, other.listing]);
+    expect(await undocumented.read()).to.have.members([one.listing, other.listing]);
+  });
 
   for (let seed = 0; seed < WORLDS; seed += 1) {
     it(`equal a plain list after random changes of seed ${seed}`, async () => {
