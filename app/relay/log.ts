@@ -83,6 +83,7 @@ export const FIELDS: Record<string, Allow> = {
   error: fault,
   program_error: word,
   fate: word,
+  becomes: word,
   reason: fault,
   passed: boolean,
   dropped: number,
