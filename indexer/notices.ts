@@ -12,8 +12,11 @@ const MOST_DONE = 4_000;
 export interface Notices {
   /** Adds a notice. Returns false if its transaction has been applied already. */
   add(notice: LogNotification): boolean;
-  /** The logs received for the transaction. */
-  logsOf(signature: string): string[] | undefined;
+  /**
+   * The logs received for the transaction in this slot. A validator may run it in a slot that is skipped, and again in a
+   * later one at another time of the clock.
+   */
+  logsOf(transaction: { signature: string; slot: bigint }): string[] | undefined;
   /** Marks the transaction as applied. */
   done(signature: string): void;
   /** Number of waiting notices. */
@@ -23,16 +26,19 @@ export interface Notices {
 }
 
 export function createNotices(): Notices {
-  const waiting = new Map<string, string[] | undefined>();
+  const waiting = new Map<string, { slot: bigint; logs: string[] | undefined }>();
   const done = new Set<string>();
   return {
-    add({ signature, error, logs }) {
+    add({ signature, slot, error, logs }) {
       if (done.has(signature)) return false;
-      waiting.set(signature, error ? undefined : logs);
+      waiting.set(signature, { slot, logs: error ? undefined : logs });
       dropOldest(waiting, MOST_WAITING);
       return true;
     },
-    logsOf: (signature) => waiting.get(signature),
+    logsOf({ signature, slot }) {
+      const heard = waiting.get(signature);
+      return heard?.slot === slot ? heard.logs : undefined;
+    },
     done(signature) {
       waiting.delete(signature);
       done.add(signature);

@@ -52,8 +52,7 @@ export async function readTransactions(
   for (const side of chunks(listed, FETCH_CONCURRENCY)) {
     const answers = await Promise.allSettled(
       side.map(
-        async (item) =>
-          readHeard(deps, item, item.logs ?? deps.notices.logsOf(item.signature)) ?? readFetched(deps, item),
+        async (item) => readHeard(deps, item, item.logs ?? deps.notices.logsOf(item)) ?? readFetched(deps, item),
       ),
     );
     for (const answer of answers) {

@@ -85,6 +85,16 @@ describe('indexer, guards against the node', () => {
   }
   const refuse = (code: number, message: string) => ({ json: { jsonrpc: '2.0', id: '1', error: { code, message } } });
 
+  it('takes the log of a notification only for the slot that the notification names', () => {
+    const notices = createNotices();
+    const [signature, logs] = ['a transaction that ran twice', ['at another time']];
+    notices.add({ signature, slot: 7n, error: null, logs });
+    expect([notices.logsOf({ signature, slot: 7n }), notices.logsOf({ signature, slot: 8n })]).to.deep.equal([
+      logs,
+      undefined,
+    ]);
+  });
+
   it('claims no slot that a lagging list does not include', async () => {
     const { connection } = market.node;
     const indexer = await start('lagging.db', { rescanMs: 3_600_000 });
