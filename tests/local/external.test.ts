@@ -194,7 +194,9 @@ describe('npm start on another node', function () {
       expect(await refused.exited).to.equal(1);
       expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.url}`);
       expect(refused.output()).to.include('npm run validator -- --reset');
-      expect(refused.output()).to.include(`solana-test-validator --ledger ${join(directory, 'validator')} `);
+      expect(refused.output()).to.include(
+        `solana-test-validator --alpenglow --slots-per-epoch 64 --ledger ${join(directory, 'validator')} `,
+      );
       expect(refused.output()).to.include(`marketplace.so ${join(directory, 'demo', 'admin.json')} `);
 
       const admin = new PublicKey(loadSigningKey(join(directory, 'demo', 'admin.json')).subarray(32));
