@@ -12,7 +12,6 @@ export interface Node {
   url: string;
 }
 
-/** The node answered a call with an error of JSON-RPC. */
 /** The node does not do this: an error in its answer, or a status of the caller's fault. */
 export class Refused extends Error {
   constructor(method: string, message: unknown) {

@@ -66,7 +66,7 @@ export async function compareEnds({ chain, journal, views }: Comparing, log: Log
         await (isPaidAgain ? journal.settleAgain(row) : journal.parkEnded(row));
         log.error(
           { execution_id: row.execution_id, state: row.state, becomes: isPaidAgain ? 'verified' : 'parked' },
-          'continue an execution: after the restart of the cluster, its record does not show the end in the ledger',
+          'reopened an execution: after the restart of the cluster, its record does not show the end in the ledger',
         );
       }
       if (lost.length > 0 && !(await endLost(lost))) isDone = false;

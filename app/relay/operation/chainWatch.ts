@@ -50,6 +50,7 @@ export function createChainWatch(options: {
   let timer: NodeJS.Timeout | undefined;
   let ticker: NodeJS.Timeout | undefined;
   let isOver = false;
+  let isReading = false;
 
   function setAge(): void {
     if (clock === null) return;
@@ -82,7 +83,6 @@ export function createChainWatch(options: {
     log.info('the ledger was compared with the chain after the restart of the cluster');
   }
 
-  let isReading = false;
   function readClockAgain(): void {
     // Without an answer, the last reading grows old.
     setAge();

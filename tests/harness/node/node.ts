@@ -38,8 +38,8 @@ const NEAR_SECONDS = 120;
 const TOKEN_STATE_OFFSET = 108;
 
 /**
- * Starts a node, with slots of 50 ms by default, final one slot later or `finalitySlots` later. `deploy: false` leaves the program out. `soPath` deploys another build
- * of it.
+ * Starts a node, with slots of 50 ms by default, final one slot later or `finalitySlots` later. `deploy: false` leaves
+ * the program out. `soPath` deploys another build of it.
  */
 export async function startNode(
   options: { slotTimeMs?: number; finalitySlots?: number; deploy?: boolean; soPath?: string } = {},
