@@ -6,8 +6,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { moveToPostgres } from '../app/relay/ledger/moveToPostgres.ts';
 import { EPOCH } from '../tests/harness/edge/rows.ts';
 import { startMarketplace, type TestMarketplace } from '../tests/harness/node/marketplace.ts';
+import { administer, startPostgres } from '../tests/harness/postgres.ts';
 import {
   atMost,
   type Goal,
@@ -21,7 +23,7 @@ import {
 } from './figures.ts';
 import { addressOf, fill, type Size } from './lists/fill.ts';
 import type { RelayFigures } from './lists/relayProcess.ts';
-import type { Part } from './part.ts';
+import type { Part, Settings } from './part.ts';
 import { type Child, startChild } from './processes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -104,25 +106,38 @@ export interface ListFigures {
 
 export const listsPart: Part = {
   about: 'lists, searches and filters up to a million executions; start and memory of the relay',
-  async run({ quick, executions, report }) {
+  async run({ quick, executions, postgres, report }) {
     const figures: ListFigures[] = [];
     for (const count of executions === undefined ? (quick ? QUICK_SIZES : SIZES) : [executions]) {
       const size = { executions: count, agents: Math.max(Math.floor(count / 10), 100) };
-      figures.push({ ...size, ...(await measure(size, quick ? 100 : 500, report)) });
+      figures.push({ ...size, ...(await measure(size, quick ? 100 : 500, { postgres, report })) });
     }
     return { figures, table: describe(figures), goals: goalsOf(figures.at(-1)!) };
   },
 };
 
-async function measure(size: Size, requests: number, report: (line: string) => void) {
+const DATABASE = 'lists';
+
+async function measure(size: Size, requests: number, { postgres, report }: Pick<Settings, 'postgres' | 'report'>) {
   const market = await startMarketplace();
+  const server = postgres ? await startPostgres() : null;
   try {
     await market.relay.kill();
     const { wallet, apiKey } = market.callers[0]!;
     report(`lists: filling ${size.executions} executions`);
+    // As after a long stop: only progress of the measured indexer counts.
+    await market.query('index', 'UPDATE progress SET checked_at = 0');
     await fill(market.dataDir, size, { isAtRest: true, wallet: wallet.publicKey.toBase58() });
+    const place: NodeJS.ProcessEnv = { DATA_DIR: market.dataDir };
+    if (server) {
+      report('lists: copying all rows to PostgreSQL');
+      await administer(server, `CREATE DATABASE ${DATABASE}`);
+      place.DATABASE_URL = server.url(DATABASE);
+      await moveToPostgres(market.dataDir, place.DATABASE_URL);
+      await administer({ url: () => server.url(DATABASE) }, 'VACUUM (ANALYZE)');
+    }
     report(`lists: asking for lists of ${size.executions} executions`);
-    return await withServices(market, async ({ url, relay, ...start }) => {
+    return await withServices(market, place, async ({ url, relay, ...start }) => {
       const ask = (path: string) => get(url + path, apiKey);
       const lines: ListFigures['lines'] = [];
       let rss_mb = 0;
@@ -138,6 +153,7 @@ async function measure(size: Size, requests: number, report: (line: string) => v
     });
   } finally {
     await market.stop();
+    await server?.remove();
   }
 }
 
@@ -150,11 +166,13 @@ interface Services {
 }
 
 /** Starts relay and indexer together over the marketplace's tables, and calls `run` when both are ready. */
-async function withServices<Result>(market: TestMarketplace, run: (services: Services) => Promise<Result>) {
-  // As after a long stop: only progress of this indexer counts.
-  await market.query('index', 'UPDATE progress SET checked_at = 0');
+async function withServices<Result>(
+  market: TestMarketplace,
+  place: NodeJS.ProcessEnv,
+  run: (services: Services) => Promise<Result>,
+) {
   const environment = {
-    ...market.database,
+    ...place,
     PORT: '0',
     SOLANA_RPC_URL: market.node.rpcUrl,
     SOLANA_WS_URL: market.node.wsUrl,

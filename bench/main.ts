@@ -35,17 +35,18 @@ interface Options {
   slotMs: number;
   plot?: string;
   executions?: number;
+  postgres?: true;
   json?: true;
 }
 
 async function bench(options: Options): Promise<void> {
-  const { quick = false, peers, slotMs, plot, executions, json } = options;
+  const { quick = false, peers, slotMs, plot, executions, postgres = false, json } = options;
   const only = peers ? 'peers' : options.only;
   const report = (line: string) => console.error(line);
   const isWanted = (name: string, { onRequest }: Part) => (only === undefined ? !onRequest : only === name);
   const measured: Record<string, Measured> = {};
   for (const [name, part] of Object.entries(PARTS)) {
-    if (isWanted(name, part)) measured[name] = await part.run({ quick, slotMs, executions, report });
+    if (isWanted(name, part)) measured[name] = await part.run({ quick, slotMs, executions, postgres, report });
   }
   if (plot !== undefined) {
     if (!measured.lists) throw new Error('--plot needs the part lists, which was not measured');
@@ -81,6 +82,7 @@ await runScript(
     .option('--peers', 'the same as --only peers')
     .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 200)
     .option('--executions <n>', 'measure lists only with this number of executions', wholeFrom(1_000))
+    .option('--postgres', 'measure lists on PostgreSQL; needs its server programs')
     .option('--plot <file>', 'write the figures of the part lists to this file, as SVG')
     .option('--json', 'print the figures as one JSON object to stdout')
     .action(bench),

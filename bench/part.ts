@@ -8,6 +8,8 @@ export interface Settings {
   slotMs: number;
   /** If set, lists are measured only at this number of executions. */
   executions: number | undefined;
+  /** Lists are measured on PostgreSQL instead of SQLite. */
+  postgres: boolean;
   /** Reports progress. */
   report(line: string): void;
 }
