@@ -21,10 +21,6 @@ export const round = (value: number, digits = 1): number => Number(value.toFixed
 
 export const spread = ({ p50, p99 }: Percentiles): string => `${round(p50)} / ${round(p99)}`;
 
-/** p99 of every list, search and filter at a million executions, and the longest block of the event loop. */
-export const LIST_GOAL_MS = 50;
-export const HOLD_GOAL_MS = 20;
-
 export interface Goal {
   name: string;
   /** For example `<= 50`. */

@@ -1,6 +1,5 @@
 /** `npm run bench`: price, latency and rate of a call, lists at a million executions, and the weight of the page. */
 import { execSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { Command, Option } from 'commander';
 import { runScript, wholeFrom } from '../scripts/options.ts';
@@ -8,10 +7,9 @@ import { attackPart } from './attack.ts';
 import { dashboardPart } from './dashboard.ts';
 import { goalTable, round } from './figures.ts';
 import { indexPart } from './indexing.ts';
-import { type ListFigures, listsPart } from './lists.ts';
+import { listsPart } from './lists.ts';
 import type { Measured, Part } from './part.ts';
 import { peersPart } from './peers.ts';
-import { drawLists } from './plot.ts';
 import { programPart } from './program.ts';
 import { relayPart } from './relay.ts';
 import { validatorPart } from './validator.ts';
@@ -33,24 +31,19 @@ interface Options {
   only?: string;
   peers?: true;
   slotMs: number;
-  plot?: string;
   executions?: number;
   postgres?: true;
   json?: true;
 }
 
 async function bench(options: Options): Promise<void> {
-  const { quick = false, peers, slotMs, plot, executions, postgres = false, json } = options;
+  const { quick = false, peers, slotMs, executions, postgres = false, json } = options;
   const only = peers ? 'peers' : options.only;
   const report = (line: string) => console.error(line);
   const isWanted = (name: string, { onRequest }: Part) => (only === undefined ? !onRequest : only === name);
   const measured: Record<string, Measured> = {};
   for (const [name, part] of Object.entries(PARTS)) {
     if (isWanted(name, part)) measured[name] = await part.run({ quick, slotMs, executions, postgres, report });
-  }
-  if (plot !== undefined) {
-    if (!measured.lists) throw new Error('--plot needs the part lists, which was not measured');
-    writeFileSync(plot, drawLists(measured.lists.figures as ListFigures[]));
   }
   const machine = {
     cpu: `${cpus().length} x ${cpus()[0]?.model.trim()}`,
@@ -83,7 +76,6 @@ await runScript(
     .option('--slot-ms <n>', 'slot time of the local node', wholeFrom(1), 200)
     .option('--executions <n>', 'measure lists only with this number of executions', wholeFrom(1_000))
     .option('--postgres', 'measure lists on PostgreSQL; needs its server programs')
-    .option('--plot <file>', 'write the figures of the part lists to this file, as SVG')
     .option('--json', 'print the figures as one JSON object to stdout')
     .action(bench),
 );
