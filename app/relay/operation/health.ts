@@ -1,6 +1,7 @@
 /**
- * GET /health tells process supervisors that this process answers. GET /ready tells load balancers and people if the
- * relay can accept and read executions now, and lists the problems if not.
+ * GET /health tells process supervisors that this process answers, and names the reasons why it refuses new executions.
+ * It asks neither the node nor a database. GET /ready tells load balancers and people if the relay can accept and read
+ * executions now, and lists the problems if not.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -15,6 +16,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 export interface HealthDeps {
   config: { environment: 'live' | 'test' };
+  gate: Pick<Gate, 'obstacles'>;
 }
 
 export interface ReadyDeps extends HealthDeps {
@@ -28,8 +30,9 @@ export interface ReadyDeps extends HealthDeps {
   log: Logger;
 }
 
-export function readHealth(deps: HealthDeps): Health {
-  return { status: 'ok', environment: deps.config.environment, uptime_seconds: Math.floor(process.uptime()) };
+export function readHealth({ config, gate }: HealthDeps): Health {
+  const { environment } = config;
+  return { status: 'ok', environment, uptime_seconds: Math.floor(process.uptime()), problems: gate.obstacles() };
 }
 
 /**

@@ -531,6 +531,8 @@ export interface components {
             environment: "live" | "test";
             /** @description Seconds since this process started. */
             uptime_seconds: number;
+            /** @description Why this process refuses new executions; empty while it accepts them. */
+            problems: ("chain_unreachable" | "chain_behind" | "chain_restarted" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "authority_shared" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
         };
         KeyDirectory: {
             /** @description The public keys that calls to creators are signed with, as JSON Web Keys (RFC 8037). */

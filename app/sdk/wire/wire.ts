@@ -244,14 +244,6 @@ export type KeyDirectory = z.infer<typeof KeyDirectory>;
 export const Directory = z.strictObject({ docs: z.url(), openapi: z.url(), idl: z.url() });
 export type Directory = z.infer<typeof Directory>;
 
-/** GET /health: this process answers. /ready shows if it can serve. */
-export const Health = z.strictObject({
-  status: z.literal('ok'),
-  environment: z.enum(['live', 'test']),
-  uptime_seconds: Count,
-});
-export type Health = z.infer<typeof Health>;
-
 /** Problems that keep the service from taking or showing executions. */
 export const PROBLEMS = [
   'chain_unreachable',
@@ -267,6 +259,16 @@ export const PROBLEMS = [
   'stopping',
 ] as const;
 export type Problem = (typeof PROBLEMS)[number];
+
+/** GET /health: this process answers. /ready shows if it can serve. */
+export const Health = z.strictObject({
+  status: z.literal('ok'),
+  environment: z.enum(['live', 'test']),
+  uptime_seconds: Count,
+  /** Why this process refuses new executions; empty while it accepts them. /ready also asks the chain and the index. */
+  problems: z.array(z.enum(PROBLEMS)),
+});
+export type Health = z.infer<typeof Health>;
 
 /** GET /ready: 200 when `ready`, else 503. Lag in milliseconds; null before the indexer's first read. */
 export const Ready = z.strictObject({

@@ -193,8 +193,8 @@ describe('GET /health and GET /ready', () => {
     world.state.nowMs += 2_000;
     const { status, json } = await world.get('/ready');
     expect([status, json.status, json.problems]).to.deep.equal([503, 'not_ready', problems]);
-    const health = await world.get('/health');
-    expect([health.status, health.json.status]).to.deep.equal([200, 'ok']);
+    const { status: alive, json: health } = await world.get('/health');
+    expect([alive, health.status, health.problems]).to.deep.equal([200, 'ok', world.state.obstacles]);
   }
 
   it("are healthy for a process that answers, and not ready before the indexer's first check", async () => {
@@ -204,8 +204,8 @@ describe('GET /health and GET /ready', () => {
     expect(json).to.deep.equal({ status: 'not_ready', problems: ['index_behind'], indexer, ...EXPECTED });
     const health = await world.get('/health');
     expect(health.status).to.equal(200);
-    expect(health.json).to.have.all.keys('status', 'environment', 'uptime_seconds');
-    expect(health.json).to.include({ status: 'ok', environment: 'test' });
+    expect(health.json).to.have.all.keys('status', 'environment', 'uptime_seconds', 'problems');
+    expect(health.json).to.deep.include({ status: 'ok', environment: 'test', problems: [] });
   });
 
   it('are ready while the indexer makes its checks, the chain answers and the gate is open', async () => {

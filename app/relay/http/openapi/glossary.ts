@@ -151,6 +151,7 @@ export const GLOSSARY: Record<string, string> = {
   'Receipt.signature': 'The signature of `signing_key` over `result_hash`: `ed25519:` and base58.',
   'Receipt.task':
     'The `task` of the request; missing if the service does not know it or the holder of the receipt removed it.',
+  'Health.problems': 'Why this process refuses new executions; empty while it accepts them.',
   problems: 'Why the service cannot accept or show executions; empty when ready.',
   program_id: 'The program on-chain.',
   proof: 'The 20 sibling nodes on the path from the leaf to the root, from the bottom up; lower-case hex.',

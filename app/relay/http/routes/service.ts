@@ -60,13 +60,13 @@ export const serviceRoutes = {
     tag: 'Service',
     summary: 'Check that the process answers',
     about:
-      'Always 200, for a supervisor that restarts a process that hangs. To check that the service works, use `/ready`.',
+      'Always 200, for a supervisor that restarts a process that hangs. `problems` says why this process refuses new executions. To check that the service works, use `/ready`.',
     access: 'public',
     answers: {
       200: {
         about: 'The process answers.',
         schema: Health,
-        examples: { healthy: { status: 'ok', environment: 'test', uptime_seconds: 86_400 } },
+        examples: { healthy: { status: 'ok', environment: 'test', uptime_seconds: 86_400, problems: [] } },
       },
     },
     errors: [],
