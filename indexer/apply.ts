@@ -4,7 +4,7 @@
  * larger batch costs less per transaction. Applying a transaction again changes nothing. A transaction that cannot be
  * applied fails the whole batch, and the error names its signature.
  */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { readRows, writeRows } from '../app/database/bulk.ts';
 import { isTemporary } from '../app/database/temporary.ts';
 import type { AccountRows } from './accounts.ts';
@@ -150,7 +150,18 @@ async function writeLate(db: Db, item: LateTransaction): Promise<void> {
   }
   await db.deleteFrom('gaps').where('signature', '=', item.signature).execute();
   await saveRaw(db, raw);
+  await markLate(db, item);
   await save(db, unit);
+}
+
+/** Readers of events have passed the transaction's slot. They find its events after the slot that the tables have reached. */
+async function markLate(db: Db, { signature, slot }: LateTransaction): Promise<void> {
+  await db
+    .updateTable('events')
+    .set({ applied_slot: sql<bigint>`(SELECT slot + 1 FROM progress)` })
+    .where('slot', '=', slot)
+    .where('signature', '=', signature)
+    .execute();
 }
 
 /** The error already names its transaction, or concerns none. */

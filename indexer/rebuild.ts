@@ -69,11 +69,14 @@ async function fill(options: RebuildOptions, beside: Beside): Promise<void> {
   };
   try {
     // The first pass may take hours; the second applies what arrived meanwhile.
-    options.onProgress?.(await pass(deps));
+    const reached = await pass(deps);
+    options.onProgress?.(reached);
     const head = await pass(deps);
     // List the last slots once more before the replacement.
     const { unread } = await applyMissed(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n, head);
     if (unread) throw new Vanished(unread);
+    // Readers of the present tables may know these events.
+    await db.updateTable('events').set({ applied_slot: null }).where('applied_slot', 'is not', null).execute();
     const [pruned] = await readPruned(db);
     // Events may be about accounts that were made in forgotten slots, and closed since.
     if (pruned && options.acceptPruned) hole = null;

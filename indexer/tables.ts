@@ -285,7 +285,8 @@ export interface IndexDatabase {
   /** Transactions that could not be read. */
   gaps: GapRow;
   listed_signatures: { position: bigint; slot: bigint; signature: string; failed: Flag };
-  events: EventRow;
+  /** `applied_slot`: where readers find an event that was applied late; null for all others. */
+  events: EventRow & { applied_slot: Generated<bigint | null> };
   configs: ConfigRow;
   creators: CreatorRow;
   listings: ListingRow;

@@ -250,13 +250,14 @@ CREATE TABLE events (
   event_index INTEGER NOT NULL,
   slot INTEGER NOT NULL,
   name TEXT NOT NULL,
-  data TEXT NOT NULL,
+  data TEXT NOT NULL, applied_slot INTEGER,
   PRIMARY KEY (slot, signature, event_index)
 ) STRICT;
 CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
   'AdminChanged', 'AdminProposed', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ConfigInitialized', 'ConfigUpdated',
   'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthoritiesChanged', 'TreasuryWithdrawn'
 );
+CREATE INDEX events_late ON events (applied_slot) WHERE applied_slot IS NOT NULL;
 
 CREATE TABLE eventless_transactions (
   signature TEXT NOT NULL,

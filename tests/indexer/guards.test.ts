@@ -17,6 +17,7 @@ import { createKeeper, type KeeperOptions } from '../../indexer/keeper.ts';
 import { RESCAN_SLOTS } from '../../indexer/late.ts';
 import { createNotices } from '../../indexer/notices.ts';
 import { openPlace } from '../../indexer/open.ts';
+import { rebuild } from '../../indexer/rebuild.ts';
 import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { change, dump, IndexerBench, query, queryDuringRebuild } from './harness.ts';
@@ -204,10 +205,39 @@ describe('indexer, guards against the node', () => {
     await passSlots();
     for (let times = 0; times < 3; times += 1) await look();
     isAbsent = false;
-    await look();
+    const reached = await look();
     const row = db.selectFrom('executions').select('status').where('open_signature', '=', opened.signature);
     expect(await row.execute()).to.deep.equal([{ status: 'open' }]);
+    const events = await db.selectFrom('events').select(['signature', 'applied_slot']).execute();
+    // Only the late one is marked, above every slot that readers of the events may have passed.
+    for (const { signature, applied_slot } of events)
+      expect(applied_slot).to.equal(signature === opened.signature ? reached + 1n : null);
     await close();
+  });
+
+  it('marks no event as late in rebuilt tables, because readers of the present ones may know it', async () => {
+    const opened = await market.open();
+    await market.verify(true);
+    let isLeft = true;
+    rpc.onCall(async ({ method, params }, forward) => {
+      if (method !== 'getSignaturesForAddress') return null;
+      const answer = await forward();
+      const listed = answer.result as ConfirmedSignatureInfo[];
+      if (!isLeft) return { json: answer };
+      // The second pass asks for what is newer than its cursor. Only the list after it shows the transaction.
+      if ((params[1] as { until?: string }).until) isLeft = false;
+      return { json: { ...answer, result: listed.filter(({ signature }) => signature !== opened.signature) } };
+    });
+    const path = await bench.place('rebuilt.db');
+    const connection = connectForReading(rpc.rpcUrl, new AbortController().signal);
+    const ingest = { connection, programId: PROGRAM_ID, notices: createNotices(), signaturePage: 1_000 };
+    await (await openPlace(path)).close();
+    await rebuild({ path, ingest, log: pino({ level: 'silent' }) });
+    expect(isLeft).to.equal(false);
+    const { events, executions } = await dump(path);
+    expect(executions!.map(({ open_signature }) => open_signature)).to.include(opened.signature);
+    expect(events!.filter(({ applied_slot }) => applied_slot !== null)).to.deep.equal([]);
+    await market.refund(opened, 'creatorFailed');
   });
 
   it('goes on when a gap, the second list or the comparison with accounts fails', async () => {

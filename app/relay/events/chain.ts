@@ -1,7 +1,7 @@
 /**
  * Reports events of the program that concern a wallet: disputes, and changes of its listings. It follows the index's
- * events, which are final. Each step writes the events together with the
- * slot that it has reached, so that any relay may take the next step.
+ * events, which are final: by their slot, and those that the indexer applied late by `applied_slot`. Each step writes
+ * the events together with the slot that it has reached, so that any relay may take the next step.
  */
 import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -48,25 +48,22 @@ export async function followChain({ ledger, views, writes, limits, now }: Follow
     await writeFollowed(ledger, writes, [], { from, to: end }, now());
     return false;
   }
-  const found = views
-    .selectFrom('chain.events')
-    .where('slot', '>', from)
-    .where('slot', '<=', end)
-    .where('name', 'in', limits().exposureMultiple === 0 ? NAMES : [...NAMES, OPENED]);
-  const last = await found
+  const names = limits().exposureMultiple === 0 ? NAMES : [...NAMES, OPENED];
+  const upTo = (to: bigint, column: 'slot' | 'applied_slot') =>
+    views.selectFrom('chain.events').where(column, '>', from).where(column, '<=', to).where('name', 'in', names);
+  const inOrder = (to: bigint) => upTo(to, 'slot').where('applied_slot', 'is', null);
+  const last = await inOrder(end)
     .select('slot')
     .orderBy('slot')
     .offset(EVENTS_AT_ONCE - 1)
     .limit(1)
     .executeTakeFirst();
   const to = last?.slot ?? end;
-  const rows = await found
-    .where('slot', '<=', to)
-    .select(['name', 'data'])
-    .orderBy('slot')
-    .orderBy('signature')
-    .orderBy('event_index')
-    .execute();
+  const rows: { name: string; data: string }[] = [];
+  for (const found of [inOrder(to), upTo(to, 'applied_slot')]) {
+    const sorted = found.orderBy('slot').orderBy('signature').orderBy('event_index');
+    rows.push(...(await sorted.select(['name', 'data']).execute()));
+  }
   await writeFollowed(ledger, writes, await describe(views, rows, limits()), { from, to }, now());
   return to < end;
 }

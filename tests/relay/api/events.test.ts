@@ -1,6 +1,7 @@
 /** Event streams: their order, resuming, limits, and the wallets whose events they show. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import { followChain } from '../../../app/relay/events/chain.ts';
@@ -12,10 +13,25 @@ import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts';
+import type { AccountRows } from '../../../indexer/accounts.ts';
+import { applyLate } from '../../../indexer/apply.ts';
 import { CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
+
+const NO_ACCOUNTS: AccountRows = {
+  configs: [],
+  creators: [],
+  listings: [],
+  grants: [],
+  executions: [],
+  deposits: [],
+  disputes: [],
+  archives: [],
+  refunds: [],
+  gone: [],
+};
 
 /** Reads a stream to its end, or until it has `count` events. */
 async function readStream(world: World, path: string, key: string, options: { after?: string; count?: number } = {}) {
@@ -466,15 +482,48 @@ describe('event streams', () => {
     ]);
   });
 
+  it('reports an event that the indexer applied late, once, behind or ahead of the relay', async () => {
+    const creator = newAddress();
+    const own = await world.addListing({ creator });
+    const { settle, happen, follow } = chainOf(own);
+    const pauseLate = (slot: bigint) =>
+      applyLate(world.index, {
+        signature: newAddress(),
+        slot,
+        content: {
+          kind: 'events',
+          events: [{ name: 'ListingStatusChanged', data: { listing: new PublicKey(own), status: 1 } }],
+          snapshot: NO_ACCOUNTS,
+        },
+      });
+    await settle(230n);
+    await follow();
+    await pauseLate(225n);
+    await happen(231n, 'SigningKeyRotated', { signingKey: listing });
+    expect(await follow()).to.equal(false);
+    expect(await told(creator)).to.deep.equal([]);
+    await settle(231n);
+    await Promise.all([follow(), follow()]);
+    const rotated = { type: 'agent.signing_key_changed', agent_id: own, signing_key: listing };
+    const paused = { type: 'agent.paused', agent_id: own };
+    expect(await told(creator)).to.deep.equal([rotated, paused]);
+    await settle(235n);
+    await pauseLate(233n);
+    await follow();
+    await settle(240n);
+    await follow();
+    expect(await told(creator)).to.deep.equal([rotated, paused, paused]);
+  });
+
   it('reports every event of a slot that has more than one step takes', async () => {
     const creator = newAddress();
     const own = await world.addListing({ creator });
     const { settle, happen, follow } = chainOf(own);
-    await settle(230n);
+    await settle(250n);
     await follow();
-    for (let pause = 0; pause < 600; pause += 1) await happen(231n, 'ListingStatusChanged', { status: 1 });
-    await happen(232n, 'SigningKeyRotated', { signingKey: listing });
-    await settle(240n);
+    for (let pause = 0; pause < 600; pause += 1) await happen(251n, 'ListingStatusChanged', { status: 1 });
+    await happen(252n, 'SigningKeyRotated', { signingKey: listing });
+    await settle(260n);
     expect(await follow()).to.equal(true);
     expect(await follow()).to.equal(false);
     expect((await told(creator)).map(({ type }) => type)).to.deep.equal([
