@@ -16,7 +16,7 @@ import { save } from './save.ts';
 import { passOverGone, writeSnapshot } from './snapshot.ts';
 import type { EventlessRow, EventRow, Flag, IndexDatabase } from './tables.ts';
 import { type RowSet, Unit } from './unit.ts';
-import { changeRow, MissingRow } from './write.ts';
+import { changeRow, MissingRow, writeRow } from './write.ts';
 
 export type { ChainTransaction } from './chainTransaction.ts';
 
@@ -216,6 +216,7 @@ function foldTransaction(
   if (content.kind === 'failed') return;
   if (content.kind === 'unreadable') {
     raw.gaps.push([signature, slot, content.reason]);
+    for (const row of content.archives) writeRow(unit, 'archives', row);
     return;
   }
   const at = { signature, slot };

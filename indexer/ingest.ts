@@ -22,7 +22,7 @@ import {
 } from './listing.ts';
 import { forgetFalseLoss, type PrunedDeps, passOverPruned, readAwaited } from './pruned.ts';
 import type { IndexDatabase } from './tables.ts';
-import { type Listed, type ReadDeps, readSnapshot, readTransactions, Vanished } from './transactions.ts';
+import { gapOf, type Listed, type ReadDeps, readSnapshot, readTransactions, Vanished } from './transactions.ts';
 
 export interface IngestDeps extends PrunedDeps, ReadDeps {
   /** Source that fills an empty index. By default, the node's list of signatures, newest first. */
@@ -238,7 +238,7 @@ async function withSnapshot(
   try {
     return { ...content, snapshot: await readSnapshot(deps, item) } as ChainTransaction['content'];
   } catch (error) {
-    if (error instanceof UnreadableTransaction) return { kind: 'unreadable', reason: error.message };
+    if (error instanceof UnreadableTransaction) return gapOf(deps, error, item.slot);
     throw error;
   }
 }

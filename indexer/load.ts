@@ -131,7 +131,11 @@ function collect(batch: readonly ChainTransaction[]): Wanted {
     refunds: [],
   };
   for (const { slot, content } of batch) {
-    if (content.kind === 'failed' || content.kind === 'unreadable') continue;
+    if (content.kind === 'failed') continue;
+    if (content.kind === 'unreadable') {
+      for (const { archive } of content.archives) want(wanted, 'archives', archive);
+      continue;
+    }
     wanted.slots.add(slot);
     for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event);
     if (content.snapshot) collectSnapshot(wanted, content.snapshot);

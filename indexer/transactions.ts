@@ -4,12 +4,14 @@
 import type { Connection, PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import { chunks } from '../app/process/chunks.ts';
 import { decodeEventInstruction, readEvents } from '../app/sdk/program/events.ts';
+import { findArchive } from '../app/sdk/program/program.ts';
 import { type ReceivedTransaction, receiveTransaction, UnreadableTransaction } from '../app/sdk/program/transaction.ts';
-import { type AccountRows, readAccountRows } from './accounts.ts';
+import { type AccountRows, readAccountRows, readPresentRows } from './accounts.ts';
 import { ApplyError } from './apply.ts';
 import type { ChainTransaction, LateTransaction } from './chainTransaction.ts';
 import { type ProgramInstruction, readCarried, readInstructions } from './invocations.ts';
 import type { Notices } from './notices.ts';
+import type { ArchiveRow } from './tables.ts';
 
 export interface ReadDeps {
   connection: Connection;
@@ -39,6 +41,8 @@ export class Vanished extends Error {
 
 /** Transactions fetched in parallel. */
 const FETCH_CONCURRENCY = 8;
+/** One archive has room for a million executions. */
+const ARCHIVES_AT_ONCE = 4;
 
 /**
  * The content of the given transactions, in the same order. If one cannot be read, returns those before it and the
@@ -82,7 +86,7 @@ async function readFetched(deps: ReadDeps, { signature, slot }: Listed): Promise
   if (transaction instanceof UnreadableTransaction) {
     // Its log alone can be complete.
     const heard = readHeard(deps, { ...position, hasFailed: false }, received.logs);
-    return heard ?? { ...position, content: { kind: 'unreadable', reason: transaction.message } };
+    return heard ?? { ...position, content: await gapOf(deps, transaction, slot) };
   }
   const instructions = readInstructions(transaction, deps.programId);
   const content = contentOf(transaction, signature, deps.programId, instructions);
@@ -129,11 +133,29 @@ export async function readLate(
   if (!received) return null;
   const transaction = tryDecode(received);
   if (transaction instanceof UnreadableTransaction) {
-    return { signature, slot, content: { kind: 'unreadable', reason: transaction.message } };
+    return { signature, slot, content: await gapOf({ connection, programId }, transaction, minSlot) };
   }
   const instructions = readInstructions(transaction, programId);
   const snapshot = await readAccountRows({ connection, minSlot }, programId, transaction, instructions, 'named');
   return { signature, slot, content: { ...contentOf(transaction, signature, programId, instructions), snapshot } };
+}
+
+/**
+ * The content of a transaction that cannot be read, with all archives in their state at this slot or later: its own, or
+ * a later one.
+ */
+export async function gapOf(
+  { connection, programId }: Pick<ReadDeps, 'connection' | 'programId'>,
+  { message }: UnreadableTransaction,
+  slot: bigint,
+) {
+  const archives: ArchiveRow[] = [];
+  // There may be more if the last request found all.
+  for (let first = 0; first === archives.length; first += ARCHIVES_AT_ONCE) {
+    const addresses = Array.from({ length: ARCHIVES_AT_ONCE }, (_, at) => findArchive(first + at).toBase58());
+    archives.push(...(await readPresentRows({ connection }, programId, addresses, slot)).archives);
+  }
+  return { kind: 'unreadable', reason: message, archives } as const;
 }
 
 async function fetchTransaction(

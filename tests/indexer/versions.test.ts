@@ -165,6 +165,9 @@ describe('indexer, versions of transactions', () => {
     expect(executionIn(tables, opened)).to.deep.include({ status: 'completed', end_signature: settling });
     expect(executionIn(tables, refunded)).to.deep.include({ status: 'open', closed: 1n });
     expect(tables.archive_leaves).to.have.length(1);
+    // The archive's own count shows that a leaf is missing.
+    expect(tables.archives).to.have.length(1);
+    expect(tables.archives![0]).to.deep.include({ leaf_count: 2n });
     const gaps = await query(bench.path('gaps.db'), 'SELECT signature, reason FROM gaps ORDER BY slot');
     expect(gaps.map(({ signature }) => signature)).to.deep.equal([refunding, archiving]);
     for (const { reason } of gaps) expect(reason).to.include('cannot be read');

@@ -4,8 +4,7 @@
  * is not shown.
  */
 import { PublicKey } from '@solana/web3.js';
-import { type Kysely, sql } from 'kysely';
-import { attachedIndex, countGaps } from '../../../indexer/read.ts';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { recordOf } from '../../../indexer/record.ts';
 import { archiveLeaf, archiveProofRoot, encodeArchived } from '../../sdk/program/archive.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
@@ -22,8 +21,8 @@ export interface ArchivedDeps {
 const RETRY_SECONDS = 60;
 
 /**
- * An archived execution's leaf and proof; null if it has no leaf, its tree is not proven yet, or the index lacks a leaf
- * before later ones (the proven root is then outdated).
+ * An archived execution's leaf and proof; null if it has no leaf, its tree is not proven yet, or the index lacks leaves
+ * of the tree (the proven root is then outdated).
  */
 export async function archiveOf({ views }: ArchivedDeps, executionId: string): Promise<ExecutionArchive | null> {
   const found = await views
@@ -40,7 +39,7 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
     .executeTakeFirst();
   const index = Number(found.leaf_index);
   const stored = await readProof(views, { archiveIndex: found.archive_index, tree: found.tree }, index);
-  if (!row || !stored || (await lacksLeaf(views, found.tree))) return null;
+  if (!row || !stored || (await lacksLeaf(views, sql`archives.tree = ${found.tree}`))) return null;
   const record = new PublicKey(found.record);
   const execution = recordOf(row);
   const { proof, root } = stored;
@@ -61,37 +60,41 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
   };
 }
 
-/** True if the tree's next leaf is missing though the index has later ones; `tree` null asks about any tree. */
-async function lacksLeaf(views: Kysely<LedgerDatabase>, tree: string | null): Promise<boolean> {
-  const archives = sql.table('chain.archives');
-  const leaves = sql.table('chain.archive_leaves');
-  const ofArchive = sql`archives.tree`;
-  const built = sql`(SELECT coalesce(max(t.leaf_count), 0) FROM archive_trees AS t WHERE t.tree = ${ofArchive})`;
-  const { rows } = await sql`SELECT 1 FROM ${archives} AS archives
-    WHERE ${tree === null ? sql`1 = 1` : sql`${ofArchive} = ${tree}`}
-      AND EXISTS (SELECT 1 FROM ${leaves} WHERE tree = ${ofArchive} AND leaf_index > ${built})
-      AND NOT EXISTS (SELECT 1 FROM ${leaves} WHERE tree = ${ofArchive} AND leaf_index = ${built})
-    LIMIT 1`.execute(views);
+/** True if one of these archives counts more leaves than the index has. */
+async function lacksLeaf(views: Kysely<LedgerDatabase>, which: RawBuilder<unknown>): Promise<boolean> {
+  const built = sql`(SELECT coalesce(max(t.leaf_count), 0) FROM archive_trees AS t WHERE t.tree = archives.tree)`;
+  const leaves = sql`(SELECT count(*) FROM ${sql.table('chain.archive_leaves')} AS l
+    WHERE l.tree = archives.tree AND l.leaf_index >= ${built})`;
+  const { rows } = await sql`SELECT 1 FROM ${sql.table('chain.archives')} AS archives
+    WHERE ${which} AND archives.leaf_count - ${built} > ${leaves} LIMIT 1`.execute(views);
   return rows.length > 0;
 }
 
-/** Throws ApiError if what was not found may be among leaves that the index lacks. */
-export async function requireLeaves({ views }: ArchivedDeps): Promise<void> {
-  if ((await countGaps(attachedIndex(views))) === 0 && !(await lacksLeaf(views, null))) return;
+/**
+ * Throws ApiError if what was not found may be among leaves that the index lacks: of the archive with this index, or of
+ * any.
+ */
+export async function requireLeaves({ views }: ArchivedDeps, index?: string): Promise<void> {
+  const which = index === undefined ? sql`1 = 1` : sql`archives.archive_index = ${indexOf(index)}`;
+  if (!(await lacksLeaf(views, which))) return;
   const message = `The index lacks a transaction that may have added leaves. Retry in ${RETRY_SECONDS} s.`;
   throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
+/** The index of an archive in a path; null if the text is none. */
+const indexOf = (text: string): bigint | null => (/^(0|[1-9][0-9]{0,4})$/.test(text) ? BigInt(text) : null);
+
 /** A page of an archive's leaves from `first` on; null if there is no such archive, or its tree is not proven. */
 export async function leavesOf({ views }: ArchivedDeps, index: string, first: number): Promise<ArchiveLine[] | null> {
-  if (!/^(0|[1-9][0-9]{0,4})$/.test(index)) return null;
+  const archiveIndex = indexOf(index);
+  if (archiveIndex === null) return null;
   const tree = await views
     .selectFrom('archive_trees')
     .selectAll()
-    .where('archive_index', '=', BigInt(index))
+    .where('archive_index', '=', archiveIndex)
     .where('is_proven', '=', 1n)
     .executeTakeFirst();
-  if (!tree || (await lacksLeaf(views, tree.tree))) return null;
+  if (!tree) return null;
   const rows = await views
     .selectFrom('chain.archive_leaves as l')
     .innerJoin('chain.executions as e', 'e.execution_id', 'l.execution_id')

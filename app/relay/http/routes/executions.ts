@@ -359,8 +359,9 @@ export const executionRoutes = {
     cache: CACHING.listing,
     async handle({ deps }, { request, param }) {
       const { first } = parse(LeavesQuery, readQuery(request.url), 'query');
-      const lines = await leavesOf(deps, param('archive_index'), first);
-      if (!lines || lines.length < ARCHIVE_PAGE) await requireLeaves(deps);
+      const index = param('archive_index');
+      const lines = await leavesOf(deps, index, first);
+      if (!lines || lines.length < ARCHIVE_PAGE) await requireLeaves(deps, index);
       if (!lines) throw new ApiError('not_found', 'No archive has this index');
       const text = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       const headers: Record<string, string> = {};
