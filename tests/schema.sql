@@ -66,7 +66,6 @@ CREATE TABLE listings (
   returnable_at INTEGER,
   collateral_returned INTEGER NOT NULL DEFAULT 0 CHECK (collateral_returned IN (0, 1))
 ) STRICT;
-CREATE INDEX listings_by_status ON listings (status, listing);
 CREATE INDEX listings_by_metadata ON listings (metadata_hash);
 CREATE INDEX listings_by_creator ON listings (creator, listed_at DESC);
 
@@ -164,7 +163,6 @@ CREATE TABLE deposits (
   slot INTEGER NOT NULL,
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1))
 ) STRICT;
-CREATE INDEX deposits_by_caller ON deposits (caller, prepared_at DESC, deposit);
 CREATE INDEX deposits_waiting ON deposits (prepared_at, deposit) WHERE closed = 0;
 
 CREATE TABLE disputes (
