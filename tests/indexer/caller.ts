@@ -17,9 +17,9 @@ export function deployTestCaller({ rpcUrl, payer }: TestNode): Promise<void> {
   return deployProgram(rpcUrl, { programId: TEST_CALLER_ID, upgradeAuthority: payer.publicKey, soPath: TEST_CALLER });
 }
 
-/** The log of a confirmed transaction. */
+/** The log of a final transaction. */
 export async function logsOf({ node }: Market, signature: string): Promise<string[]> {
-  return (await receiveTransaction(node.connection, signature, 'confirmed'))?.logs ?? [];
+  return (await receiveTransaction(node.connection, signature))?.logs ?? [];
 }
 
 /** Sends instructions behind so much log output that their events are cut. Throws if they are not cut. */

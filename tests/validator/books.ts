@@ -15,12 +15,13 @@ import {
   findSpender,
   PROGRAM_ID,
 } from '../../app/sdk/program/program.ts';
-import { readTransaction } from '../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Balances, Visitor } from '../journey/visitor.ts';
 
 /** Transactions per request. A node accepts 50 KiB. */
 const AT_ONCE = 50;
+/** Like all other readings here; the relay's transactions are of version 0. */
+const CONFIRMED = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
 
 interface Lamports {
   /** Balance of the relay authority. */
@@ -74,7 +75,7 @@ async function readFees({ demo, connection }: Visitor, since: string): Promise<{
   let [fees, given] = [0n, 0n];
   for (const some of chunks(signatures, AT_ONCE)) {
     const transactions = await Promise.all(
-      some.map(({ signature }) => readTransaction(connection, signature, 'confirmed')),
+      some.map(({ signature }) => connection.getTransaction(signature, CONFIRMED)),
     );
     for (const [at, transaction] of transactions.entries()) {
       if (!transaction?.meta) throw new Error(`the node does not know its own transaction ${some[at]?.signature}`);

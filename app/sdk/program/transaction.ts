@@ -6,7 +6,6 @@
 import {
   type ConfirmedTransactionMeta,
   type Connection,
-  type Finality,
   PublicKey,
   SolanaJSONRPCError,
   VersionedTransaction,
@@ -61,13 +60,12 @@ type Requester = {
   ): Promise<{ result?: unknown; error?: { code: number; message: string } }>;
 };
 
-/** The answer of the node; null if it does not have the transaction. */
+/** The answer of the node; null if it does not have the transaction, or if it is not final yet. */
 export async function receiveTransaction(
   connection: Connection,
   signature: string,
-  commitment: Finality = 'finalized',
 ): Promise<ReceivedTransaction | null> {
-  const options = { encoding: 'base64', maxSupportedTransactionVersion: ANY_VERSION, commitment };
+  const options = { encoding: 'base64', maxSupportedTransactionVersion: ANY_VERSION, commitment: 'finalized' };
   const requester = connection as unknown as Requester;
   const { result = null, error } = await requester._rpcRequest('getTransaction', [signature, options]);
   if (error) throw new SolanaJSONRPCError(error, `failed to get transaction ${signature}`);
@@ -81,13 +79,12 @@ export async function receiveTransaction(
   };
 }
 
-/** A transaction of a known version; null if the node does not have it. Throws UnreadableTransaction. */
+/** A transaction of a known version; null as for `receiveTransaction`. Throws UnreadableTransaction. */
 export async function readTransaction(
   connection: Connection,
   signature: string,
-  commitment: Finality = 'finalized',
 ): Promise<VersionedTransactionResponse | null> {
-  return (await receiveTransaction(connection, signature, commitment))?.decode() ?? null;
+  return (await receiveTransaction(connection, signature))?.decode() ?? null;
 }
 
 function decode(signature: string, result: unknown): VersionedTransactionResponse {

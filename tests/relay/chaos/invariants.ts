@@ -231,7 +231,7 @@ function isDropped(error: TransactionError | null): boolean {
  * lacks the priority fee and the signatures that the Ed25519 program checks.
  */
 async function feeOf(connection: Connection, signature: string): Promise<number | null> {
-  const meta = (await readTransaction(connection, signature, 'confirmed'))?.meta;
+  const meta = (await readTransaction(connection, signature))?.meta;
   if (!meta) return null;
   const sum = (balances: number[]) => balances.reduce((total, balance) => total + balance, 0);
   return sum(meta.preBalances) - sum(meta.postBalances);

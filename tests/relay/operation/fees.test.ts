@@ -259,7 +259,7 @@ describe('paid calls with priority, on a real node', function () {
     const signatures = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 4 }, 'confirmed');
     const paid = await Promise.all(
       signatures.map(async ({ signature }) => {
-        const found = await readTransaction(connection, signature, 'confirmed');
+        const found = await readTransaction(connection, signature);
         const { message } = found!.transaction;
         const budget = message.compiledInstructions.filter(({ programIdIndex }) =>
           message.staticAccountKeys[programIdIndex]!.equals(ComputeBudgetProgram.programId),

@@ -78,7 +78,7 @@ describe('a change of the rent', function () {
   /** Fees of all transactions of the relay authority since the start. */
   async function feesPaid(): Promise<number> {
     const fees = (await signatures()).map(async ({ signature }) => {
-      return (await readTransaction(market.node.connection, signature, 'confirmed'))!.meta!.fee;
+      return (await readTransaction(market.node.connection, signature))!.meta!.fee;
     });
     return (await Promise.all(fees)).reduce((sum, fee) => sum + fee, 0);
   }
