@@ -28,6 +28,16 @@ if (!words.includes('--alpenglow')) {
 }
 const [program, ...args] = words;
 const child = spawn(program!, args, { stdio: 'inherit' });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-const [code] = (await once(child, 'exit')) as [number | null];
+let isStopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    isStopping = true;
+    child.kill(signal);
+  });
+}
+const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
 process.exitCode = code ?? 1;
+// The validator writes why only into its log: a port in use, for example.
+if (process.exitCode !== 0 && !isStopping) {
+  console.error(`${VALIDATOR} ended with ${signal ?? `exit code ${code}`}. Read the end of its log, named above.`);
+}

@@ -3,10 +3,10 @@
  * marketplace of another directory.
  */
 import { once } from 'node:events';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -261,5 +261,20 @@ describe('npm start on another node', function () {
     const nowhere = startNetwork(newDirectory(), { env });
     expect(await nowhere.exited).to.equal(1);
     expect(nowhere.output()).to.include('No Solana node answers at SOLANA_RPC_URL=http://127.0.0.1:1');
+  });
+});
+
+describe('npm run validator', function () {
+  this.timeout(600_000);
+  after(cleanUp);
+
+  it('says where the reason is if the validator ends, which writes it only into its log', async () => {
+    const [directory, folder] = [newDirectory(), newDirectory()];
+    const program = '#!/bin/sh\n[ "$1" = --help ] || exit 101\n';
+    writeFileSync(join(folder, 'solana-test-validator'), program, { mode: 0o755 });
+    const env = { PATH: `${folder}${delimiter}${process.env.PATH}` };
+    const validator = startNetwork(directory, { command: { line: 'npm run validator' }, env });
+    expect(await validator.exited).to.equal(101);
+    expect(validator.output()).to.include('solana-test-validator ended with exit code 101. Read the end of its log');
   });
 });
