@@ -1,24 +1,30 @@
 /**
  * Measures the latency of a synchronous call to an instant creator, and of bare confirmed SPL transfers on the same
  * node. Calls and transfers alternate, under the same conditions. Then measures the rate of many parallel callers. Each
- * number of callers gets a fresh node, so none starts with another's history.
+ * number of callers gets a fresh node, so none starts with another's history. Last, it measures how fast the records of
+ * ended calls are archived.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransferInstruction } from '@solana/spl-token';
 import { type Connection, Keypair, type PublicKey, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { findTokenAccount } from '../app/sdk/program/program.ts';
+import { constants, decodeAccount, findArchive, findTokenAccount } from '../app/sdk/program/program.ts';
 import { request, startMarketplace } from '../tests/harness/node/marketplace.ts';
-import { atMost, median, type Percentiles, percentiles, round, spread, toTable } from './figures.ts';
+import { atLeast, atMost, median, type Percentiles, percentiles, round, spread, toTable } from './figures.ts';
 import type { Part } from './part.ts';
 
 /** Numbers of parallel callers. */
 const CALLERS = [1, 16, 64];
+/** How often the archive's count is read. */
+const LOOK_MS = 50;
 
 export interface RelayBenchOptions {
   /** Calls per figure and round. */
   count: number;
   rounds: number;
   warmUp: number;
+  /** Records that are archived in one measurement. */
+  records: number;
   slotTimeMs: number;
   report: (line: string) => void;
 }
@@ -34,6 +40,7 @@ export interface RelayFigures {
   /** Latency of the call minus the time of chain and creator. */
   relay_ms: Percentiles;
   per_second: Record<string, number>;
+  archived_per_second: number;
   /** Peak memory of relay and indexer. */
   rss_mb: number;
   failures: number;
@@ -51,19 +58,24 @@ export const relayPart: Part = {
       count: quick ? 30 : 100,
       rounds: quick ? 1 : 3,
       warmUp: quick ? 5 : 20,
+      records: quick ? 480 : 1_920,
       slotTimeMs: slotMs,
       report,
     });
     const { call_ms, transfer_ms } = figures;
     const limit = round(2 * transfer_ms.p50 + 50);
-    const goals = [atMost('paid call, median ms: two transfers and 50 ms', limit, call_ms.p50)];
+    const goals = [
+      atMost('paid call, median ms: two transfers and 50 ms', limit, call_ms.p50),
+      atLeast('records archived a second', 150, figures.archived_per_second),
+    ];
     return { figures, table: describe(figures), goals };
   },
 };
 
 /** Starts a marketplace on a fresh node. */
 async function startStage({ slotTimeMs, report }: RelayBenchOptions) {
-  const market = await startMarketplace({ slotTimeMs, price: '0.01', environment: { OBSERVE: '1' } });
+  const environment = { OBSERVE: '1', ARCHIVE_WAIT_SECONDS: '0' };
+  const market = await startMarketplace({ slotTimeMs, price: '0.01', environment });
   const [caller] = market.callers;
   const child = market.relay.process;
   let failures = 0;
@@ -120,10 +132,14 @@ export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigur
     per_second[callers] = median(rates);
     options.report(`relay: ${callers} at once, ${per_second[callers]!.toFixed(1)} calls/s`);
   }
+  const archived: number[] = [];
+  for (let round = 0; round < options.rounds; round += 1) archived.push(await measureArchive(options));
+  options.report(`relay: ${median(archived).toFixed(1)} records archived/s`);
   const { times, ...alone } = await measureTimes(options);
   return {
     ...times,
     per_second,
+    archived_per_second: median(archived),
     rss_mb: Math.max(rss, alone.rss) / 2 ** 20,
     failures: failures + alone.failures,
   };
@@ -138,6 +154,38 @@ async function measureRate(options: RelayBenchOptions, callers: number) {
     await many(call, callers, options.count);
     const rate = options.count / ((performance.now() - started) / 1_000);
     return { rate, rss: (await askTimings()).rss, failures: failures() };
+  } finally {
+    await market.stop();
+  }
+}
+
+/** Records archived a second, from the first transaction to the last; all of them can be archived at once. */
+async function measureArchive(options: RelayBenchOptions): Promise<number> {
+  const { records } = options;
+  const { market, call } = await startStage(options);
+  const { connection } = market.node;
+  const archived = async () => {
+    const account = await connection.getAccountInfo(findArchive(0), 'confirmed');
+    return account ? decodeAccount('Archive', account.data).count : 0;
+  };
+  const until = async (isSo: () => Promise<boolean>) => {
+    while (!(await isSo())) await sleep(LOOK_MS);
+    return performance.now();
+  };
+  try {
+    await many(call, CALLERS.at(-1)!, records);
+    await until(async () => {
+      const [row] = await market.query('index', "SELECT count(*) AS ended FROM executions WHERE status <> 'open'");
+      return Number(row.ended) >= records;
+    });
+    await market.node.timeTravel((await market.node.now()) + constants.endedRecordSeconds + 60);
+    let first = 0;
+    const begun = await until(async () => {
+      first = await archived();
+      return first > 0;
+    });
+    const ended = await until(async () => (await archived()) >= records);
+    return (records - first) / ((ended - begun) / 1_000);
   } finally {
     await market.stop();
   }
@@ -231,6 +279,7 @@ function describe(relay: RelayFigures): string {
         `calls per second, ${callers} at once`,
         round(rate),
       ]),
+      ['records archived per second', round(relay.archived_per_second)],
       ['memory of relay and indexer together, MB', Math.round(relay.rss_mb)],
       ['calls that failed', relay.failures],
     ],

@@ -677,14 +677,6 @@ CREATE TABLE archive_nodes (
   PRIMARY KEY (archive_index, level, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE sweeper (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  owner TEXT,
-  signed BLOB,
-  signature TEXT,
-  last_valid_height INTEGER
-) STRICT;
-
 CREATE TABLE rent_returns (
   address TEXT PRIMARY KEY
 ) STRICT;
@@ -989,3 +981,9 @@ CREATE TABLE 'document_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) W
 CREATE TABLE 'document_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
 
 CREATE TABLE 'document_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE sweeper_transactions (
+  signature TEXT PRIMARY KEY,
+  signed BLOB NOT NULL,
+  last_valid_height INTEGER NOT NULL
+) STRICT;

@@ -280,7 +280,7 @@ const settings = z.object({
     .number()
     .int()
     .min(0)
-    .default(21_600)
+    .default(600)
     .describe('maximum time that a record waits to be archived with others, because twelve share a fee'),
   RESULT_BYTES_PER_CENT: z.coerce
     .number()

@@ -48,7 +48,6 @@ import { endConnections, watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
-import { createSweepPlace } from './ledger/archiveSweep.ts';
 import { shareCallKeys } from './ledger/callKeys.ts';
 import { hasSigned } from './ledger/executions.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
@@ -57,6 +56,7 @@ import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
 import { noteRentReturn } from './ledger/rentReturns.ts';
+import { createSweepTransactions } from './ledger/sweepTransactions.ts';
 import { readClosedEnd, readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
 import { type ChainWatch, createChainWatch } from './operation/chainWatch.ts';
 import { createGate, type Gate } from './operation/gate.ts';
@@ -118,7 +118,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     swept: async () => (await sweeper?.figures()) ?? null,
   });
   const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
-  const { engine, leases, leadership, place, commits, standing, chainWatch } = assembleEngine(options, parts);
+  const { engine, leases, leadership, sweepTransactions, commits, standing, chainWatch } = assembleEngine(
+    options,
+    parts,
+  );
   const stopping = new AbortController();
   // Every revocation in flight listens to it.
   setMaxListeners(0, stopping.signal);
@@ -154,8 +157,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     chain,
     views: files.views.db,
     nodes: createArchiveNodes(files.writes, files.ledger.db),
-    place,
-    leases,
+    transactions: sweepTransactions,
+    leadership,
     settings: config.archive,
     minLamports: config.runway.minLamports,
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
@@ -554,10 +557,10 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     log,
     observe: parts.observe,
   });
-  const place = createSweepPlace(writes, ledger.db, owner);
+  const sweepTransactions = createSweepTransactions(writes, ledger.db, owner);
   const leadership = createLeadership(ledger.db, owner);
   const chainWatch = watchChain({ ...parts, journal, leadership }, log);
-  return { engine, leases, leadership, place, commits: writes.commits, standing, chainWatch };
+  return { engine, leases, leadership, sweepTransactions, commits: writes.commits, standing, chainWatch };
 }
 
 /** Builds all that reports events. `limits` returns the marketplace's current Config. */

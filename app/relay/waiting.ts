@@ -11,6 +11,13 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<voi
   clearTimeout(timer);
 }
 
+/** Waits until all promises have settled. Throws the first failure. */
+export async function allSettled(promises: Iterable<Promise<unknown>>): Promise<void> {
+  const ends = await Promise.allSettled(promises);
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
 /** Resolves when the stream can take more, when it is closed, or after `ms`. */
 export function drained(stream: Writable, ms?: number): Promise<void> {
   return new Promise((resolve) => {

@@ -43,12 +43,13 @@ describe('the admin', function () {
       });
     }));
 
-  it('sees lent and lost lamports with their limits, and the balance that payments by x402 need', () =>
+  it('sees lent and lost lamports with their limits, records that are archived late, and the balance that payments by x402 need', () =>
     site.visit(ADMIN, async (page) => {
       await page.route('**/trpc/operation.state', async (route) => {
         const response = await route.fetch();
         const json = await response.json();
         const { lamports, x402 } = json.result.data;
+        json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
         // A local network has no limits.
         expect(lamports).to.include({ lent_limit: null, burnt_limit: null });
         Object.assign(lamports, { lent: 4_000_000, lent_limit: 10_000_000_000 });
@@ -62,6 +63,8 @@ describe('the admin', function () {
       await fact('Unpaid fees, 24 hours').getByText('0.000005 of 0.05 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.09 SOL', { exact: true }).waitFor();
       await fact('Minimum balance for quotes').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
+      await page.getByText('Ended records are not archived in time').waitFor();
       await fact('Open deposits').getByText('3', { exact: true }).waitFor();
     }));
 

@@ -175,12 +175,13 @@ export function createFees(options: FeesOptions): Fees {
   };
 }
 
-/** Compute units of each kind of transaction, measured by the node's simulation. */
+/** Compute units of transactions, measured by the node's simulation. */
 function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' | 'payer' | 'log'>) {
-  /** By kind of transaction: the highest use, and the number of uses since the measurement. */
+  /** By uniform kind: the highest use, and the number of uses since the measurement. */
   const units = new Map<string, { most: number; uses: number }>();
 
-  async function measure(kind: string, instructions: TransactionInstruction[]): Promise<void> {
+  /** Undefined if it cannot be measured. */
+  async function measure(instructions: TransactionInstruction[]): Promise<number | undefined> {
     const message = new TransactionMessage({
       payerKey: payer,
       // Any value works: the node replaces it with a recent blockhash.
@@ -188,29 +189,40 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
       instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MAX_UNITS }), ...instructions],
     }).compileToLegacyMessage();
     const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
-    const { value } = await connection.simulateTransaction(new VersionedTransaction(message), config);
-    if (value.err || !value.unitsConsumed) return;
-    const before = UNIFORM.has(kind) ? (units.get(kind)?.most ?? 0) : 0;
-    units.set(kind, { most: Math.max(before, value.unitsConsumed), uses: 0 });
+    try {
+      const { value } = await connection.simulateTransaction(new VersionedTransaction(message), config);
+      return value.err ? undefined : value.unitsConsumed || undefined;
+    } catch (error) {
+      log.warn({ error }, 'cannot measure compute units');
+      return undefined;
+    }
+  }
+
+  async function measureKind(kind: string, instructions: TransactionInstruction[]): Promise<void> {
+    const used = await measure(instructions);
+    if (used !== undefined) units.set(kind, { most: Math.max(units.get(kind)?.most ?? 0, used), uses: 0 });
   }
 
   async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
     const kind = instructions.map(({ programId, data }) => kindOf(programId, data)).join();
-    const warn = (error: unknown) => log.warn({ error }, 'cannot measure compute units');
-    // If the simulation fails, the value of another transaction must not remain.
-    if (!UNIFORM.has(kind)) units.delete(kind);
+    // Several of one kind may be measured at a time, so the value is not shared.
+    if (!UNIFORM.has(kind)) return limitOf(kind, (await measure(instructions)) ?? MAX_UNITS);
     const known = units.get(kind);
-    if (!known) await measure(kind, instructions).catch(warn);
-    else if (++known.uses === MEASURE_AGAIN_AFTER) measure(kind, instructions).catch(warn);
+    if (!known) await measureKind(kind, instructions);
+    else if (++known.uses === MEASURE_AGAIN_AFTER) void measureKind(kind, instructions);
     return knownLimit(kind);
   }
 
+  /** The limit of a uniform kind. */
   function knownLimit(kind: string): number {
     const measured = units.get(kind)?.most;
-    if (measured === undefined) return UNIFORM.has(kind) ? UNMEASURED_UNITS : MAX_UNITS;
-    const spare = kind === OPEN ? SPARE_UNITS_TO_OPEN : SPARE_UNITS;
-    return Math.min(MAX_UNITS, Math.ceil(measured * 1.2) + spare);
+    return measured === undefined ? UNMEASURED_UNITS : limitOf(kind, measured);
   }
 
   return { limitFor, knownLimit };
+}
+
+function limitOf(kind: string, measured: number): number {
+  const spare = kind === OPEN ? SPARE_UNITS_TO_OPEN : SPARE_UNITS;
+  return Math.min(MAX_UNITS, Math.ceil(measured * 1.2) + spare);
 }

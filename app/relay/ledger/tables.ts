@@ -387,13 +387,11 @@ export interface AdminActionsTable {
   outcome: string | null;
 }
 
-/** One row. */
-export interface SweeperTable {
-  id: bigint;
-  owner: string | null;
-  signed: Buffer | null;
-  signature: string | null;
-  last_valid_height: bigint | null;
+/** The sweeper's signed transactions with unknown outcomes. */
+export interface SweeperTransactionsTable {
+  signature: string;
+  signed: Buffer;
+  last_valid_height: bigint;
 }
 
 /** Sessions and leaderships; their migration documents the columns. */
@@ -507,7 +505,7 @@ export interface LedgerTables {
   secrets: SecretsTable;
   leaderships: LeadershipsTable;
   call_keys: CallKeysTable;
-  sweeper: SweeperTable;
+  sweeper_transactions: SweeperTransactionsTable;
   rent_returns: { address: string };
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;

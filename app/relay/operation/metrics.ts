@@ -265,6 +265,11 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
 
   const locked = gauge('locked_lamports', 'Refundable deposits in the records of ended executions');
   const archivable = gauge('archivable_lamports', 'Refundable deposits in records that could be archived now');
+  const ripe = gauge('archivable_records', 'Records of ended executions that could be archived now');
+  const oldestRipe = gauge(
+    'oldest_archivable_record_seconds',
+    'How long the oldest of them, by deposits that the operator lent, could have been archived; 0 if there is none',
+  );
   const archived = gauge('archived_lamports', 'Refundable deposits that this process has returned since it started');
   const leaves = gauge('archived_executions', 'Executions in all archives');
   const mismatched = gauge(
@@ -308,6 +313,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     if (!swept) return;
     locked.set(swept.locked);
     archivable.set(swept.archivable);
+    ripe.set(swept.archivableRecords);
+    oldestRipe.set(swept.oldestArchivableSeconds);
     archived.set(swept.returned);
     leaves.set(swept.archivedExecutions);
     mismatched.set(swept.mismatchedTrees);

@@ -74,6 +74,11 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
           age_seconds: Math.max(0, Math.floor((deps.now() - Number(oldest.created_ms)) / 1_000)),
         }
       : null,
+    archive_waiting: swept && {
+      count: swept.archivableRecords,
+      oldest_seconds: swept.oldestArchivableSeconds,
+      is_late: swept.isLate,
+    },
     webhooks_waiting: { count: webhooks.count, oldest_seconds: Math.floor(webhooks.oldestMs / 1_000) },
     indexer: ready.indexer,
     reconciled: !ready.problems.includes('ledger_unreconciled'),

@@ -1,5 +1,6 @@
-/** Turns settled records that can no longer change into leaves, twelve per transaction. */
+/** Turns settled records that can no longer change into leaves, as many per transaction as fit. */
 import { PublicKey } from '@solana/web3.js';
+import { chunks } from '../../process/chunks.ts';
 import { isArchivable } from '../../sdk/program/archive.ts';
 import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
@@ -10,39 +11,57 @@ import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
 /** Archives the ripe records, if there is an archive with room. */
 export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promise<void> {
+  let found: Promise<OpenArchive | null> | null = null;
   return inBatches(deps, now, ripeRecords, constants.maxArchivedRecords, async (batch) => {
-    const archive = await findOpenArchive(deps);
-    if (!archive) return false;
-    await archiveBatch(deps, archive, batch.slice(0, archive.room));
+    found ??= findOpenArchive(deps);
+    const archive = await found;
+    if (!archive || archive.room === 0) return false;
+    const fitting = batch.slice(0, archive.room);
+    archive.room -= fitting.length;
+    await archiveBatch(deps, archive, fitting);
     return true;
   });
 }
 
+/** If they cannot be archived together, each half is tried alone, down to one record. */
 async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candidate[]): Promise<void> {
   const { chain, sending, resting, log } = deps;
-  const records = batch.map(({ address }) => new PublicKey(address));
-  const read = await readMany(chain, records);
-  const executions = records.flatMap((record, at) => {
+  const read = await readMany(
+    chain,
+    batch.map(({ address }) => new PublicKey(address)),
+  );
+  const ripe = batch.flatMap((candidate, at) => {
     const account = read.accounts[at];
     const execution = account && decodeAccount('ExecutionRecord', account.data);
     if (account && execution && isArchivable(execution, read.now)) {
-      return [{ record, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
+      const record = new PublicKey(candidate.address);
+      return [{ candidate, record, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
     }
     // Somebody else has archived it, or it is not ripe. The index does not know it yet.
-    resting.rest(record.toBase58());
+    resting.rest(candidate.address);
     return [];
   });
-  if (executions.length === 0) return;
-  const sent = await sending.send([archiveExecutions({ ...archive, executions })]);
+  if (ripe.length === 0) return;
+  const { index, tree } = archive;
+  const sent = await sending.send([archiveExecutions({ index, tree, executions: ripe })]);
+  if (sent.kind === 'expired') return;
   if (sent.kind === 'confirmed') {
     const gone = await toldGone(
       deps,
-      executions.map(({ record, lamports }) => ({ address: record, lamports })),
+      ripe.map(({ record, lamports }) => ({ address: record, lamports })),
     );
-    log.info({ archive_index: archive.index, records: gone }, 'archived records');
-  } else if (sent.kind !== 'expired') {
-    // None can be archived now: sponsors cannot receive lamports, or somebody else archived them a moment ago.
-    for (const { record } of executions) resting.rest(record.toBase58());
-    log.warn({ archive_index: archive.index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot archive records');
+    log.info({ archive_index: index, records: gone }, 'archived records');
+  } else if (ripe.length > 1) {
+    for (const half of chunks(ripe, Math.ceil(ripe.length / 2))) {
+      await archiveBatch(
+        deps,
+        archive,
+        half.map(({ candidate }) => candidate),
+      );
+    }
+  } else {
+    // Its sponsor cannot receive lamports, or somebody else archived it a moment ago.
+    resting.rest(ripe[0]!.candidate.address);
+    log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot archive a record');
   }
 }

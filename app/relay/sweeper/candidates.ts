@@ -43,14 +43,16 @@ const ENDED_FOR = sql.lit(constants.endedRecordSeconds);
 const RIPE_AT = sql`settled_at + CASE WHEN status = 'completed' AND dispute_window_seconds > ${ENDED_FOR}
   THEN dispute_window_seconds ELSE ${ENDED_FOR} END`;
 
+/** `status <> 'open'` is the condition of the index. */
+const isRipe = (now: bigint) => sql`closed = 0 AND status <> 'open' AND status IN ('completed', 'dispute_upheld')
+  AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}`;
+
 /** Settled records that can become leaves, oldest first. */
 export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     SELECT execution_id AS id, record AS address, settled_at AS ended_at, ${RIPE_AT} AS ripe_at
     FROM chain.executions
-    WHERE closed = 0 AND status <> 'open' AND status IN ('completed', 'dispute_upheld')
-      AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}
-      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
+    WHERE ${isRipe(now)} AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;
 }
@@ -107,13 +109,18 @@ export async function lostDeposits(views: Views, now: bigint, after: After): Pro
   });
 }
 
-/** Counts the ended records that still hold rent, those that could be leaves now, and the leaves. */
+/**
+ * Counts the ended records that still hold rent, those that could be leaves now, and the leaves. `ripe_since` is the
+ * time from which the oldest ripe record could be one, unix seconds, of those whose rent this deployment has lent: a
+ * sponsor that cannot receive lamports keeps its record ripe for ever.
+ */
 export async function countRecords(views: Views, now: bigint) {
-  const { rows } = await sql<{ kept: bigint; ripe: bigint; archived: bigint }>`SELECT
-    (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,
-    (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open'
-      AND status IN ('completed', 'dispute_upheld')
-      AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}) AS ripe,
-    (SELECT coalesce(sum(leaf_count), 0) FROM chain.archives) AS archived`.execute(views);
+  const { rows } = await sql<{ kept: bigint; ripe: bigint; ripe_since: bigint | null; archived: bigint }>`
+    SELECT ripe.count AS ripe, ripe.since AS ripe_since,
+      (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,
+      (SELECT coalesce(sum(leaf_count), 0) FROM chain.archives) AS archived
+    FROM (SELECT count(*) AS count,
+        min(CASE WHEN rent_sponsor IN (SELECT address FROM rent_returns) THEN ${RIPE_AT} END) AS since
+      FROM chain.executions WHERE ${isRipe(now)}) AS ripe`.execute(views);
   return rows[0]!;
 }

@@ -1,13 +1,14 @@
 /**
- * Sends the sweeper's transactions, one at a time. Each is simulated, so that no fee is wasted, and stored before it is
- * sent. Its fate is known before the next is signed. It pays no priority fee, because nothing here is urgent.
+ * Sends the sweeper's transactions. Each is simulated, so that no fee is wasted, and stored before it is sent. It pays no
+ * priority fee, because nothing here is urgent.
  */
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
-import type { SweepPlace } from '../ledger/archiveSweep.ts';
+import type { SweepTransactions } from '../ledger/sweepTransactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
+import { allSettled } from '../waiting.ts';
 
 /**
  * Ends the round: the relay stops, another relay sweeps now, or the node does not report a transaction's fate. The next
@@ -23,21 +24,27 @@ export function reasonOf(sent: Sent): string | null {
   return 'message' in sent ? (sent.error ?? sent.message) : null;
 }
 
+/** Refusals by the node that no account of the transaction causes: the authority has no SOL, or the node is behind. */
+const REFUSALS_OF_ALL = ['AccountNotFound', 'InsufficientFundsForFee', 'BlockhashNotFound'];
+
 export interface Sending {
-  /** Throws Interrupted if this relay may not send now, or if the node does not answer. */
+  /**
+   * Throws Interrupted if this relay may not send now, or if the node does not answer. Throws if the node refuses every
+   * transaction of this relay.
+   */
   send(instructions: TransactionInstruction[], cosigner?: Keypair): Promise<Sent>;
-  /** Follows the pending transaction of an earlier round or relay. */
+  /** Follows the pending transactions of an earlier round or relay. */
   finish(): Promise<void>;
 }
 
 export function createSending(deps: {
   chain: Pick<RelayChain, 'sign' | 'simulate' | 'submit'>;
-  place: SweepPlace;
+  transactions: SweepTransactions;
   stop: AbortSignal;
   /** How long a node may fail to report a transaction's fate. */
   patienceMs: number;
 }): Sending {
-  const { chain, place, stop, patienceMs } = deps;
+  const { chain, transactions, stop, patienceMs } = deps;
 
   async function follow(signed: SignedTransaction): Promise<Exclude<Fate, { kind: 'unknown' }>> {
     // Somebody else may have had the same effect, so only the transaction's own status shows its fate.
@@ -51,7 +58,7 @@ export function createSending(deps: {
         stop.aborted ? 'the relay is stopping' : 'the node does not report the outcome of a transaction',
       );
     }
-    await place.clear(signed.signature);
+    await transactions.clear(signed.signature);
     return fate;
   }
 
@@ -60,13 +67,15 @@ export function createSending(deps: {
       if (stop.aborted) throw new Interrupted('the relay is stopping');
       const signed = await chain.sign(instructions, 0n, 0, cosigner);
       const failure = await chain.simulate(signed.bytes);
+      if (failure && REFUSALS_OF_ALL.includes(failure.message)) {
+        throw new Error(`the node refuses the transactions of the sweeper: ${failure.message}`);
+      }
       if (failure) return { kind: 'refused', ...failure };
-      if (!(await place.store(signed))) throw new Interrupted('another relay is sweeping now');
+      if (!(await transactions.store(signed))) throw new Interrupted('another relay is sweeping now');
       return follow(signed);
     },
     async finish() {
-      const pending = await place.pending();
-      if (pending) await follow(pending);
+      await allSettled((await transactions.pending()).map(follow));
     },
   };
 }

@@ -11,19 +11,30 @@ import type { Logger } from 'pino';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { RECORD_BYTES } from '../chain/rent.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
-import type { SweepPlace } from '../ledger/archiveSweep.ts';
-import type { Leases } from '../ledger/leases.ts';
+import type { Leadership } from '../ledger/leadership.ts';
+import { SWEEP, type SweepTransactions } from '../ledger/sweepTransactions.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import { runEvery } from '../waiting.ts';
 import { archiveRipe } from './archiving.ts';
 import { countRecords, hasKept } from './candidates.ts';
 import { closeDisputes, closeEscrows, closeRefunded } from './closing.ts';
 import { returnLost } from './deposits.ts';
 import { createResting } from './resting.ts';
 import { createSending, Interrupted } from './sending.ts';
-import { followTrees, type Mismatched } from './trees.ts';
+import { followTrees, newFollowing } from './trees.ts';
 
 /** Pause between two rounds. A round without work is a few statements in our own ledger. */
 const PAUSE_MS = 5_000;
+/** Pause before the trees are followed again, also during a round: as long as a new leaf waits for its proof. */
+const FOLLOW_MS = 2_000;
+/**
+ * Transactions in flight for each second that one takes: with twelve records each, 192 records a second. One takes a
+ * finality, and half a second for everything else.
+ */
+const IN_FLIGHT_PER_SECOND = 16;
+const OWN_MS = 500;
+/** A record that could be a leaf for longer, and waits no more for others, is late. */
+const LATE_SECONDS = 3_600;
 /**
  * Longer than a transaction can land, 30 s, and its end becomes final, at most 14 s. After this time another relay
  * sweeps, because its node may answer.
@@ -41,11 +52,11 @@ export interface SweepSettings {
 }
 
 export interface SweeperDeps {
-  chain: Pick<RelayChain, 'authority' | 'connection' | 'read' | 'clock' | 'sign' | 'simulate' | 'submit'>;
+  chain: Pick<RelayChain, 'authority' | 'connection' | 'finality' | 'read' | 'clock' | 'sign' | 'simulate' | 'submit'>;
   views: Kysely<LedgerDatabase>;
   nodes: ArchiveNodes;
-  place: SweepPlace;
-  leases: Pick<Leases, 'alive'>;
+  transactions: SweepTransactions;
+  leadership: Leadership;
   settings: SweepSettings;
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
@@ -53,12 +64,17 @@ export interface SweeperDeps {
   log: Logger;
 }
 
-/** Lamports, except the counts. `locked` and `archivable` use the rent of a record in the last round. */
+/** Lamports, except counts and seconds. `locked` and `archivable` use the rent of a record in the last round. */
 export interface SweepFigures {
   /** In the records of ended executions. */
   locked: number;
   /** The part of it in records that could be leaves now. */
   archivable: number;
+  archivableRecords: number;
+  /** How long the oldest of them whose rent this deployment has lent could have been a leaf; 0 if there is none. */
+  oldestArchivableSeconds: number;
+  /** True if that is too long, and an operator should look for the cause. */
+  isLate: boolean;
   /** Returned by this process since it started. */
   returned: number;
   archivedExecutions: number;
@@ -72,13 +88,17 @@ export interface Sweeper {
 }
 
 /** Sweeps from now on, until `end`. The options are for tests. */
-export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs = PATIENCE_MS } = {}): Sweeper {
-  const { chain, views, place, settings, log } = deps;
+export function startSweeper(
+  deps: SweeperDeps,
+  { pauseMs = PAUSE_MS, followMs = FOLLOW_MS, patienceMs = PATIENCE_MS } = {},
+): Sweeper {
+  const { chain, views, transactions, leadership, settings, log } = deps;
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const sending = createSending({ chain, place, stop, patienceMs });
+  const sending = createSending({ chain, transactions, stop, patienceMs });
   const resting = createResting(Date.now);
-  const mismatched: Mismatched = new Set();
+  const following = newFollowing();
+  let leads = false;
   let returned = 0;
   let rent = 0;
   const sweep = {
@@ -86,6 +106,7 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
     sending,
     resting,
     stop,
+    inFlight: Math.ceil((IN_FLIGHT_PER_SECOND * (chain.finality.ms + OWN_MS)) / 1_000),
     waitSeconds: settings.waitSeconds,
     makesTrees: settings.mode === 'on',
     returned(lamports: number) {
@@ -94,10 +115,10 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
   };
 
   async function round(): Promise<void> {
-    if (!(await place.take(await deps.leases.alive(Date.now())))) return;
+    leads = await leadership.leads(SWEEP);
+    if (!leads) return;
     await sending.finish();
     await returnLost(sweep, chain.clock());
-    await followTrees(sweep, mismatched);
     if (settings.mode === 'off' || !(await hasKept(views))) return;
     const { now } = await chain.read([]);
     rent = await chain.connection.getMinimumBalanceForRentExemption(RECORD_BYTES);
@@ -107,36 +128,50 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
     await closeDisputes(sweep, now);
   }
 
-  const leave = () => place.leave().catch((error) => log.warn({ error }, 'cannot release the lease of the sweeper'));
+  /** If, for example, our node is down, another relay with its own node takes over before our next round. */
+  async function leave(): Promise<void> {
+    leads = false;
+    await leadership.leave().catch((error) => log.warn({ error }, 'cannot release the lease of the sweeper'));
+  }
 
   async function run(): Promise<void> {
     while (!stop.aborted) {
       await round().catch((error) => {
         if (error instanceof Interrupted) log.debug({ reason: error.message }, 'the sweep was interrupted');
         else log.warn({ error }, 'the sweep failed; it will be retried');
-        // If, for example, our node is down, another relay with its own node takes over before our next round.
         return leave();
       });
       await sleep(pauseMs, null, { signal: stop }).catch(() => undefined);
     }
-    await leave();
   }
   const running = run();
+  const endFollowing = runEvery(
+    followMs,
+    async () => {
+      if (leads) await followTrees(sweep, following);
+    },
+    (error) => log.warn({ error }, 'cannot follow the archives; it will be retried'),
+  );
 
   return {
     async figures() {
-      const { kept, ripe, archived } = await countRecords(views, chain.clock());
+      const now = chain.clock();
+      const { kept, ripe, ripe_since, archived } = await countRecords(views, now);
+      const oldest = ripe_since === null ? 0 : Number(now - ripe_since);
       return {
         locked: Number(kept) * rent,
         archivable: Number(ripe) * rent,
+        archivableRecords: Number(ripe),
+        oldestArchivableSeconds: oldest,
+        isLate: settings.mode !== 'off' && oldest > settings.waitSeconds + LATE_SECONDS,
         returned,
         archivedExecutions: Number(archived),
-        mismatchedTrees: mismatched.size,
+        mismatchedTrees: following.mismatched.size,
       };
     },
     async end() {
       stopping.abort();
-      await running;
+      await Promise.all([running, endFollowing()]);
     },
   };
 }

@@ -6,12 +6,13 @@ import { chunks } from '../../process/chunks.ts';
 import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import { allSettled } from '../waiting.ts';
 import type { After, Candidate } from './candidates.ts';
 import type { Resting } from './resting.ts';
 import type { Sending } from './sending.ts';
 
-/** Transactions of one kind per round: about ten minutes of work. Then the other kinds follow. */
-const MOST_BATCHES = 500;
+/** Transactions of one kind per round: some minutes of work. Then the other kinds follow. */
+const MOST_BATCHES = 2_000;
 
 export interface SweepDeps {
   chain: Pick<RelayChain, 'read' | 'authority'>;
@@ -19,6 +20,8 @@ export interface SweepDeps {
   views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;
+  /** Transactions in flight at a time. */
+  inFlight: number;
   /** How long a candidate waits for others to share a transaction, seconds. */
   waitSeconds: number;
   /** Receives the rent that went back to its sponsors, lamports. */
@@ -27,30 +30,45 @@ export interface SweepDeps {
 }
 
 /**
- * Calls `run` with batches of all candidates of a kind, until it returns false. A batch that is not full waits until
- * its oldest candidate has waited long enough.
+ * Calls `run` with batches of all candidates of a kind, several at a time, until it returns false. Each candidate is in
+ * one batch.
  */
 export async function inBatches<Of extends Candidate>(
   deps: SweepDeps,
   now: bigint,
-  find: (views: SweepDeps['views'], now: bigint, after: After) => Promise<Of[]>,
+  find: Find<Of>,
   size: number,
   run: (batch: Of[]) => Promise<boolean>,
 ): Promise<void> {
+  // All workers take from one iterator. One that leaves its loop ends the iterator for the others too.
+  const batches = batchesOf(deps, now, find, size);
+  const work = async () => {
+    for await (const batch of batches) if (!(await run(batch))) return;
+  };
+  await allSettled(Array.from({ length: deps.inFlight }, work));
+}
+
+type Find<Of> = (views: SweepDeps['views'], now: bigint, after: After) => Promise<Of[]>;
+
+/** Batches of all candidates of a kind. One that is not full waits until its oldest candidate has waited long enough. */
+async function* batchesOf<Of extends Candidate>(
+  { views, resting, waitSeconds }: SweepDeps,
+  now: bigint,
+  find: Find<Of>,
+  size: number,
+): AsyncGenerator<Of[], void> {
   let after: After = null;
   let waiting: Of[] = [];
-  for (let left = MOST_BATCHES; left > 0; ) {
-    const page: Of[] = await find(deps.views, now, after);
+  let left = MOST_BATCHES;
+  do {
+    const page: Of[] = await find(views, now, after);
     after = page.at(-1) ?? null;
-    const batches = chunks([...waiting, ...page.filter(({ address }) => !deps.resting.rests(address))], size);
+    const batches = chunks([...waiting, ...page.filter(({ address }) => !resting.rests(address))], size);
     waiting = (batches.at(-1)?.length ?? size) < size ? batches.pop()! : [];
-    if (!after && waiting.length > 0 && isLong(waiting, now, deps.waitSeconds)) batches.push(waiting);
-    for (const batch of batches) {
-      left -= 1;
-      if (!(await run(batch))) return;
-    }
-    if (!after) return;
-  }
+    if (!after && waiting.length > 0 && isLong(waiting, now, waitSeconds)) batches.push(waiting);
+    for (const batch of batches.slice(0, left)) yield batch;
+    left -= batches.length;
+  } while (after && left > 0);
 }
 
 function isLong(waiting: Candidate[], now: bigint, seconds: number): boolean {

@@ -1,16 +1,15 @@
 /**
  * Builds the nodes of the archives' trees from the leaves in the index. Nodes are shown only after the tree's own
- * account has the root that they give.
+ * account had the root that they give.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { ArchiveRow } from '../../../indexer/tables.ts';
-import { readArchiveRoots, readArchiveTree } from '../../sdk/program/archive.ts';
-import { constants } from '../../sdk/program/program.ts';
+import { type ArchiveTree, readArchiveTree } from '../../sdk/program/archive.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
-import type { ArchiveNodes, Growth } from '../ledger/archiveNodes.ts';
+import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 /** Leaves per database transaction: about 20 ms, the longest that a call may wait for it. */
@@ -24,75 +23,110 @@ export interface TreesDeps {
   log: Logger;
 }
 
-/** Indexes of archives whose leaves do not make their tree's root. */
-export type Mismatched = Set<number>;
+/** A state that a tree's account had. */
+type Target = Pick<ArchiveTree, 'count' | 'root'>;
 
-/** Follows every tree up to the end of the index. */
-export async function followTrees(deps: TreesDeps, mismatched: Mismatched): Promise<void> {
-  const archives = await deps.views.selectFrom('chain.archives').selectAll().orderBy('archive_index').execute();
-  for (const archive of archives) await followTree(deps, archive, mismatched);
+/** What the follower remembers, by the index of the archive. */
+export interface Following {
+  /** States for which the index still lacks leaves. New leaves may come faster than the index, but never move them. */
+  targets: Map<number, Target>;
+  /** Archives whose leaves do not make their tree's root. */
+  mismatched: Set<number>;
 }
 
-async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mismatched): Promise<void> {
-  const index = Number(archive.archive_index);
-  while (!deps.stop.aborted) {
-    const built = await deps.nodes.read(index, archive.tree);
+export const newFollowing = (): Following => ({ targets: new Map(), mismatched: new Set() });
+
+/** Builds each tree up to the latest state of its account that the index has reached. */
+export async function followTrees(deps: TreesDeps, following: Following): Promise<void> {
+  const archives = await deps.views.selectFrom('chain.archives').selectAll().orderBy('archive_index').execute();
+  for (const archive of archives) await followTree(deps, archive, following);
+}
+
+async function followTree(deps: TreesDeps, { archive_index, tree }: ArchiveRow, following: Following): Promise<void> {
+  const { nodes, stop, log } = deps;
+  const { targets, mismatched } = following;
+  const index = Number(archive_index);
+  while (!stop.aborted) {
+    const built = await nodes.read(index, tree);
     // Nodes of another tree belong to a chain that no longer exists.
-    if (!built) await deps.nodes.drop(index);
-    const leaves = await nextLeaves(deps, archive.tree, built?.leafCount ?? 0);
-    if (leaves.length === 0) return;
-    const growth = await deps.nodes.grow(index, built?.leafCount ?? 0, leaves.slice(0, LEAVES_AT_ONCE));
-    if (leaves.length > LEAVES_AT_ONCE) {
-      // Not proven yet: more leaves follow, and the account stores only the latest roots.
-      await deps.nodes.write(index, archive.tree, growth, false);
-      await turn();
-      continue;
-    }
-    const verdict = await judge(deps, archive.tree, growth, leaves.length);
-    if (verdict === 'unknown') return;
-    if (verdict === 'proven') {
-      await deps.nodes.write(index, archive.tree, growth, true);
-      mismatched.delete(index);
+    if (!built) await nodes.drop(index);
+    const first = built?.leafCount ?? 0;
+    if ((await readLeaves(deps, tree, first, 1)).length === 0) return;
+    const target = await targetOf(deps, tree, first, targets.get(index));
+    targets.delete(index);
+    if (!target) return;
+    if (!(await hasLeaves(deps, tree, first, target.count))) {
+      targets.set(index, target);
       return;
     }
-    deps.log.error(
-      { archive_index: index, tree: archive.tree },
-      'the root computed from the leaves in the index differs from the root on-chain',
-    );
-    const isFirst = !mismatched.has(index);
-    mismatched.add(index);
+    const verdict = await build(deps, { index, tree, first, target });
+    if (verdict === 'stopped') return;
+    if (verdict === 'proven') {
+      mismatched.delete(index);
+      continue;
+    }
     // After a restart of the cluster the leaves may be others, and reading them again corrects this. It is tried once: a
     // second time an operator must correct it.
-    if (!isFirst) return;
-    await deps.nodes.drop(index);
+    if (mismatched.has(index)) return;
+    mismatched.add(index);
+    log.error(
+      { archive_index: index, tree },
+      'the root computed from the leaves in the index differs from the root on-chain',
+    );
+    await nodes.drop(index);
   }
 }
 
-/** The leaves from `first` on, without a gap. One more than a batch shows that there are more. */
-async function nextLeaves({ views }: TreesDeps, tree: string, first: number): Promise<Uint8Array[]> {
-  const rows = await views
-    .selectFrom('chain.archive_leaves')
-    .select(['leaf_index', 'leaf'])
-    .where('tree', '=', tree)
-    .where('leaf_index', '>=', BigInt(first))
-    .orderBy('leaf_index')
-    .limit(LEAVES_AT_ONCE + 1)
-    .execute();
-  const gap = rows.findIndex(({ leaf_index }, at) => leaf_index !== BigInt(first + at));
-  return rows.slice(0, gap < 0 ? rows.length : gap).map(({ leaf }) => Buffer.from(leaf, 'hex'));
-}
-
-/** `proven` if the tree's account has, or recently had, the root of these leaves; `unknown` if it is too far off. */
-async function judge(
+/** The earlier target, or else the present state of the tree's account; null if that has no leaf from `first` on. */
+async function targetOf(
   { chain }: TreesDeps,
   tree: string,
-  growth: Growth,
-  added: number,
-): Promise<'proven' | 'wrong' | 'unknown'> {
+  first: number,
+  earlier: Target | undefined,
+): Promise<Target | null> {
   const { accounts } = await chain.read([new PublicKey(tree)]);
-  const data = accounts[0]?.data;
-  if (!data) return 'unknown';
-  if (readArchiveRoots(data).some((root) => Buffer.from(root).equals(growth.root))) return 'proven';
-  const ahead = readArchiveTree(data).count - (growth.first + added);
-  return ahead < 0 || ahead >= constants.archiveBuffer ? 'unknown' : 'wrong';
+  if (!accounts[0]) return null;
+  const present = readArchiveTree(accounts[0].data);
+  if (present.count <= first) return null;
+  // If the cluster lost leaves, the earlier state no longer counts.
+  return earlier && earlier.count > first && earlier.count <= present.count ? earlier : present;
+}
+
+/** Adds the leaves up to the target. Nothing is shown until all of them give its root; a wrong root is not written. */
+async function build(
+  { views, nodes, stop }: TreesDeps,
+  { index, tree, first, target }: { index: number; tree: string; first: number; target: Target },
+): Promise<'proven' | 'wrong' | 'stopped'> {
+  for (let from = first; !stop.aborted; from += LEAVES_AT_ONCE) {
+    const leaves = await readLeaves({ views }, tree, from, Math.min(LEAVES_AT_ONCE, target.count - from));
+    const growth = await nodes.grow(index, from, leaves);
+    const isLast = from + leaves.length === target.count;
+    if (isLast && !Buffer.from(target.root).equals(growth.root)) return 'wrong';
+    await nodes.write(index, tree, growth, isLast);
+    if (isLast) return 'proven';
+    await turn();
+  }
+  return 'stopped';
+}
+
+const leavesFrom = ({ views }: Pick<TreesDeps, 'views'>, tree: string, first: number) =>
+  views.selectFrom('chain.archive_leaves').where('tree', '=', tree).where('leaf_index', '>=', BigInt(first));
+
+/** True if the index has every leaf from `first` up to `end`. */
+async function hasLeaves(deps: Pick<TreesDeps, 'views'>, tree: string, first: number, end: number): Promise<boolean> {
+  const { count } = await leavesFrom(deps, tree, first)
+    .where('leaf_index', '<', BigInt(end))
+    .select((select) => select.fn.countAll<bigint>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count === BigInt(end - first);
+}
+
+async function readLeaves(
+  deps: Pick<TreesDeps, 'views'>,
+  tree: string,
+  first: number,
+  most: number,
+): Promise<Uint8Array[]> {
+  const rows = await leavesFrom(deps, tree, first).select('leaf').orderBy('leaf_index').limit(most).execute();
+  return rows.map(({ leaf }) => Buffer.from(leaf, 'hex'));
 }

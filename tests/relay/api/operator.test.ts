@@ -38,6 +38,7 @@ describe('operation.state', () => {
       },
       executions_in_flight: 3,
       oldest_unsettled: null,
+      archive_waiting: null,
       webhooks_waiting: { count: 0, oldest_seconds: 0 },
       indexer: { slot: 77, lag_ms: 0 },
       reconciled: true,
@@ -75,7 +76,15 @@ describe('operation.state', () => {
       const execution_id = await world.addRecord({ ...execution, status: 'disputed' });
       await world.addDispute({ ...execution, execution_id, outcome });
     }
-    world.state.swept = { locked: 9, archivable: 8, returned: 7, archivedExecutions: 6, mismatchedTrees: 0 };
+    const records = { archivableRecords: 5, oldestArchivableSeconds: 4, isLate: true };
+    world.state.swept = {
+      locked: 9,
+      archivable: 8,
+      ...records,
+      returned: 7,
+      archivedExecutions: 6,
+      mismatchedTrees: 0,
+    };
     for (const [id, seconds] of [61, 5, -5].entries()) {
       const due = BigInt(world.state.nowMs - seconds * 1_000);
       const delivery = {
@@ -90,7 +99,8 @@ describe('operation.state', () => {
         .values(delivery as never)
         .execute();
     }
-    const { lamports, oldest_unsettled, webhooks_waiting, open_disputes, x402 } = await state();
+    const { lamports, oldest_unsettled, archive_waiting, webhooks_waiting, open_disputes, x402 } = await state();
+    expect(archive_waiting).to.deep.equal({ count: 5, oldest_seconds: 4, is_late: true });
     expect(webhooks_waiting).to.deep.equal({ count: 2, oldest_seconds: 61 });
     expect(x402).to.deep.equal({
       fee_payer: address,

@@ -8,12 +8,16 @@ import { join } from 'node:path';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { sql } from 'kysely';
 import pino from 'pino';
 import { leavesOf, requireLeaves } from '../../../app/relay/calls/archived.ts';
 import { type ArchiveNodes, createArchiveNodes, readProof } from '../../../app/relay/ledger/archiveNodes.ts';
-import { createSweepPlace } from '../../../app/relay/ledger/archiveSweep.ts';
-import { followTrees } from '../../../app/relay/sweeper/trees.ts';
+import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
+import { createSweepTransactions, SWEEP } from '../../../app/relay/ledger/sweepTransactions.ts';
+import { followTrees, newFollowing } from '../../../app/relay/sweeper/trees.ts';
 import { constants } from '../../../app/sdk/program/program.ts';
+import { until } from '../../harness/edge/until.ts';
+import { onPostgres } from '../../harness/postgres.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 import { MerkleTree, proofsOf } from '../../program/archiving.ts';
 
@@ -126,7 +130,7 @@ describe("the nodes of an archive's tree", () => {
   describe('followed from the index', () => {
     const COUNT = 1_300;
     const log = pino({ level: 'silent' });
-    const mismatched = new Set<number>();
+    let following = newFollowing();
     /**
      * The tree's account after these leaves, each appended separately. Only the fields that the relay reads are set.
      */
@@ -146,7 +150,7 @@ describe("the nodes of an archive's tree", () => {
           slot: 0,
         }),
       };
-      return followTrees({ chain, views: tables.views.db, nodes, stop: new AbortController().signal, log }, mismatched);
+      return followTrees({ chain, views: tables.views.db, nodes, stop: new AbortController().signal, log }, following);
     };
     const addLeaves = async (from: number, to: number, leaf = leafOf): Promise<void> => {
       const rows = leavesUpTo(to).flatMap((_, at) => (at < from ? [] : [at]));
@@ -162,7 +166,7 @@ describe("the nodes of an archive's tree", () => {
     const root = (count: number): Buffer => wholeTree(count)[0]!.root;
 
     beforeEach(async () => {
-      mismatched.clear();
+      following = newFollowing();
       const archive = { archive: PublicKey.unique().toBase58(), archive_index: 0n, tree: TREE };
       await tables.index.db
         .insertInto('archives')
@@ -181,12 +185,35 @@ describe("the nodes of an archive's tree", () => {
       expect(await proofOf(777)).to.deep.equal({ leaf, proof, root: root(COUNT) });
     });
 
-    it('wait while the index is behind the chain or ahead of the node', async () => {
+    it('wait for the index, and are proven while later leaves come faster than it', async () => {
       await addLeaves(0, 5);
-      await follow(accountOf(400, root(6)));
-      await follow(accountOf(4, root(4)));
+      await follow(accountOf(400, root(400)));
       expect(await nodes.read(0, TREE)).to.equal(null);
-      expect([...mismatched]).to.deep.equal([]);
+      await addLeaves(5, 600);
+      await follow(accountOf(1_200, root(1_200)));
+      // 400 is the state that was seen first; the leaves after it wait for 1,200.
+      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 400, isProven: true });
+      await addLeaves(600, COUNT);
+      await follow(accountOf(2_000, leafOf(0)));
+      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 1_200, isProven: true });
+      expect([...following.mismatched]).to.deep.equal([]);
+    });
+
+    it('are proven up to the state of a node that is behind the index', async () => {
+      await addLeaves(0, 5);
+      await follow(accountOf(4, root(4)));
+      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 4, isProven: true });
+      await follow(accountOf(3, root(3)));
+      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 4, isProven: true });
+      expect([...following.mismatched]).to.deep.equal([]);
+    });
+
+    it('follow a tree that lost leaves in a restart of the cluster', async () => {
+      await addLeaves(0, 5);
+      await follow(accountOf(400, leafOf(0)));
+      await follow(accountOf(5, root(5)));
+      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 5, isProven: true });
+      expect([...following.mismatched]).to.deep.equal([]);
     });
 
     it('stop at a gap in the leaves', async () => {
@@ -230,41 +257,65 @@ describe("the nodes of an archive's tree", () => {
       await follow(accountOf(3, root(3)));
       await addLeaves(3, 4, () => Buffer.alloc(32, 7));
       await follow(accountOf(4, root(4)));
-      expect([...mismatched]).to.deep.equal([0]);
+      expect([...following.mismatched]).to.deep.equal([0]);
       expect(await proofOf(0)).to.equal(null);
       await follow(accountOf(4, root(4)));
       expect(await proofOf(0)).to.equal(null);
       await tables.index.db.deleteFrom('archive_leaves').where('leaf_index', '=', 3n).execute();
       await addLeaves(3, 4);
       await follow(accountOf(4, root(4)));
-      expect([...mismatched]).to.deep.equal([]);
+      expect([...following.mismatched]).to.deep.equal([]);
       expect(await proofOf(3)).not.to.equal(null);
     });
   });
 
-  describe('the lease of the sweeper', () => {
-    const signed = { bytes: Buffer.from('bytes'), signature: 'one', lastValidHeight: 7n };
+  describe('the transactions of the sweeper', () => {
+    const signed = (signature: string) => ({ bytes: Buffer.from(signature), signature, lastValidHeight: 7n });
+    const relay = (owner: string, ledger = tables.ledger.db, writes = tables.writes) => ({
+      ...createLeadership(ledger, owner),
+      ...createSweepTransactions(writes, ledger, owner),
+    });
 
-    it('has one holder, and passes on together with the pending work', async () => {
-      const [first, second] = ['first', 'second'].map((owner) =>
-        createSweepPlace(tables.writes, tables.ledger.db, owner),
-      );
-      expect(await first!.take([])).to.equal(true);
-      expect(await second!.take(['first'])).to.equal(false);
-      expect(await first!.take(['second'])).to.equal(true);
-      expect(await second!.store(signed)).to.equal(false);
-      expect(await first!.store(signed)).to.equal(true);
-      expect(await first!.store({ ...signed, signature: 'two' })).to.equal(false);
-      expect([await first!.pending(), await second!.pending()]).to.deep.equal([signed, null]);
+    beforeEach(async () => {
+      const rows = ['first', 'second'].map((owner) => ({ owner, alive_until_ms: 10n ** 15n }));
+      await tables.ledger.db.insertInto('relays').values(rows).execute();
+    });
+
+    it('are stored by the relay that leads alone, several at a time, and known to its successor', async () => {
+      const [first, second] = [relay('first'), relay('second')];
+      expect(await first.store(signed('none leads'))).to.equal(false);
+      expect([await first.leads(SWEEP), await second.leads(SWEEP)]).to.deep.equal([true, false]);
+      expect(await second.store(signed('not the leader'))).to.equal(false);
+      expect([await first.store(signed('one')), await first.store(signed('two'))]).to.deep.equal([true, true]);
       // The first relay is dead.
-      expect(await second!.take([])).to.equal(true);
-      expect([await first!.pending(), await second!.pending()]).to.deep.equal([null, signed]);
-      expect(await first!.store({ ...signed, signature: 'two' })).to.equal(false);
-      await second!.clear('one');
-      expect(await second!.store({ ...signed, signature: 'two' })).to.equal(true);
-      await second!.leave();
-      expect(await first!.take(['second'])).to.equal(true);
-      expect((await first!.pending())?.signature).to.equal('two');
+      await tables.ledger.db.deleteFrom('relays').where('owner', '=', 'first').execute();
+      expect(await second.leads(SWEEP)).to.equal(true);
+      expect(await first.store(signed('too late'))).to.equal(false);
+      expect(await second.pending()).to.deep.equal([signed('one'), signed('two')]);
+      await second.clear('one');
+      await second.clear('one');
+      expect(await second.store(signed('three'))).to.equal(true);
+      expect(await second.pending()).to.deep.equal([signed('three'), signed('two')]);
+    });
+
+    it('wait for a relay that takes the lead, and are then refused', async function () {
+      // SQLite has one writer.
+      if (!onPostgres) this.skip();
+      const first = relay('first');
+      expect(await first.leads(SWEEP)).to.equal(true);
+      const again = tables.openAgain();
+      let stored: Promise<boolean> | null = null;
+      await again.db.transaction().execute(async (taking) => {
+        await taking.updateTable('leaderships').set({ owner: 'second' }).where('name', '=', SWEEP).execute();
+        stored = first.store(signed('one'));
+        await until('it waits for the lock', async () => {
+          const { rows } = await sql`SELECT 1 FROM pg_locks WHERE NOT granted`.execute(taking);
+          return rows.length > 0;
+        });
+      });
+      expect(await stored).to.equal(false);
+      expect(await first.pending()).to.deep.equal([]);
+      await again.close();
     });
   });
 });

@@ -10,7 +10,8 @@ import type { Kysely } from 'kysely';
 import type { OpenDatabase } from '../../../app/database/open.ts';
 import { forkSource } from '../../../app/process/typescript.ts';
 import { archiveOf } from '../../../app/relay/calls/archived.ts';
-import { openViews } from '../../../app/relay/ledger/open.ts';
+import { openLedger, openViews } from '../../../app/relay/ledger/open.ts';
+import { noteRentReturn } from '../../../app/relay/ledger/rentReturns.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
@@ -108,14 +109,14 @@ export async function startStage() {
     sweep,
     look,
     /** Opens and settles executions of the caller. */
-    async settled(count: number): Promise<OpenedExecution[]> {
-      const opened: OpenedExecution[] = [];
-      for (let index = 0; index < count; index += 1) {
-        opened.push(await market.open());
-        await market.settle(opened.at(-1)!);
-      }
-      return opened;
-    },
+    settled: (count: number): Promise<OpenedExecution[]> =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const opened = await market.open();
+          await market.settle(opened);
+          return opened;
+        }),
+      ),
     /**
      * Moves the clock to where everything that has ended can be archived or closed. The index shows all of it by then,
      * so that one sweep includes it.
@@ -175,11 +176,20 @@ export async function startStage() {
         await market.node.rpc('surfnet_setAccount', [key.toBase58(), { data: bytes.toString('hex') }]);
       }
     },
-    /** Returns whether a sweeper holds the lease, and the signature of its unfinished transaction. */
-    place: async () => {
-      const row = await look((tables) => tables.selectFrom('sweeper').selectAll().executeTakeFirstOrThrow());
-      return { isTaken: row.owner !== null, signature: row.signature };
+    /** Notes in the ledger that rent lent by this deployment returns to this address. */
+    async noteRentReturn(address: PublicKey): Promise<void> {
+      const opened = await openLedger({ dataDir: bench.folder, databaseUrl });
+      await noteRentReturn(opened.ledger.db, address.toBase58());
+      await opened.close();
     },
+    /** True if a sweeper leads. */
+    isLed: () => look(async (tables) => (await tables.selectFrom('leaderships').selectAll().execute()).length > 0),
+    /** Signatures of the transactions whose outcome no sweeper knows. */
+    pending: () =>
+      look(async (tables) => {
+        const rows = await tables.selectFrom('sweeper_transactions').select('signature').execute();
+        return rows.map(({ signature }) => signature);
+      }),
     /** Waits until the index has this many leaves, with nodes for all of them. */
     async followed(count: number): Promise<void> {
       await until(`${count} leaves, all proven`, () =>

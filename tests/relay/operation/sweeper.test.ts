@@ -1,13 +1,24 @@
 /** The sweeper on a real node: every lamport of rent is returned exactly once, whatever happens to the sender. */
 import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
+import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
+import type { Execution } from '../../indexer/market.ts';
 import { type Stage, startStage } from './sweepStage.ts';
 
 const FEE = 5_000;
+
+const addressOf = ({ executionId }: Execution): string => program.findExecution(executionId).toBase58();
+
+/** Addresses of the executions' records that a transaction names. */
+function recordsIn(base64: string, executions: Execution[]): string[] {
+  const { message } = VersionedTransaction.deserialize(Buffer.from(base64, 'base64'));
+  const named = new Set(message.staticAccountKeys.map(String));
+  return executions.map(addressOf).filter((address) => named.has(address));
+}
 
 describe('the sweeper', function () {
   this.timeout(600_000);
@@ -74,6 +85,112 @@ describe('the sweeper', function () {
     expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay);
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
     await Promise.all([idle.end(), sweeper.end()]);
+  });
+
+  it('has several transactions in flight, and no record in two of them', async () => {
+    const executions = await stage.settled(40);
+    await stage.pass();
+    const rent = await stage.rentOf(executions);
+    const caller = await stage.lamports(stage.caller.publicKey);
+    const relay = await stage.lamports(stage.relay.publicKey);
+    const proxy = await startRpcProxy(stage.node);
+    const sent = new Map<string, string[]>();
+    let release = (): void => undefined;
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    proxy.onCall(async ({ method, params }) => {
+      if (method !== 'sendTransaction') return null;
+      const transaction = params[0] as string;
+      sent.set(transaction, recordsIn(transaction, executions));
+      await isReleased;
+      return null;
+    });
+    const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
+    await until('four are sent', () => sent.size === 4);
+    expect(await stage.pending()).to.have.length(4);
+    release();
+    leaves += 40;
+    await stage.followed(leaves);
+    expect([...sent.values()].flat()).to.have.members(executions.map(addressOf));
+    expect([...sent.values()].map(({ length }) => length)).to.have.members([12, 12, 12, 4]);
+    expect(await stage.recordsLeft(executions)).to.equal(0);
+    expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
+    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 4 * FEE);
+    await until('no outcome is unknown', async () => (await stage.pending()).length === 0);
+    await sweeper.end();
+    await proxy.close();
+  });
+
+  it('archives all others when one record is refused, alone and with those beside it', async () => {
+    const executions = await stage.settled(14);
+    await stage.pass();
+    const [bad, ...good] = executions;
+    const rent = await stage.rentOf(good);
+    const caller = await stage.lamports(stage.caller.publicKey);
+    const relay = await stage.lamports(stage.relay.publicKey);
+    const proxy = await startRpcProxy(stage.node);
+    const sent = new Set<string>();
+    const refused: number[] = [];
+    proxy.onCall(async ({ method, params }, forward) => {
+      const transaction = params[0] as string;
+      if (method === 'sendTransaction') sent.add(transaction);
+      if (method !== 'simulateTransaction' || recordsIn(transaction, [bad!]).length === 0) return null;
+      refused.push(recordsIn(transaction, executions).length);
+      const answer = (await forward()) as { result: { value: { err: unknown } } };
+      answer.result.value.err = { InstructionError: [0, 'ProgramFailedToComplete'] };
+      return { json: answer };
+    });
+    const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
+    leaves += 13;
+    await stage.followed(leaves);
+    expect(await stage.recordsLeft(executions)).to.equal(1);
+    expect(await stage.recordsLeft([bad!])).to.equal(1);
+    await until('it was tried alone', () => refused.includes(1));
+    // The bad record rests.
+    expect(refused.filter((records) => records === 1)).to.have.length(1);
+    expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
+    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - sent.size * FEE);
+    const { archivableRecords, oldestArchivableSeconds, isLate } = await sweeper.figures();
+    // Its caller lent the deposit, so it raises no alarm.
+    expect([archivableRecords, oldestArchivableSeconds, isLate]).to.deep.equal([1, 0, false]);
+    await sweeper.end();
+    const next = await stage.sweep();
+    leaves += 1;
+    await stage.followed(leaves);
+    expect(await stage.recordsLeft([bad!])).to.equal(0);
+    await next.end();
+    await proxy.close();
+  });
+
+  it('goes on at once when a relay without SOL gets some, and reports how long records have waited', async () => {
+    const lender = await stage.grant();
+    const opened = await stage.open(lender);
+    await stage.settle(opened);
+    await stage.noteRentReturn(opened.rentSponsor);
+    await stage.pass();
+    await stage.node.fundSol(stage.relay.publicKey, 0);
+    const proxy = await startRpcProxy(stage.node);
+    let refusals = 0;
+    proxy.onCall(({ method }) => {
+      if (method === 'simulateTransaction') refusals += 1;
+      return null;
+    });
+    const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
+    await until('it has tried several times', () => refusals >= 3);
+    const waiting = await sweeper.figures();
+    expect([waiting.archivableRecords, waiting.isLate]).to.deep.equal([1, false]);
+    expect(waiting.oldestArchivableSeconds).to.be.at.least(1);
+    await stage.node.timeTravel((await stage.node.now()) + 3_700);
+    await until('it is late', async () => (await sweeper.figures()).isLate);
+    const rent = await stage.rentOf([opened]);
+    await stage.node.fundSol(stage.relay.publicKey, 10e9);
+    leaves += 1;
+    await stage.followed(leaves);
+    expect(await stage.lamports(stage.relay.publicKey)).to.equal(10e9 + rent - FEE);
+    expect(await sweeper.figures()).to.include({ archivableRecords: 0, oldestArchivableSeconds: 0, isLate: false });
+    await sweeper.end();
+    await proxy.close();
   });
 
   it('closes refunded records of the relay three days after their end', async () => {

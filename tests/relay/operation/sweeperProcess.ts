@@ -8,8 +8,9 @@ import pino from 'pino';
 import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
 import { readKeypair } from '../../../app/relay/config.ts';
 import { createArchiveNodes } from '../../../app/relay/ledger/archiveNodes.ts';
-import { createSweepPlace } from '../../../app/relay/ledger/archiveSweep.ts';
+import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import { openLedger } from '../../../app/relay/ledger/open.ts';
+import { createSweepTransactions } from '../../../app/relay/ledger/sweepTransactions.ts';
 import type { SweepSettings } from '../../../app/relay/sweeper/sweeper.ts';
 import { startSweeper } from '../../../app/relay/sweeper/sweeper.ts';
 
@@ -29,6 +30,7 @@ const authority = readKeypair(RELAY_KEYPAIR);
 const chain = createRelayChain({ rpcUrl: SOLANA_RPC_URL, wsUrl: SOLANA_WS_URL, authority, log });
 const nodes = createArchiveNodes(writes, ledger.db);
 const leases = leasesOf(owner);
+const leadership = createLeadership(ledger.db, owner);
 
 function die(step: Step): void {
   if (DIE_AT === step) process.kill(process.pid, 'SIGKILL');
@@ -52,6 +54,8 @@ const deadly: RelayChain = {
 };
 
 await leases.keep(log);
+// As the recovery of a relay, it notices relays that were killed.
+setInterval(() => leases.alive(Date.now()), 200);
 const sweeper = startSweeper(
   {
     chain: deadly,
@@ -63,19 +67,20 @@ const sweeper = startSweeper(
         await nodes.write(...growth);
       },
     },
-    place: createSweepPlace(writes, ledger.db, owner),
-    leases,
+    transactions: createSweepTransactions(writes, ledger.db, owner),
+    leadership,
     settings: { mode: MODE as SweepSettings['mode'], waitSeconds: 0 },
     minLamports: 0,
     usdcMint: new PublicKey(USDC_MINT),
     log,
   },
-  { pauseMs: 50, ...(PATIENCE_MS && { patienceMs: Number(PATIENCE_MS) }) },
+  { pauseMs: 50, followMs: 50, ...(PATIENCE_MS && { patienceMs: Number(PATIENCE_MS) }) },
 );
 process.on('message', async (message) => {
   if (message === 'figures') process.send?.(await sweeper.figures());
   if (message === 'end') {
     await sweeper.end();
+    await leadership.leave();
     chain.close();
     process.exit(0);
   }

@@ -47,3 +47,9 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     todo: 'It finishes the executions in progress and accepts no new ones. If it should not stop, start it again.',
   },
 };
+
+/** Executions continue meanwhile, so it is no problem of the service. */
+export const ARCHIVE_LATE = {
+  title: 'Ended records are not archived in time',
+  todo: 'The refundable deposits in them do not come back meanwhile. Look for “the sweep failed” in the log of the relay, and check its node and the SOL of its authority.',
+};

@@ -7,7 +7,7 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Figure, Note, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatCount, formatDuration, formatSpan, Id } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { PROBLEM_WORDS } from './problems.ts';
+import { ARCHIVE_LATE, PROBLEM_WORDS } from './problems.ts';
 
 type State = ProcedureOutput<'operation.state'>;
 
@@ -40,7 +40,7 @@ export function StateTab() {
   return (
     <div className="grid gap-8">
       {error && <Trouble error={error} what="The state" onRetry={refetch} />}
-      <Problems problems={state.problems} />
+      <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
       <Figures state={state} />
       <div className="grid gap-6 lg:grid-cols-2">
         <Card className="grid content-start gap-4">
@@ -70,8 +70,8 @@ export function StateTab() {
   );
 }
 
-function Problems({ problems }: Pick<State, 'problems'>) {
-  if (problems.length === 0)
+function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArchiveLate: boolean }) {
+  if (problems.length === 0 && !isArchiveLate)
     return (
       <Note tone="good" title="Everything works">
         The service accepts, shows and settles executions.
@@ -86,6 +86,13 @@ function Problems({ problems }: Pick<State, 'problems'>) {
           </Note>
         </li>
       ))}
+      {isArchiveLate && (
+        <li>
+          <Note tone="warn" title={ARCHIVE_LATE.title}>
+            {ARCHIVE_LATE.todo}
+          </Note>
+        </li>
+      )}
     </ul>
   );
 }
@@ -134,7 +141,7 @@ function lamportRows({ lamports, lamports_per_call }: State) {
   ] as const;
 }
 
-function workRows({ oldest_unsettled: oldest, webhooks_waiting: webhooks, ...state }: State) {
+function workRows({ oldest_unsettled: oldest, archive_waiting: archive, webhooks_waiting: webhooks, ...state }: State) {
   return [
     [
       'Oldest unsettled',
@@ -149,16 +156,16 @@ function workRows({ oldest_unsettled: oldest, webhooks_waiting: webhooks, ...sta
         'none'
       ),
     ],
-    [
-      'Webhooks waiting',
-      webhooks.count === 0
-        ? 'none'
-        : `${formatCount(webhooks.count)}, the oldest for ${formatSpan(webhooks.oldest_seconds)}`,
-    ],
+    ['Records to archive', archive ? waitingText(archive) : UNKNOWN],
+    ['Webhooks waiting', waitingText(webhooks)],
     ['Journal and chain', state.reconciled ? 'compared since the start' : 'being compared'],
     ['New executions', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">accepted</Badge>],
     ['Uptime', formatSpan(state.uptime_seconds)],
   ] as const;
+}
+
+function waitingText({ count, oldest_seconds: seconds }: { count: number; oldest_seconds: number }): string {
+  return count === 0 ? 'none' : `${formatCount(count)}, the oldest for ${formatSpan(seconds)}`;
 }
 
 function Authorities({ state: { authorities } }: { state: State }) {
