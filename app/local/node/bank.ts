@@ -14,7 +14,15 @@ import { Account, Clock, EpochSchedule, FailedTransactionMetadata, LiteSvm, Rent
 import { decimalsIn } from './accountJson.ts';
 import { costUnits, loadedBytes } from './cost.ts';
 import { History, type Landed, type LandedMeta } from './history.ts';
-import { type Balances, describe, nameOf, type Outcome, outcomeOf, type Simulated } from './outcome.ts';
+import {
+  type Balances,
+  describe,
+  innerInstructionsOf,
+  nameOf,
+  type Outcome,
+  outcomeOf,
+  type Simulated,
+} from './outcome.ts';
 import { SLOTS_PER_EPOCH, Slots } from './slots.ts';
 import { tokenBalances } from './tokenBalances.ts';
 import { type Decoded, feeOf } from './transaction.ts';
@@ -271,7 +279,8 @@ export class Bank {
       fee: Number(fee),
       ...balances,
       ...described,
-      ...(isUnloaded && { logMessages: null, innerInstructions: null }),
+      ...(isUnloaded && { logMessages: null }),
+      innerInstructions: isUnloaded ? null : innerInstructionsOf(meta),
       costUnits: costUnits(message, described.computeUnitsConsumed, loaded),
     };
     this.listener?.onLanded(

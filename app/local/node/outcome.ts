@@ -26,9 +26,8 @@ export interface Simulated extends Outcome {
 }
 
 /** After a run by the VM there are always logs, even if empty. */
-interface Told extends Omit<LandedMeta, 'fee' | 'costUnits' | keyof Balances> {
+interface Told extends Pick<LandedMeta, 'computeUnitsConsumed' | 'returnData'> {
   logMessages: string[];
-  innerInstructions: NonNullable<LandedMeta['innerInstructions']>;
 }
 
 /** An error's kind. */
@@ -49,22 +48,6 @@ export function describe(meta: TransactionMetadata): Told {
   const data = Buffer.from(returned.data());
   return {
     logMessages: meta.logs(),
-    innerInstructions: meta.innerInstructions().flatMap((inner, index) =>
-      inner.length === 0
-        ? []
-        : {
-            index,
-            instructions: inner.map((entry) => {
-              const instruction = entry.instruction();
-              return {
-                programIdIndex: instruction.programIdIndex(),
-                accounts: [...instruction.accounts()],
-                data: bs58.encode(instruction.data()),
-                stackHeight: entry.stackHeight(),
-              };
-            }),
-          },
-    ),
     computeUnitsConsumed: Number(meta.computeUnitsConsumed()),
     returnData:
       data.length > 0
@@ -74,4 +57,24 @@ export function describe(meta: TransactionMetadata): Told {
           }
         : null,
   };
+}
+
+/** Not part of `describe`, because base58 of an archive's event takes longer than its run. */
+export function innerInstructionsOf(meta: TransactionMetadata): NonNullable<LandedMeta['innerInstructions']> {
+  return meta.innerInstructions().flatMap((inner, index) =>
+    inner.length === 0
+      ? []
+      : {
+          index,
+          instructions: inner.map((entry) => {
+            const instruction = entry.instruction();
+            return {
+              programIdIndex: instruction.programIdIndex(),
+              accounts: [...instruction.accounts()],
+              data: bs58.encode(instruction.data()),
+              stackHeight: entry.stackHeight(),
+            };
+          }),
+        },
+  );
 }

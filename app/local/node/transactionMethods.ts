@@ -5,7 +5,7 @@ import { accountConfig } from './accountJson.ts';
 import { inContext, readingOf, settled, showAccount } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import type { Landed } from './history.ts';
-import { type Balances, describe, nameOf, type Simulated } from './outcome.ts';
+import { type Balances, describe, innerInstructionsOf, nameOf, type Simulated } from './outcome.ts';
 import { BLOCKHASH_SLOTS } from './slots.ts';
 import {
   type Decoded,
@@ -108,24 +108,24 @@ function unchanged({ preBalances, preTokenBalances }: Balances): Balances {
 function ran({ message }: Decoded, { err, meta, balances, loadedBytes, postAccounts }: Simulated) {
   // A validator stops at the limit, which only version 1 must name.
   const limit = message.version === 1 ? (message.transactionConfig.loadedAccountsDataSizeLimit ?? 0) : Infinity;
-  const { logMessages: logs, computeUnitsConsumed: unitsConsumed, returnData, innerInstructions } = describe(meta);
+  const { logMessages: logs, computeUnitsConsumed: unitsConsumed, returnData } = describe(meta);
   // A transaction whose payer cannot pay is not run.
   const paysNothing = err !== null && logs.length === 0 && UNPAID.has(nameOf(err));
   const fee = paysNothing ? null : feeOf(message);
   const loadedAccountsDataSize = paysNothing ? 0 : Math.min(loadedBytes, limit);
   const shown = { err, logs, unitsConsumed, returnData, loadedAccountsDataSize, fee };
-  if (err === null) return { shown, balances, innerInstructions, postAccounts };
+  if (err === null) return { shown, balances, postAccounts };
   // A failure changes only the payer's balance.
   const [had = 0, ...others] = balances.preBalances;
   const postBalances = [had - (fee ?? 0), ...others];
-  return { shown, balances: { ...unchanged(balances), postBalances }, innerInstructions, postAccounts };
+  return { shown, balances: { ...unchanged(balances), postBalances }, postAccounts };
 }
 
 function refused(err: TransactionError, { balances }: Simulated) {
   const none = { logs: [] as string[], unitsConsumed: 0, returnData: null, loadedAccountsDataSize: 0, fee: null };
   // With a wrong signature, no accounts are read.
   const seen = err === 'SignatureFailure' ? NO_BALANCES : unchanged(balances);
-  return { shown: { err, ...none }, balances: seen, innerInstructions: [], postAccounts: null };
+  return { shown: { err, ...none }, balances: seen, postAccounts: null };
 }
 
 /** `faucet` pays for airdrops. */
@@ -138,7 +138,8 @@ function sendingMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
   function attempt(transaction: Decoded, commitment: Commitment, verify: boolean) {
     const result = bank.simulate(transaction, verify);
     const refusal = result.err === 'SignatureFailure' ? result.err : bank.refusal(transaction, commitment);
-    return refusal === null ? ran(transaction, result) : refused(refusal, result);
+    if (refusal !== null) return { ...refused(refusal, result), innerInstructions: () => [] };
+    return { ...ran(transaction, result), innerInstructions: () => innerInstructionsOf(result.meta) };
   }
 
   function preflight(transaction: Decoded, commitment: Commitment): void {
@@ -183,7 +184,7 @@ function sendingMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
         ...tried.shown,
         ...tried.balances,
         accounts: accounts ?? null,
-        innerInstructions: options?.innerInstructions ? tried.innerInstructions : null,
+        innerInstructions: options?.innerInstructions ? tried.innerInstructions() : null,
         loadedAddresses: { writable: [], readonly: [] },
         replacementBlockhash: options?.replaceRecentBlockhash ? { blockhash: block.hash, lastValidBlockHeight } : null,
       });
