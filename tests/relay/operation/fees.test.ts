@@ -112,13 +112,16 @@ describe('the price of priority', () => {
   });
 
   it('uses a unit limit from simulation, measured once for calls and each time for transactions that vary', async () => {
-    const units = [50_000, 1_000, 2_000];
+    const units = [50_000, 1_000, 2_000, 3_000, 40_000];
     const { fees, calls } = await stand({ price: 2_000n, units: () => simulated(units.shift()!) });
     expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 2_000n]);
     expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 2_000n]);
     expect(read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))).to.deep.equal([21_200, 2_000n]);
     expect(read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))).to.deep.equal([22_400, 2_000n]);
-    expect(calls.map(({ method }) => method)).to.deep.equal(Array(3).fill('simulateTransaction'));
+    // Each of two at a time has its own limit.
+    const both = [0, 1].map(async () => read(await fees.instructionsFor([allocate, allocate], 0, UNBOUNDED))[0]);
+    expect(await Promise.all(both)).to.have.members([23_600, 68_000]);
+    expect(calls.map(({ method }) => method)).to.deep.equal(Array(5).fill('simulateTransaction'));
   });
 
   it('leaves an open enough units when two addresses need more attempts than in the measurement', async () => {
