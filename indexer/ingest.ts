@@ -39,7 +39,7 @@ export interface IngestDeps extends PrunedDeps, ReadDeps {
 const BATCH_SIZE = 100;
 /**
  * Pages of a history per database transaction. Most executions begin and end within ten pages, so each is written once
- * and not twice. Nobody waits for single transactions of a history.
+ * and not twice. Writing them blocks the event loop for 0.2 s, which nobody notices while the index is being filled.
  */
 const HISTORY_PAGES = 10;
 /** No node forgets slots this close to the last final one, so it need not be asked. */
