@@ -92,15 +92,15 @@ export function describePruned({ first_slot, last_slot }: PrunedSlots): string {
 /** Events of what only the admin does, or the guardian in its place. The index `events_of_admin` has the same list. */
 const ADMIN_EVENTS = [
   'AdminChanged',
-  'AdminProposed',
   'ChangeApplied',
   'ChangeCancelled',
   'ChangeProposed',
+  'ChangesCancelled',
   'ConfigInitialized',
   'ConfigUpdated',
   'CreatorVerificationChanged',
   'DisputeResolved',
-  'RelayAuthoritiesChanged',
+  'RelayAuthorityRemoved',
   'TreasuryWithdrawn',
 ] as const satisfies readonly EventName[];
 

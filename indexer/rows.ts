@@ -17,7 +17,7 @@ import {
   relayAuthoritiesOf,
 } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
-import { base58, base58List, flag, hex, optionalBase58, optionalHex, optionalTime, uri } from './columns.ts';
+import { base58, base58List, flag, hex, optionalHex, optionalTime, uri } from './columns.ts';
 import type {
   ArchiveRow,
   ConfigRow,
@@ -38,8 +38,8 @@ export function configRow(address: PublicKey, config: Config, slot: bigint): Con
     usdc_mint: base58(config.usdcMint),
     treasury: base58(findTreasury()),
     fee_bps: BigInt(config.feeBps),
-    pending_admin: optionalBase58(config.pendingAdmin),
-    opens_paused: flag(config.opensPaused),
+    admin_paused: flag(config.adminPaused),
+    guardian_paused: flag(config.guardianPaused),
     slot,
   };
 }

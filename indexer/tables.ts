@@ -17,8 +17,8 @@ export interface ConfigRow {
   usdc_mint: string;
   treasury: string;
   fee_bps: bigint;
-  pending_admin: string | null;
-  opens_paused: Flag;
+  admin_paused: Flag;
+  guardian_paused: Flag;
   slot: bigint;
 }
 

@@ -33,8 +33,8 @@ CREATE TABLE configs (
   fee_bps INTEGER NOT NULL,
   slot INTEGER NOT NULL,
   -- NULL if nobody is proposed.
-  pending_admin TEXT,
-  opens_paused INTEGER NOT NULL DEFAULT 0 CHECK (opens_paused IN (0, 1))
+  admin_paused INTEGER NOT NULL DEFAULT 0 CHECK (admin_paused IN (0, 1)),
+  guardian_paused INTEGER NOT NULL DEFAULT 0 CHECK (guardian_paused IN (0, 1))
 ) STRICT;
 
 CREATE TABLE creators (
@@ -251,11 +251,11 @@ CREATE TABLE events (
   data TEXT NOT NULL, applied_slot INTEGER,
   PRIMARY KEY (slot, signature, event_index)
 ) STRICT;
-CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
-  'AdminChanged', 'AdminProposed', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ConfigInitialized', 'ConfigUpdated',
-  'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthoritiesChanged', 'TreasuryWithdrawn'
-);
 CREATE INDEX events_late ON events (applied_slot) WHERE applied_slot IS NOT NULL;
+CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
+  'AdminChanged', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ChangesCancelled', 'ConfigInitialized',
+  'ConfigUpdated', 'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthorityRemoved', 'TreasuryWithdrawn'
+);
 
 CREATE TABLE eventless_transactions (
   signature TEXT NOT NULL,

@@ -11,7 +11,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
-import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
+import {
+  areOpensPaused,
+  type Config,
+  findTreasury,
+  PROGRAM_ID,
+  parseAddress,
+  relayAuthoritiesOf,
+} from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
 import { watchRpc } from '../solana/failure.ts';
 import { type Finality, readFinality } from '../solana/finality.ts';
@@ -524,7 +531,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     gate.set('authority_changed', !isOurs);
     gate.set('opens_paused', opensPaused);
   });
-  gate.set('opens_paused', parts.config.opensPaused);
+  gate.set('opens_paused', areOpensPaused(parts.config));
   const exposure = createExposure();
   const engine = createEngine({
     chain: wrapChain ? wrapChain(chain) : chain,

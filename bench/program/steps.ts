@@ -3,6 +3,7 @@
  * each, as relay and wallets do.
  */
 import { createTransferInstruction } from '@solana/spl-token';
+import type { Keypair } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../../tests/harness/vm/keys.ts';
@@ -48,7 +49,7 @@ export async function* steps(w: World): AsyncGenerator<Step> {
 
 /** The founder sets the marketplace up and hands it over to admin and relay. */
 async function* settings(w: World): AsyncGenerator<Step> {
-  const { admin, relay, creator } = w;
+  const { admin, creator } = w;
   const founder = w.vm.upgradeAuthority;
   await w.vm.airdrop(founder.publicKey, 1_000_000_000n);
   const roles = { payer: founder.publicKey, admin: founder.publicKey, relayAuthorities: [founder.publicKey] };
@@ -56,37 +57,40 @@ async function* settings(w: World): AsyncGenerator<Step> {
   yield { name: 'initialize_config', instructions: [initialize], signers: [founder] };
   const update = program.updateConfig({ admin: founder.publicKey, feeBps: 100, refundGraceSeconds: 600 });
   yield { name: 'update_config', instructions: [update], signers: [founder] };
-  const propose = program.proposeAdmin({ admin: founder.publicKey, pendingAdmin: admin.publicKey });
-  yield { name: 'propose_admin', instructions: [propose], signers: [founder] };
-  const accept = program.acceptAdmin({ pendingAdmin: admin.publicKey });
-  yield { name: 'accept_admin', instructions: [accept], signers: [admin] };
-  const authority = program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities: [relay.publicKey] });
-  yield { name: 'set_relay_authorities (1)', instructions: [authority], signers: [admin] };
-  const relayAuthorities = [relay.publicKey, founder.publicKey];
-  await w.must([program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities })], [admin]);
-  const removal = { authority: admin.publicKey, relayAuthority: founder.publicKey };
-  const remove = program.removeRelayAuthority(removal);
-  yield { name: 'remove_relay_authority', instructions: [remove], signers: [admin] };
-  yield* changes(w);
-  const pause = program.pauseOpens({ authority: admin.publicKey });
-  yield { name: 'pause_opens', instructions: [pause], signers: [admin] };
-  await w.must([program.updateConfig({ admin: admin.publicKey, opensPaused: false })], [admin]);
+  yield* changes(w, founder);
+  for (const isPaused of [true, false]) {
+    const pause = program.setPause({ authority: admin.publicKey, isPaused });
+    yield { name: `set_pause (${isPaused ? 'pause' : 'resume'})`, instructions: [pause], signers: [admin] };
+  }
   const verified = { admin: admin.publicKey, payer: admin.publicKey, creator: creator.publicKey, verified: true };
   yield { name: 'set_creator_verified', instructions: [program.setCreatorVerified(verified)], signers: [admin] };
 }
 
-/** Two proposed changes: one is applied, one cancelled. */
-async function* changes(w: World): AsyncGenerator<Step> {
+/** The founder hands the roles over by proposed changes. The clock moves between changes that cancel each other. */
+async function* changes(w: World, founder: Keypair): AsyncGenerator<Step> {
   const { admin, relay } = w;
-  const own = { admin: admin.publicKey, payer: admin.publicKey };
+  const propose = (by: Keypair, changeId: bigint, change: Partial<program.ProposeChangeInput>) =>
+    program.proposeChange({ admin: by.publicKey, payer: by.publicKey, changeId, ...change });
+  const handover = propose(founder, 1n, { nextAdmin: admin.publicKey });
+  yield { name: 'propose_change (admin)', instructions: [handover], signers: [founder] };
+  const founders = { changeId: 1n, rentSponsor: founder.publicKey };
+  const accept = program.acceptAdmin({ nextAdmin: admin.publicKey, ...founders });
+  yield { name: 'accept_admin', instructions: [accept], signers: [admin] };
+
+  await w.vm.setClock(START + 1n);
   const settings = { feeBps: 100, exposureMultiple: 0 };
-  const proposed = program.proposeChange({ ...own, changeId: 1n, settings });
-  yield { name: 'propose_change', instructions: [proposed], signers: [admin] };
-  const apply = program.applyChange({ changeId: 1n, rentSponsor: admin.publicKey });
+  const add = propose(admin, 2n, { settings, addedRelayAuthorities: [relay.publicKey] });
+  yield { name: 'propose_change', instructions: [add], signers: [admin] };
+  const apply = program.applyChange({ changeId: 2n, rentSponsor: admin.publicKey });
   yield { name: 'apply_change', instructions: [apply], signers: [relay] };
-  await w.must([program.proposeChange({ ...own, changeId: 2n, settings })], [admin]);
-  const cancel = program.cancelChange({ authority: admin.publicKey, changeId: 2n, rentSponsor: admin.publicKey });
+  await w.must([propose(admin, 3n, { settings })], [admin]);
+  const cancel = program.cancelChange({ authority: admin.publicKey, changeId: 3n, rentSponsor: admin.publicKey });
   yield { name: 'cancel_change', instructions: [cancel], signers: [admin] };
+  const all = program.cancelAllChanges({ authority: admin.publicKey });
+  yield { name: 'cancel_all_changes', instructions: [all], signers: [admin] };
+  const removal = { authority: admin.publicKey, relayAuthority: founder.publicKey };
+  const remove = program.removeRelayAuthority(removal);
+  yield { name: 'remove_relay_authority', instructions: [remove], signers: [admin] };
 }
 
 async function* listing(w: World): AsyncGenerator<Step> {

@@ -1,7 +1,12 @@
 /** Events of the marketplace itself: its config, its treasury, and creators' verification. */
-import { base58, base58List, flag, optionalBase58 } from '../columns.ts';
+import { base58, base58List, flag } from '../columns.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
+
+const pauses = (settings: { adminPaused: boolean; guardianPaused: boolean }) => ({
+  admin_paused: flag(settings.adminPaused),
+  guardian_paused: flag(settings.guardianPaused),
+});
 
 export const config = {
   ConfigInitialized(unit, data, { slot }) {
@@ -12,40 +17,34 @@ export const config = {
       usdc_mint: base58(data.usdcMint),
       treasury: base58(data.treasury),
       fee_bps: BigInt(data.settings.feeBps),
-      pending_admin: null,
-      opens_paused: flag(data.settings.opensPaused),
+      ...pauses(data.settings),
       slot,
     });
   },
 
   ConfigUpdated(unit, data, { slot }) {
-    const { feeBps, opensPaused } = data.settings;
-    const change = { fee_bps: BigInt(feeBps), opens_paused: flag(opensPaused) };
+    const change = { fee_bps: BigInt(data.settings.feeBps), ...pauses(data.settings) };
     changeRow(unit, 'configs', base58(data.config), { ...change, slot });
   },
 
-  AdminProposed(unit, data, { slot }) {
-    changeRow(unit, 'configs', base58(data.config), { pending_admin: optionalBase58(data.pendingAdmin), slot });
-  },
-
   AdminChanged(unit, data, { slot }) {
-    changeRow(unit, 'configs', base58(data.config), { admin: base58(data.admin), pending_admin: null, slot });
+    changeRow(unit, 'configs', base58(data.config), { admin: base58(data.admin), slot });
   },
 
-  RelayAuthoritiesChanged(unit, data, { slot }) {
+  RelayAuthorityRemoved(unit, data, { slot }) {
     changeRow(unit, 'configs', base58(data.config), { relay_authorities: base58List(data.relayAuthorities), slot });
   },
 
   /** Pending changes are read from the chain's accounts. The index only stores their events. */
   ChangeProposed() {},
   ChangeCancelled() {},
+  ChangesCancelled() {},
 
   ChangeApplied(unit, data, { slot }) {
     changeRow(unit, 'configs', base58(data.config), {
       fee_bps: BigInt(data.settings.feeBps),
-      opens_paused: flag(data.settings.opensPaused),
+      ...pauses(data.settings),
       relay_authorities: base58List(data.relayAuthorities),
-      pending_admin: optionalBase58(data.pendingAdmin),
       slot,
     });
   },

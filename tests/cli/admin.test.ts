@@ -11,12 +11,14 @@ import {
   findTokenAccount,
   findTreasury,
 } from '../../app/sdk/program/program.ts';
+import { until } from '../harness/edge/until.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
 const FEE = 2_500n;
 const SETTINGS = {
-  opens_paused: false,
+  admin_paused: false,
+  guardian_paused: false,
   fee_bps: 100,
   min_price_usdc: '0.01',
   dispute_bond_lamports: '10000000',
@@ -42,6 +44,12 @@ describe('the command line without the service: the admin', function () {
   let stranger: Keypair;
 
   const config = () => terminal.look('admin', 'config');
+  /** What cancels changes also cancels those of its own second. */
+  const pass = () =>
+    until('changes can be proposed', async () => {
+      const cancelled = Date.parse((await config()).changes_valid_from as string) / 1_000;
+      return (await market.node.now()) > cancelled;
+    });
   const notAdmin = (wallet: Keypair) =>
     `(NotAdmin). The admin is ${admin.publicKey}; this wallet is ${wallet.publicKey}.`;
 
@@ -64,9 +72,10 @@ describe('the command line without the service: the admin', function () {
     expect(await config()).to.deep.equal({
       config: findConfig().toBase58(),
       admin: admin.publicKey.toBase58(),
-      pending_admin: null,
+      admin_since: null,
       guardian: null,
       admin_delay_seconds: 0,
+      changes_valid_from: null,
       relay_authorities: [market.authority.publicKey.toBase58()],
       usdc_mint: market.usdcMint.toBase58(),
       treasury: findTreasury().toBase58(),
@@ -79,7 +88,7 @@ describe('the command line without the service: the admin', function () {
   it('shows the same settings through the service, and as a table', async () => {
     const { code, stdout, stderr } = await runHere(['admin', 'config', '--base-url', market.relay.url]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-    expect(stdout).to.include(`admin: ${admin.publicKey}\npending_admin: -\n`).and.include('treasury_usdc: 0.01\n');
+    expect(stdout).to.include(`admin: ${admin.publicKey}\nadmin_since: -\n`).and.include('treasury_usdc: 0.01\n');
   });
 
   it('changes the named settings and leaves the others', async () => {
@@ -136,10 +145,11 @@ describe('the command line without the service: the admin', function () {
     expect(await terminal.refused(stranger, 'admin', 'pause-opens')).to.include(
       `(NotGuardianOrAdmin). The admin is ${admin.publicKey}, the guardian nobody; this wallet is ${stranger.publicKey}.`,
     );
-    expect(await terminal.done(admin, 'admin', 'pause-opens')).to.include({ opens_paused: true });
-    expect((await config()).opens_paused).to.equal(true);
+    const pauses = { admin_paused: true, guardian_paused: false };
+    expect(await terminal.done(admin, 'admin', 'pause-opens')).to.include(pauses);
+    expect(await config()).to.include(pauses);
     expect(await terminal.refused(caller, ...open)).to.include('New executions are paused (OpensPaused).');
-    expect(await terminal.done(admin, 'admin', 'resume-opens')).to.include({ opens_paused: false });
+    expect(await terminal.done(admin, 'admin', 'resume-opens')).to.include({ ...pauses, admin_paused: false });
     expect(await terminal.done(caller, ...open)).to.include({ price_usdc: '0.25' });
   });
 
@@ -176,49 +186,57 @@ describe('the command line without the service: the admin', function () {
     expect((await profile()).verified).to.equal(false);
   });
 
-  it('adds a relay authority, which may refund at once', async () => {
+  it('adds a relay authority, which may refund at once, and removes another', async () => {
     const opened = await terminal.done(caller, 'execution', 'open', market.agentId, '--task', 'sums');
     const before = await market.amountOf(market.callers[0]!.usdc);
-    const set = ['admin', 'set-relay-authorities', stranger.publicKey.toBase58()];
-    expect(await terminal.refused(stranger, ...set)).to.include(notAdmin(stranger));
+    const add = ['admin', 'propose-change', '--add-relay-authority'];
+    const added = stranger.publicKey.toBase58();
+    expect(await terminal.refused(stranger, ...add, added)).to.include(notAdmin(stranger));
     const nobody = SystemProgram.programId.toBase58();
-    const named = [stranger.publicKey.toBase58(), nobody];
-    expect(await terminal.refused(admin, 'admin', 'set-relay-authorities', ...named)).to.include(
+    expect(await terminal.refused(admin, ...add, added, ...add.slice(2), nobody)).to.include(
       '(InvalidRelayAuthorities).',
     );
-    await terminal.done(admin, ...set);
-    expect((await config()).relay_authorities).to.deep.equal([stranger.publicKey.toBase58()]);
+    const { change_id } = await terminal.done(admin, ...add, added);
+    await terminal.done(stranger, 'admin', 'apply-change', change_id);
+    await terminal.done(admin, 'admin', 'remove-relay-authority', market.authority.publicKey.toBase58());
+    expect((await config()).relay_authorities).to.deep.equal([added]);
+    await pass();
     const refund = ['execution', 'refund', opened.execution_id];
     expect(await terminal.refused(market.authority, ...refund)).to.include('(RefundTooEarly).');
     expect(await terminal.done(stranger, ...refund)).to.include({ amount_usdc: '0.25' });
     expect(await market.amountOf(market.callers[0]!.usdc)).to.equal(before + 250_000n);
   });
 
-  it('transfers the admin role in two steps, and a proposal can be withdrawn', async () => {
+  it('transfers the admin role in two steps, and a proposal can be cancelled', async () => {
     const next = Keypair.generate();
     await market.node.fundSol(next.publicKey, 1e9);
-    const propose = (wallet: Keypair, address: string) => terminal.done(wallet, 'admin', 'propose', address);
-    expect(await terminal.refused(stranger, 'admin', 'propose', stranger.publicKey.toBase58())).to.include(
-      notAdmin(stranger),
+    const propose = async (wallet: Keypair) => {
+      const words = ['admin', 'propose-change', '--next-admin', next.publicKey.toBase58()];
+      return (await terminal.done(wallet, ...words)).change_id as string;
+    };
+    const nobody = `No pending change proposes ${next.publicKey} as admin.`;
+    expect(await terminal.refused(next, 'admin', 'accept')).to.include(nobody);
+    const first = await propose(admin);
+    expect(await terminal.refused(stranger, 'admin', 'apply-change', first)).to.include(
+      `(AdminMustAccept). ${next.publicKey} must run \`admin accept\`.`,
     );
-    expect(await terminal.refused(next, 'admin', 'accept')).to.include(
-      `(NotPendingAdmin). No next admin is proposed; this wallet is ${next.publicKey}.`,
-    );
-    await propose(admin, next.publicKey.toBase58());
-    expect(await config()).to.include({
-      admin: admin.publicKey.toBase58(),
-      pending_admin: next.publicKey.toBase58(),
-    });
-    expect(await terminal.refused(stranger, 'admin', 'accept')).to.include(`${next.publicKey} is proposed;`);
-    expect(await propose(admin, 'none')).to.include({ pending_admin: null });
-    expect(await terminal.refused(next, 'admin', 'accept')).to.include('No next admin is proposed');
-    await propose(admin, next.publicKey.toBase58());
-    expect(await terminal.done(next, 'admin', 'accept')).to.include({ admin: next.publicKey.toBase58() });
-    expect(await config()).to.include({ admin: next.publicKey.toBase58(), pending_admin: null });
+    expect(await terminal.refused(stranger, 'admin', 'accept')).to.include('No pending change proposes');
+    await terminal.done(admin, 'admin', 'cancel-change', first);
+    expect(await terminal.refused(next, 'admin', 'accept')).to.include(nobody);
+    await propose(admin);
+    const { changes } = await terminal.look('admin', 'changes');
+    const after = next.publicKey.toBase58();
+    const setting = { setting: 'admin', unit: 'address', before: admin.publicKey.toBase58(), after };
+    expect(changes[0]).to.deep.include({ subject: 'admin', status: 'applicable', settings: [setting] });
+    expect(await terminal.done(next, 'admin', 'accept')).to.include({ admin: after });
+    const { admin: named, admin_since, changes_valid_from } = await config();
+    expect(named).to.equal(after);
+    expect(admin_since).to.be.a('string').and.equal(changes_valid_from);
     expect(await terminal.refused(admin, 'admin', 'resume-opens')).to.include(
-      `(NotAdmin). The admin is ${next.publicKey};`,
+      `(NotGuardianOrAdmin). The admin is ${next.publicKey},`,
     );
     admin = next;
+    await pass();
   });
 
   it('delays and shows changes that widen power; the guardian pauses, removes and cancels', async () => {
@@ -232,22 +250,28 @@ describe('the command line without the service: the admin', function () {
     };
 
     // Without a delay a change is due at once.
-    const first = await propose('--guardian', guard!, '--add-relay-authority', relay!);
+    const first = await propose('--add-relay-authority', relay!);
     const relays = (await config()).relay_authorities as string[];
-    const settings = [
-      { setting: 'relay_authorities', unit: 'address', before: relays, after: [...relays, relay] },
-      { setting: 'guardian', unit: 'address', before: null, after: guard },
-    ];
-    expect((await waiting())[0]).to.deep.include({ change_id: first, applicable_in_seconds: 0, settings });
+    const added = { setting: 'relay_authorities', unit: 'address', before: relays, after: [...relays, relay] };
+    const shown = { subject: 'settings', status: 'applicable', applicable_in_seconds: 0 };
+    expect((await waiting())[0]).to.deep.include({ ...shown, change_id: first, settings: [added] });
     expect(await terminal.done(stranger, 'admin', 'apply-change', first)).to.include({ applied: true });
     expect(await waiting()).to.deep.equal([]);
+    const mixed = ['admin', 'propose-change', '--guardian', guard!, '--fee-bps', '7'];
+    expect(await terminal.refused(admin, ...mixed)).to.include('Propose them separately (MixedChange).');
+    await terminal.done(stranger, 'admin', 'apply-change', await propose('--guardian', guard!));
     expect(await config()).to.include({ guardian: guard, admin_delay_seconds: 0 });
     expect(await terminal.done(guardian, 'admin', 'remove-relay-authority', relay!)).to.include({ removed: relay });
     expect((await config()).relay_authorities).not.to.include(relay);
-    expect(await terminal.done(guardian, 'admin', 'pause-opens')).to.include({ opens_paused: true });
-    expect(await terminal.refused(guardian, 'admin', 'resume-opens')).to.include('(NotAdmin)');
-    await terminal.done(admin, 'admin', 'resume-opens');
+    const paused = { admin_paused: false, guardian_paused: true };
+    expect(await terminal.done(guardian, 'admin', 'pause-opens')).to.include(paused);
+    expect(await terminal.done(admin, 'admin', 'resume-opens')).to.include(paused);
+    expect(await terminal.refused(admin, 'admin', 'withdraw-treasury', '0.0001')).to.include(
+      `(TreasuryPaused). Only the guardian, ${guard}, can lift this at once.`,
+    );
+    expect(await terminal.done(guardian, 'admin', 'resume-opens')).to.include({ ...paused, guardian_paused: false });
 
+    await pass();
     await terminal.done(admin, 'admin', 'update-config', '--admin-delay-seconds', '86400');
     const refused = await terminal.refused(admin, 'admin', 'update-config', '--fee-bps', '7');
     expect(refused).to.include('(ChangeMustWait). Announce it with `admin propose-change`');
@@ -259,6 +283,17 @@ describe('the command line without the service: the admin', function () {
     expect(await terminal.refused(stranger, 'admin', 'cancel-change', other)).to.include('(NotGuardianOrAdmin)');
     expect(await terminal.done(guardian, 'admin', 'cancel-change', other)).to.include({ cancelled: true });
     expect(await terminal.refused(guardian, 'admin', 'cancel-change', other)).to.include('No change');
+    const words = ['admin', 'propose-change', '--guardian', 'none'];
+    const replacement = await terminal.done(admin, ...words);
+    expect(replacement).to.include({ applicable_in_seconds: 86_400 + 604_800 });
+    const { change_id: removal } = replacement;
+    expect(await terminal.refused(guardian, 'admin', 'cancel-change', removal)).to.include(
+      `(NotAdmin). The admin is ${admin.publicKey}, the guardian ${guard}; this wallet is ${guard}.`,
+    );
+    await terminal.done(admin, 'admin', 'cancel-change', removal);
+    const rival = await propose('--next-admin', relay!);
+    expect(await terminal.refused(admin, 'admin', 'cancel-change', rival)).to.include('(NotGuardian). The admin is');
+    await terminal.done(guardian, 'admin', 'cancel-change', rival);
     await market.node.timeTravel((await market.node.now()) + 86_400);
     const lowered = [{ setting: 'fee', unit: 'basis_points', before: 0, after: 7 }];
     expect((await waiting())[0]).to.deep.include({ change_id: fee, applicable_in_seconds: 0, settings: lowered });
@@ -267,9 +302,16 @@ describe('the command line without the service: the admin', function () {
     expect(await config()).to.include({ fee_bps: 7, admin_delay_seconds: 86_400 });
     const late = await propose('--fee-bps', '8');
     await market.node.timeTravel((await market.node.now()) + 86_400 + 604_800);
-    expect((await waiting())[0]).to.deep.include({ change_id: late, applicable_in_seconds: 0, is_expired: true });
+    expect((await waiting())[0]).to.deep.include({ change_id: late, applicable_in_seconds: 0, status: 'expired' });
     const expired = await terminal.refused(stranger, 'admin', 'apply-change', late);
     expect(expired).to.include('Cancel it and propose it again (ChangeExpired). It expired at 20');
-    await terminal.done(guardian, 'admin', 'cancel-change', late);
+    const last = await propose('--fee-bps', '9');
+    expect(await terminal.refused(stranger, 'admin', 'cancel-all-changes')).to.include('(NotGuardianOrAdmin)');
+    await terminal.done(guardian, 'admin', 'cancel-all-changes');
+    expect((await waiting()).map(({ status }) => status)).to.have.members(['cancelled', 'cancelled']);
+    await market.node.timeTravel((await market.node.now()) + 86_400);
+    expect(await terminal.refused(stranger, 'admin', 'apply-change', last)).to.include('(ChangeInvalidated)');
+    for (const id of [late, last]) await terminal.done(stranger, 'admin', 'cancel-change', id);
+    expect(await waiting()).to.deep.equal([]);
   });
 });

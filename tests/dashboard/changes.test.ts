@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { until } from '../harness/edge/until.ts';
 import { timeTravel } from '../harness/node/node.ts';
 import { assertAccessible, requireChromium } from './browser.ts';
 import { type Site, startSite, visit } from './site.ts';
@@ -86,6 +87,44 @@ describe('delayed changes of settings', function () {
     });
   });
 
+  it('lets the guardian cancel all settings, and anybody close what is cancelled or expired', async () => {
+    const { visitor } = site;
+    const admin = join(site.dataDir, 'demo', 'admin.json');
+    for (const fee of ['7', '8']) await visitor.command(admin, 'admin', 'propose-change', '--fee-bps', fee);
+    const { changes } = await visitor.command(null, 'admin', 'changes');
+    await timeTravel(visitor.demo.rpc_url, Date.parse(changes[1].expires_at) / 1_000 + 1);
+    await visitor.command(admin, 'admin', 'propose-change', '--fee-bps', '9');
+    await visit(site, STRANGER, async (page) => {
+      await page.goto('/terms');
+      await waiting(page).getByText('expired', { exact: true }).first().waitFor();
+      expect(await waiting(page).getByRole('button', { name: 'Apply' }).count()).to.equal(0);
+      // The third one still waits.
+      const close = waiting(page).getByRole('button', { name: 'Cancel the change' });
+      await until('both expired ones can be closed', async () => (await close.count()) === 2);
+      await close.first().click();
+      await sign(page, 'Sign and cancel');
+      await until('one is closed', async () => (await close.count()) === 1);
+    });
+    await visit(site, GUARDIAN, async (page) => {
+      await page.goto('/terms');
+      await waiting(page).getByRole('button', { name: 'Cancel all changes of settings' }).click();
+      await sign(page, 'Sign and cancel all');
+      await until(
+        'both are cancelled',
+        async () => (await waiting(page).getByText('cancelled with others').count()) === 2,
+      );
+      for (const left of [1, 0]) {
+        await waiting(page).getByRole('button', { name: 'Cancel the change' }).first().click();
+        await sign(page, 'Sign and cancel');
+        await until(
+          'it is closed',
+          async () => (await waiting(page).getByText('cancelled with others').count()) === left,
+        );
+      }
+    });
+    expect(await showConfig()).to.include({ fee_bps: 50 });
+  });
+
   it('lets the guardian cancel another admin, pause, and remove the relay authority', async () => {
     const { admin, relay_authorities } = await showConfig();
     const next = site.visitor.demo.callers[0]!.wallet;
@@ -96,29 +135,29 @@ describe('delayed changes of settings', function () {
       await dialog(page).getByText('The proposal waits 1 day').waitFor();
       await sign(page, 'Sign and propose');
       await waiting(page).locator(`[title="${next}"]`).waitFor();
-      expect(await showConfig()).to.include({ pending_admin: null });
+      // Only the guardian can cancel it.
+      expect(
+        await waiting(page)
+          .getByRole('button', { name: /^Cancel/ })
+          .count(),
+      ).to.equal(0);
     });
-    const { body } = await site.visitor.send('/trpc/config.changes', null);
-    const { expires_at } = body.result.data.changes[0];
-    await timeTravel(site.visitor.demo.rpc_url, Date.parse(expires_at) / 1_000 + 1);
     await visit(site, GUARDIAN, async (page) => {
       await page.goto('/admin');
       await page.getByRole('link', { name: 'Fees and settings' }).first().click();
       await waiting(page).locator(`[title="${next}"]`).waitFor();
-      await waiting(page).getByText('expired', { exact: true }).waitFor();
-      expect(await waiting(page).getByRole('button', { name: 'Apply' }).count()).to.equal(0);
       await waiting(page).getByRole('button', { name: 'Cancel the change' }).click();
       await sign(page, 'Sign and cancel');
       await waiting(page).getByText('No pending changes').waitFor();
       expect(await site.visitor.command(null, 'admin', 'changes')).to.deep.include({ changes: [] });
       await page.getByRole('button', { name: 'Pause executions' }).click();
       await sign(page, 'Pause');
-      await page.getByText('New executions paused').waitFor();
+      await page.getByText('You have paused them').waitFor();
       await page.getByRole('button', { name: 'Remove' }).click();
       await dialog(page).getByText('It is the last one').waitFor();
       await sign(page, 'Sign and remove');
       await page.getByText('None. Executions cannot be settled until the admin adds one.').waitFor();
-      const after = { admin, pending_admin: null, opens_paused: true, fee_bps: 50 };
+      const after = { admin, admin_paused: false, guardian_paused: true, fee_bps: 50 };
       expect(relay_authorities).to.have.length(1);
       expect(await showConfig()).to.deep.include({ ...after, relay_authorities: [] });
     });

@@ -6,7 +6,7 @@
 import { type ConfirmedSignatureInfo, Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
-import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
+import { closeExecution, constants, findExecution, PROGRAM_ID, setPause } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { connectForReading } from '../../app/solana/rpc.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
@@ -91,7 +91,7 @@ describe('indexer, gaps', () => {
     left.add(initialized!.signature).add(await market.list());
     await start(100);
     expect(await tables()).to.deep.include({ configs: [], listings: [] });
-    await market.send([updateConfig({ admin: market.admin.publicKey, opensPaused: false })], market.admin);
+    await market.send([setPause({ authority: market.admin.publicKey, isPaused: false })], market.admin);
     const opened = await market.open();
     await bench.catchUp(indexer);
     expect((await tables()).configs![0]).to.deep.include({ admin: market.admin.publicKey.toBase58(), fee_bps: 100n });

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import pino from 'pino';
-import { closeExecution, constants, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
+import { closeExecution, constants, PROGRAM_ID, setPause } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { LAST_RESTART_ADDRESS } from '../../app/solana/lastRestart.ts';
 import { connectForReading } from '../../app/solana/rpc.ts';
@@ -157,8 +157,8 @@ for (const saysUnknown of [true, false]) {
       await market.send([closeExecution(closed)], caller);
       const missed = await market.open();
       const first = await forgetAll();
-      await market.send([updateConfig({ admin: admin.publicKey, opensPaused: true })], admin);
-      await market.send([updateConfig({ admin: admin.publicKey, opensPaused: false })], admin);
+      await market.send([setPause({ authority: admin.publicKey, isPaused: true })], admin);
+      await market.send([setPause({ authority: admin.publicKey, isPaused: false })], admin);
 
       const after = await start('stopped.db');
       await catchUp(after);

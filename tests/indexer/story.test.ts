@@ -100,33 +100,39 @@ for (const how of ['heard', 'cut'] as const) {
     };
 
     it('shows a marketplace whose settings change', async () => {
-      await send([program.updateConfig({ admin: admin.publicKey, opensPaused: true, feeBps: 50 })], admin);
-      expect(await config()).to.deep.include({ opens_paused: 1n, fee_bps: 50n, pending_admin: null });
-      await send([program.updateConfig({ admin: admin.publicKey, opensPaused: false })], admin);
-      expect(await config()).to.deep.include({ opens_paused: 0n, fee_bps: 50n });
+      await send([program.updateConfig({ admin: admin.publicKey, feeBps: 50 })], admin);
+      expect(await config()).to.deep.include({ admin_paused: 0n, guardian_paused: 0n, fee_bps: 50n });
+      const pause = (isPaused: boolean) => program.setPause({ authority: admin.publicKey, isPaused });
+      await send([pause(true)], admin);
+      expect(await config()).to.deep.include({ admin_paused: 1n, guardian_paused: 0n });
+      await send([pause(false)], admin);
+      expect(await config()).to.deep.include({ admin_paused: 0n, fee_bps: 50n });
 
       const next = Keypair.generate();
       await market.node.fundSol(next.publicKey, 10e9);
-      const propose = (pendingAdmin: PublicKey) => program.proposeAdmin({ admin: admin.publicKey, pendingAdmin });
-      await send([propose(next.publicKey)], admin);
-      expect(await config()).to.deep.include({
-        pending_admin: next.publicKey.toBase58(),
-        admin: admin.publicKey.toBase58(),
-      });
-      await send([propose(PublicKey.default)], admin);
-      expect(await config()).to.deep.include({ pending_admin: null });
+      const nextAdmin = next.publicKey;
+      const propose = (changeId: bigint, change: Partial<program.ProposeChangeInput>) =>
+        program.proposeChange({ admin: admin.publicKey, payer: admin.publicKey, changeId, ...change });
+      const of = (changeId: bigint) => ({ changeId, rentSponsor: admin.publicKey });
+      const cancel = program.cancelChange({ authority: admin.publicKey, ...of(1n) });
+      await send([propose(1n, { nextAdmin }), cancel], admin);
+      expect(await config()).to.deep.include({ admin: admin.publicKey.toBase58() });
       // Two events of one transaction: the row shows the state after both.
-      await send([propose(next.publicKey), program.acceptAdmin({ pendingAdmin: next.publicKey })], admin, next);
-      expect(await config()).to.deep.include({ pending_admin: null, admin: next.publicKey.toBase58() });
+      await send([propose(2n, { nextAdmin }), program.acceptAdmin({ nextAdmin, ...of(2n) })], admin, next);
+      expect(await config()).to.deep.include({ admin: nextAdmin.toBase58() });
       admin = next;
+      await send([program.cancelAllChanges({ authority: nextAdmin })], admin);
 
+      const relays = async () => JSON.parse(String((await config()).relay_authorities));
       const others = Array.from({ length: 7 }, () => Keypair.generate().publicKey);
-      for (const relayAuthorities of [others, [market.relay.publicKey, ...others], [market.relay.publicKey]]) {
-        await send([program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities })], admin);
-        expect(JSON.parse(String((await config()).relay_authorities))).to.deep.equal(
-          relayAuthorities.map((key) => key.toBase58()),
-        );
-      }
+      await travel(1);
+      const add = propose(3n, { addedRelayAuthorities: others });
+      await send([add, program.applyChange(of(3n))], admin);
+      expect(await relays()).to.deep.equal([market.relay.publicKey, ...others].map((key) => key.toBase58()));
+      const remove = (relayAuthority: PublicKey) =>
+        program.removeRelayAuthority({ authority: nextAdmin, relayAuthority });
+      await send(others.map(remove), admin);
+      expect(await relays()).to.deep.equal([market.relay.publicKey.toBase58()]);
     });
 
     it('shows a listing with a new signing key and more collateral', async () => {
@@ -457,7 +463,8 @@ for (const how of ['heard', 'cut'] as const) {
         admin: held.admin.toBase58(),
         relay_authorities: JSON.stringify(program.relayAuthoritiesOf(held).map((key) => key.toBase58())),
         fee_bps: BigInt(held.feeBps),
-        opens_paused: held.opensPaused ? 1n : 0n,
+        admin_paused: held.adminPaused ? 1n : 0n,
+        guardian_paused: held.guardianPaused ? 1n : 0n,
       });
       const agent = (await readAccount(market, 'AgentListing', market.listing))!;
       const book = (await readAccount(market, 'CreatorCollateral', program.findCollateral(market.listing)))!;

@@ -350,9 +350,9 @@ describe('deposits:', () => {
     await rejects('WrongRentSponsor', { depositRentSponsor: w.stranger.publicKey });
     await rejects('WrongExecutionId', { executionId: w.openTerms().executionId });
     await rejects('PriceAboveMax', { maxPrice: PRICE - 1n });
-    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
+    await w.overwrite('Config', program.findConfig(), { guardianPaused: true });
     await rejects('OpensPaused', {});
-    await w.overwrite('Config', program.findConfig(), { opensPaused: false });
+    await w.overwrite('Config', program.findConfig(), { guardianPaused: false });
     await w.overwrite('AgentListing', w.listing, { price: PRICE - 1n });
     await rejects('DepositTermsMismatch', {});
     await w.overwrite('AgentListing', w.listing, { price: PRICE });

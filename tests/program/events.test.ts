@@ -36,11 +36,11 @@ type AccountName = keyof program.Accounts;
 type Prepared = { termsHash: Uint8Array; quotedPayer: PublicKey; price: bigint; serviceFee: bigint };
 
 /** Fields that follow from an address or the program's version. Tables do not need them. */
-const DERIVED = ['version', 'bump', 'vaultBump', 'escrowBump', 'treasuryBump', 'spenderBump', 'sourceBump', 'reserved'];
+const DERIVED = ['version', 'bump', 'vaultBump', 'escrowBump', 'spenderBump', 'sourceBump', 'reserved'];
 
 /** Initial values of fields that an account's first event does not report. They are constant. */
 const FIRST: Partial<Record<AccountName, Fields>> = {
-  Config: { pendingAdmin: PublicKey.default },
+  Config: { adminSince: 0n },
   AgentListing: { status: 'active' },
   CreatorCollateral: {
     returned: false,
@@ -137,12 +137,11 @@ describe('events report the state of accounts:', () => {
     await tellsAll({ ...event, ...counts, relayAuthorities: config.relayAuthorities }, 'Config', program.findConfig());
   });
 
-  it('ConfigUpdated, AdminProposed, AdminChanged, RelayAuthoritiesChanged', async () => {
+  it('ConfigUpdated, ChangesCancelled, RelayAuthorityRemoved, AdminChanged', async () => {
     const config = program.findConfig();
     const admin = w.admin.publicKey;
     const next = w.stranger;
     const change = {
-      opensPaused: true,
       feeBps: 7,
       minPrice: 20_000n,
       disputeBondLamports: 1n,
@@ -153,45 +152,59 @@ describe('events report the state of accounts:', () => {
       adminDelaySeconds: 0,
     };
     await tellsChange('Config', config, () => act(program.updateConfig({ admin, ...change }), [w.admin]));
+    const pause = program.setPause({ authority: admin, isPaused: true });
+    await tellsChange('Config', config, () => act(pause, [w.admin]));
     const tiers = { tiers: TIERS.slice(0, 1) };
     const padded = [TIERS[0], ...Array(3).fill({ maxPrice: 0n, deposit: 0n })];
     const update = () => act(program.updateConfig({ admin, ...tiers }), [w.admin]);
     const event = await tellsChange('Config', config, update, { tiers: padded, tierCount: 1 });
     expect((event.settings as Fields).tiers).to.deep.equal(tiers.tiers);
-    const propose = program.proposeAdmin({ admin, pendingAdmin: next.publicKey });
-    await tellsChange('Config', config, () => act(propose, [w.admin]));
-    const nobody = FIRST.Config!;
-    const accept = program.acceptAdmin({ pendingAdmin: next.publicKey });
-    await tellsChange('Config', config, () => act(accept, [next]), nobody);
-    const relays = [w.creator.publicKey, w.caller.publicKey];
-    const set = program.setRelayAuthorities({ admin: next.publicKey, relayAuthorities: relays });
-    await tellsChange('Config', config, () => act(set, [next]), {
-      relayAuthorityCount: 2,
-      relayAuthorities: [...relays, ...Array(6).fill(PublicKey.default)],
+    const cancel = program.cancelAllChanges({ authority: admin });
+    const cancelled = await tellsChange('Config', config, () => act(cancel, [w.admin]));
+    expect(plain(cancelled)).to.deep.equal(plain({ config, authority: admin, changesValidFrom: START }));
+    await w.vm.setClock(START + 1n);
+    const remove = program.removeRelayAuthority({ authority: admin, relayAuthority: w.relay.publicKey });
+    const removed = await tellsChange('Config', config, () => act(remove, [w.admin]), {
+      relayAuthorityCount: 0,
+      relayAuthorities: Array(8).fill(PublicKey.default),
     });
+    expect(plain(removed.relayAuthority)).to.equal(w.relay.publicKey.toBase58());
+    expect(removed.relayAuthorities).to.have.length(0);
+    const id = { changeId: 1n, rentSponsor: admin };
+    const nextAdmin = next.publicKey;
+    await act(program.proposeChange({ admin, payer: admin, ...id, nextAdmin }), [w.admin]);
+    await w.vm.setClock(START + 2n);
+    const accept = program.acceptAdmin({ nextAdmin, ...id });
+    const accepted = await tellsChange('Config', config, () => act(accept, [next]));
+    expect(plain(accepted.change)).to.equal(program.findChange(1n).toBase58());
   });
 
   it('ChangeProposed, ChangeApplied, ChangeCancelled', async () => {
     const config = program.findConfig();
-    const [admin, guardian, pendingAdmin] = [w.admin.publicKey, w.creator.publicKey, w.caller.publicKey];
+    const [admin, guardian] = [w.admin.publicKey, w.creator.publicKey];
     const changeId = 3n;
     const change = program.findChange(changeId);
     const settings = { feeBps: 7, adminDelaySeconds: 50 };
     const addedRelayAuthorities = [w.stranger.publicKey];
-    const input = { admin, payer: admin, changeId, settings, addedRelayAuthorities, guardian, pendingAdmin };
+    const input = { admin, payer: admin, changeId, settings, addedRelayAuthorities };
     const propose = program.proposeChange(input);
     const proposed = await act(propose, [w.admin]);
     await tellsAll(proposed, 'PendingChange', change);
     expect(proposed.change).to.deep.equal(change);
     const relays = [w.relay.publicKey, w.stranger.publicKey];
     const apply = () => act(program.applyChange({ changeId, rentSponsor: admin }), []);
-    const event = await tellsChange('Config', config, apply, {
+    const words = {
       relayAuthorityCount: 2,
       relayAuthorities: [...relays, ...Array(6).fill(PublicKey.default)],
       tiers: TIERS,
-    });
+    };
+    const event = await tellsChange('Config', config, apply, words);
     expect(plain(event.relayAuthorities)).to.deep.equal(plain(relays));
-    expect(await w.read('Config', config)).to.deep.include({ guardian, pendingAdmin, feeBps: 7 });
+    expect(await w.read('Config', config)).to.deep.include({ feeBps: 7, adminDelaySeconds: 50 });
+    await act(program.proposeChange({ admin, payer: admin, changeId: 5n, guardian }), [w.admin]);
+    await w.vm.setClock(w.vm.now + 50n + 604_800n);
+    const named = () => act(program.applyChange({ changeId: 5n, rentSponsor: admin }), []);
+    expect(plain((await tellsChange('Config', config, named, words)).guardian)).to.equal(guardian.toBase58());
     const again = await act(program.proposeChange({ ...input, changeId: 4n }), [w.admin]);
     const dropped = await act(program.cancelChange({ authority: guardian, changeId: 4n, rentSponsor: admin }), [
       w.creator,

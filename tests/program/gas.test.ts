@@ -29,8 +29,7 @@ describe('the gas in a record', () => {
 
   beforeEach(async () => {
     w = await world();
-    const relayAuthorities = [w.relay, second, poor].map((key) => key.publicKey);
-    await w.must([program.setRelayAuthorities({ admin: w.admin.publicKey, relayAuthorities })], [w.admin]);
+    await w.must(w.addRelaysInstructions(second.publicKey, poor.publicKey), [w.admin]);
     for (const { publicKey } of [sponsor, second]) await w.vm.airdrop(publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
     w.watch('second', second.publicKey);

@@ -9,11 +9,12 @@ import { plain } from '../harness/vm/plain.ts';
 import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
-const CONFIG_BYTES = 8 + 8 + 4 * 32 + 2 * 8 + 6 * 4 + 4 * 16 + 8 * 32 + 64;
+const CONFIG_BYTES = 8 + 7 + 3 * 32 + 2 * 8 + 6 * 4 + 2 * 8 + 4 * 16 + 8 * 32 + 64;
 
 /** The settings after `configInput`, in the account and in the event. */
 const SETTINGS = {
-  opensPaused: false,
+  adminPaused: false,
+  guardianPaused: false,
   feeBps: 100,
   minPrice: 10_000n,
   disputeBondLamports: 10_000_000n,
@@ -23,6 +24,7 @@ const SETTINGS = {
   longestSpanSeconds: 263_400,
   exposureMultiple: 0,
   adminDelaySeconds: 0,
+  changesValidFrom: 0n,
   tiers: TIERS,
 };
 
@@ -49,16 +51,12 @@ describe('initialize_config', () => {
 
     const account = (await w.vm.getAccount(program.findConfig()))!;
     expect(account.data.length).to.equal(CONFIG_BYTES);
-    const [, bump] = PublicKey.findProgramAddressSync([Buffer.from('config')], program.PROGRAM_ID);
-    const [, treasuryBump] = PublicKey.findProgramAddressSync([Buffer.from('treasury')], program.PROGRAM_ID);
     expect(plain(await w.read('Config', program.findConfig()))).to.deep.equal(
       plain({
         version: 1,
-        bump,
-        treasuryBump,
         tierCount: 4,
         admin: w.admin.publicKey,
-        pendingAdmin: PublicKey.default,
+        adminSince: 0n,
         guardian: PublicKey.default,
         relayAuthorityCount: 1,
         relayAuthorities: [w.relay.publicKey, ...Array(7).fill(PublicKey.default)],

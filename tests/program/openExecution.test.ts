@@ -153,10 +153,15 @@ describe('open_execution', () => {
     await rejects({ listingVersion: 2 }, 'ListingVersionMismatch');
   });
 
-  it('rejects: while opens are paused', async () => {
-    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
-    await rejects({}, 'OpensPaused');
-    await w.overwrite('Config', program.findConfig(), { opensPaused: false });
+  it('rejects: while the admin or the guardian has paused opens', async () => {
+    for (const pauses of [
+      { adminPaused: true, guardianPaused: false },
+      { adminPaused: false, guardianPaused: true },
+    ]) {
+      await w.overwrite('Config', program.findConfig(), pauses);
+      await rejects({}, 'OpensPaused');
+    }
+    await w.overwrite('Config', program.findConfig(), { guardianPaused: false });
     await w.open();
   });
 

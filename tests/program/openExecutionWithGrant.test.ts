@@ -221,7 +221,7 @@ describe('open_execution_with_grant', () => {
     w.vm.setMint(otherMint, w.mintAuthority.publicKey);
     w.vm.setWallet(w.caller.publicKey, otherMint, 10n * USDC);
     await rejects('WrongMint', { usdcMint: otherMint });
-    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
+    await w.overwrite('Config', program.findConfig(), { adminPaused: true });
     await rejects('OpensPaused');
   });
 

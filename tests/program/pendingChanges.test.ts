@@ -1,4 +1,4 @@
-/** Changes that widen power must wait. Everybody can see them, and guardian and admin can cancel them. */
+/** Changes that widen power must wait. Everybody can see them, and the guardian or the admin can cancel them. */
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -8,7 +8,7 @@ import { START } from '../harness/vm/vm.ts';
 import { emptyWorld, NO_LIMIT, TIERS, type World } from '../harness/vm/world.ts';
 
 const DELAY = 86_400;
-const CHANGE_BYTES = 509;
+const CHANGE_BYTES = 508;
 
 describe('pending changes:', () => {
   let w: World;
@@ -30,9 +30,11 @@ describe('pending changes:', () => {
   const apply = (changeId = 1n, rentSponsor = admin()) => program.applyChange({ changeId, rentSponsor });
   const cancel = (authority: Keypair, changeId = 1n) =>
     program.cancelChange({ authority: authority.publicKey, changeId, rentSponsor: admin() });
-  const setRelays = (...relayAuthorities: PublicKey[]) =>
-    program.setRelayAuthorities({ admin: admin(), relayAuthorities });
-  const nextAdmin = (pendingAdmin: PublicKey) => program.proposeAdmin({ admin: admin(), pendingAdmin });
+  const remove = (authority: Keypair, relayAuthority: PublicKey) =>
+    program.removeRelayAuthority({ authority: authority.publicKey, relayAuthority });
+  const accept = (who: Keypair, changeId = 1n, rentSponsor = admin()) =>
+    program.acceptAdmin({ nextAdmin: who.publicKey, changeId, rentSponsor });
+  const pause = (authority: Keypair, isPaused = true) => program.setPause({ authority: authority.publicKey, isPaused });
 
   it('lets anyone apply a change from due_at on and not a second before, and returns the rent', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
@@ -51,7 +53,7 @@ describe('pending changes:', () => {
     await w.rejects([apply()], [], 'AccountNotInitialized');
   });
 
-  it('expires a change 7 days after it is due: it can only be cancelled', async () => {
+  it('expires a change 7 days after it is due: it can only be cancelled, and by anyone', async () => {
     await w.must([propose({ settings: { feeBps: 50 } })], [w.admin]);
     await w.must([propose({ settings: { feeBps: 40 } }, 2n)], [w.admin]);
     const expiresAt = START + BigInt(DELAY) + 604_800n;
@@ -60,20 +62,18 @@ describe('pending changes:', () => {
     await w.vm.setClock(expiresAt);
     await w.rejects([apply()], [], 'ChangeExpired');
     const rent = w.vm.rent(CHANGE_BYTES);
-    await w.moves([cancel(guardian)], [guardian], { admin: { lamports: rent } });
+    await w.moves([cancel(w.stranger)], [w.stranger], { admin: { lamports: rent } });
     expect((await config()).feeBps).to.equal(40);
   });
 
   it('applies changes that narrow power at once', async () => {
-    await w.must([update({ opensPaused: true })], [w.admin]);
-    await w.must([update({ opensPaused: false, exposureMultiple: 9, disputeWindowSeconds: 260_000 })], [w.admin]);
-    const narrowing = { opensPaused: false, feeBps: 100, exposureMultiple: 8, disputeWindowSeconds: 260_001 };
+    await w.must([update({ exposureMultiple: 9, disputeWindowSeconds: 260_000 })], [w.admin]);
+    const narrowing = { liftGuardianPause: true, feeBps: 100, exposureMultiple: 8, disputeWindowSeconds: 260_001 };
     for (const change of [narrowing, { ...narrowing, tiers: TIERS }]) {
       expect(mustWait({ config: await config() }, change)).to.equal(false);
       await w.must([update(change)], [w.admin]);
     }
-    await w.must([update({ refundGraceSeconds: 300, maxTimeoutSeconds: 60, adminDelaySeconds: DELAY + 1 })], [w.admin]);
-    await w.must([nextAdmin(PublicKey.default)], [w.admin]);
+    await w.must([update({ refundGraceSeconds: 300, maxTimeoutSeconds: 60, adminDelaySeconds: DELAY })], [w.admin]);
     expect(await config()).to.include({ exposureMultiple: 8, disputeWindowSeconds: 260_001 });
   });
 
@@ -81,7 +81,7 @@ describe('pending changes:', () => {
     const tiers = TIERS.slice(0, 3);
     const widening: program.SettingsChange[] = [
       ...[{ feeBps: 99 }, { minPrice: 10_001n }, { disputeBondLamports: 1n }, { tiers }],
-      ...[{ exposureMultiple: 11 }, { exposureMultiple: 0 }],
+      ...[{ exposureMultiple: 11 }, { exposureMultiple: 0 }, { adminDelaySeconds: DELAY + 1 }],
     ];
     for (const change of widening) {
       await w.rejects([update(change)], [w.admin], 'ChangeMustWait');
@@ -90,10 +90,7 @@ describe('pending changes:', () => {
     await w.must([update({ disputeWindowSeconds: 259_201 })], [w.admin]);
     await w.rejects([update({ disputeWindowSeconds: 259_200 })], [w.admin], 'ChangeMustWait');
     // A narrowing change cannot carry a widening one with it.
-    await w.rejects([update({ opensPaused: true, feeBps: 1 })], [w.admin], 'ChangeMustWait');
-    await w.rejects([setRelays(w.relay.publicKey, next.publicKey)], [w.admin], 'ChangeMustWait');
-    await w.rejects([setRelays(next.publicKey)], [w.admin], 'ChangeMustWait');
-    await w.rejects([nextAdmin(next.publicKey)], [w.admin], 'ChangeMustWait');
+    await w.rejects([update({ exposureMultiple: 9, feeBps: 1 })], [w.admin], 'ChangeMustWait');
   });
 
   it('only raises the delay, to at most 30 days, even by a change that has waited', async () => {
@@ -101,74 +98,120 @@ describe('pending changes:', () => {
     await w.rejects([update({ adminDelaySeconds: 0 })], [w.admin], 'AdminDelayOutOfBounds');
     await w.rejects([propose({ settings: { adminDelaySeconds: 0 } })], [w.admin], 'AdminDelayOutOfBounds');
     await w.rejects([update({ adminDelaySeconds: 2_592_001 })], [w.admin], 'AdminDelayOutOfBounds');
-    await w.must([update({ adminDelaySeconds: 2_592_000 })], [w.admin]);
+    await w.must([propose({ settings: { adminDelaySeconds: 2_592_000 } }, 2n)], [w.admin]);
+    await w.vm.setClock(START + BigInt(DELAY));
+    await w.must([apply(2n)], []);
     await w.must([propose({})], [w.admin]);
-    expect((await w.read('PendingChange', program.findChange(1n))).dueAt).to.equal(START + 2_592_000n);
+    expect((await w.read('PendingChange', program.findChange(1n))).dueAt).to.equal(w.vm.now + 2_592_000n);
   });
 
   it('adds relay authorities to those that exist when it is applied', async () => {
     const keys = [next.publicKey, w.relay.publicKey];
     await w.must([propose({ addedRelayAuthorities: keys })], [w.admin]);
     await w.must([propose({ addedRelayAuthorities: [guardian.publicKey] }, 2n)], [w.admin]);
-    const remove = (authority: Keypair, relayAuthority: PublicKey) =>
-      program.removeRelayAuthority({ authority: authority.publicKey, relayAuthority });
-    await w.rejects([remove(w.stranger, w.relay.publicKey)], [w.stranger], 'NotGuardianOrAdmin');
-    await w.rejects([remove(guardian, next.publicKey)], [guardian], 'UnknownRelayAuthority');
-    await w.must([remove(guardian, w.relay.publicKey)], [guardian]);
-    expect(await config()).to.include({ relayAuthorityCount: 0 });
     await w.vm.setClock(START + BigInt(DELAY));
     await w.must([apply(2n)], []);
     await w.must([apply()], []);
-    const relays = [guardian.publicKey, next.publicKey, w.relay.publicKey];
+    const relays = [w.relay.publicKey, guardian.publicKey, next.publicKey];
     expect(program.relayAuthoritiesOf(await config()).map(String)).to.deep.equal(relays.map(String));
     const nine = Array.from({ length: 6 }, (_, index) => namedKeypair(`added ${index}`).publicKey);
     await w.rejects([propose({ addedRelayAuthorities: nine })], [w.admin], 'InvalidRelayAuthorities');
-    await w.must([remove(w.admin, guardian.publicKey)], [w.admin]);
-    await w.must([setRelays(next.publicKey)], [w.admin]);
+  });
+
+  it('lets admin and guardian remove relay authorities at once, even the last', async () => {
+    await w.rejects([remove(w.stranger, w.relay.publicKey)], [w.stranger], 'NotGuardianOrAdmin');
+    await w.rejects([remove(guardian, next.publicKey)], [guardian], 'UnknownRelayAuthority');
+    await w.must([remove(guardian, w.relay.publicKey)], [guardian]);
+    expect(await config()).to.include({ relayAuthorityCount: 0, changesValidFrom: START });
   });
 
   it('transfers the admin role after the delay and the acceptance', async () => {
-    const accept = program.acceptAdmin({ pendingAdmin: next.publicKey });
-    await w.must([propose({ pendingAdmin: next.publicKey })], [w.admin]);
-    await w.rejects([accept], [next], 'NotPendingAdmin');
-    await w.vm.setClock(START + BigInt(DELAY));
-    await w.must([apply()], []);
-    await w.rejects(
-      [update({ opensPaused: true })].map((it) => signedBy(it, next)),
-      [next],
-      'NotAdmin',
-    );
-    await w.must([accept], [next]);
-    await w.rejects([update({ opensPaused: true })], [w.admin], 'NotAdmin');
+    const rent = w.vm.rent(CHANGE_BYTES);
+    await w.must([propose({ nextAdmin: next.publicKey })], [w.admin]);
+    await w.rejects([accept(next)], [next], 'ChangeNotDue');
+    const dueAt = START + BigInt(DELAY);
+    await w.vm.setClock(dueAt);
+    await w.rejects([apply()], [], 'AdminMustAccept');
+    await w.rejects([accept(w.stranger)], [w.stranger], 'NotNextAdmin');
+    await w.rejects([accept(next, 1n, next.publicKey)], [next], 'WrongRentSponsor');
+    await w.rejects([signedBy(update({ maxTimeoutSeconds: 60 }), next)], [next], 'NotAdmin');
+    await w.moves([accept(next)], [next], { admin: { lamports: rent } });
+    expect(await config()).to.include({ adminSince: dueAt, changesValidFrom: dueAt });
+    await w.rejects([update({ maxTimeoutSeconds: 60 })], [w.admin], 'NotAdmin');
+    await w.must([signedBy(update({ maxTimeoutSeconds: 60 }), next)], [next]);
+    await w.rejects([accept(next)], [next], 'AccountNotInitialized');
   });
 
-  it('lets only guardian and admin cancel a change, even one that is due', async () => {
+  it('lets only guardian and admin cancel a change of settings, even one that is due', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
-    await w.must([propose({ guardian: next.publicKey }), propose({ guardian: PublicKey.default }, 2n)], [w.admin]);
+    await w.must([propose({ settings: { feeBps: 50 } }), propose({ settings: { feeBps: 51 } }, 2n)], [w.admin]);
     for (const who of [w.stranger, w.relay, next]) await w.rejects([cancel(who)], [who], 'NotGuardianOrAdmin');
     await w.vm.setClock(START + BigInt(DELAY));
     await w.moves([cancel(guardian)], [guardian], { admin: { lamports: rent } });
     await w.moves([cancel(w.admin, 2n)], [w.admin], { admin: { lamports: rent } });
     await w.rejects([apply()], [], 'AccountNotInitialized');
-    await w.must([propose({ guardian: next.publicKey })], [w.admin]);
-    await w.vm.setClock(START + 2n * BigInt(DELAY));
-    await w.must([apply()], []);
-    expect((await config()).guardian.equals(next.publicKey)).to.equal(true);
-    const pause = program.pauseOpens({ authority: guardian.publicKey });
-    await w.rejects([pause], [guardian], 'NotGuardianOrAdmin');
   });
 
-  it('lets the guardian pause, and only the admin resume', async () => {
-    await w.must([program.pauseOpens({ authority: guardian.publicKey })], [guardian]);
-    expect((await config()).opensPaused).to.equal(true);
-    await w.rejects([signedBy(update({ opensPaused: false }), guardian)], [guardian], 'NotAdmin');
-    await w.must([update({ opensPaused: false })], [w.admin]);
-    await w.must([program.pauseOpens({ authority: w.admin.publicKey })], [w.admin]);
-    await w.rejects([program.pauseOpens({ authority: w.relay.publicKey })], [w.relay], 'NotGuardianOrAdmin');
+  it('replaces the guardian 7 days after the delay, or at once without a delay', async () => {
+    const dueAt = START + BigInt(DELAY) + 604_800n;
+    await w.must([propose({ guardian: next.publicKey })], [w.admin]);
+    expect((await w.read('PendingChange', program.findChange(1n))).dueAt).to.equal(dueAt);
+    await w.vm.setClock(dueAt - 1n);
+    await w.rejects([apply()], [], 'ChangeNotDue');
+    await w.vm.setClock(dueAt);
+    await w.must([apply()], []);
+    expect((await config()).guardian.equals(next.publicKey)).to.equal(true);
+    await w.rejects([pause(guardian)], [guardian], 'NotGuardianOrAdmin');
+  });
+
+  it('cancels all changes of settings at once; their rent returns by the hand of anyone', async () => {
+    const rent = w.vm.rent(CHANGE_BYTES);
+    const cancelAll = (authority: Keypair) => program.cancelAllChanges({ authority: authority.publicKey });
+    await w.must([propose({ settings: { feeBps: 50 } }), propose({ guardian: next.publicKey }, 2n)], [w.admin]);
+    for (const who of [w.stranger, w.relay, next]) await w.rejects([cancelAll(who)], [who], 'NotGuardianOrAdmin');
+    await w.must([cancelAll(guardian)], [guardian]);
+    expect(await config()).to.include({ changesValidFrom: START, adminSince: 0n });
+    await w.rejects([propose({ settings: { feeBps: 51 } }, 3n)], [w.admin], 'ChangeInvalidated');
+    await w.vm.setClock(START + 1n);
+    await w.must([propose({ settings: { feeBps: 52 } }, 3n)], [w.admin]);
+    await w.vm.setClock(START + 1n + BigInt(DELAY));
+    await w.rejects([apply()], [], 'ChangeInvalidated');
+    await w.moves([cancel(w.stranger)], [w.stranger], { admin: { lamports: rent } });
+    await w.rejects([cancel(w.stranger, 3n)], [w.stranger], 'NotGuardianOrAdmin');
+    await w.must([apply(3n)], []);
+    expect((await config()).feeBps).to.equal(52);
+    await w.rejects([cancel(w.stranger, 2n)], [w.stranger], 'NotAdmin');
+    await w.must([cancelAll(w.admin)], [w.admin]);
+    expect((await config()).changesValidFrom).to.equal(w.vm.now);
+  });
+
+  it('lets admin and guardian each set and lift only their own pause', async () => {
+    const pauses = async () => {
+      const { adminPaused, guardianPaused } = await config();
+      return [adminPaused, guardianPaused];
+    };
+    await w.must([pause(w.admin)], [w.admin]);
+    await w.must([pause(guardian)], [guardian]);
+    expect(await pauses()).to.deep.equal([true, true]);
+    await w.must([pause(w.admin, false)], [w.admin]);
+    expect(await pauses()).to.deep.equal([false, true]);
+    await w.must([pause(w.admin), pause(guardian, false)], [w.admin, guardian]);
+    expect(await pauses()).to.deep.equal([true, false]);
+    for (const who of [w.relay, w.stranger, next]) await w.rejects([pause(who)], [who], 'NotGuardianOrAdmin');
+    await w.rejects([pause(w.relay, false)], [w.relay], 'NotGuardianOrAdmin');
   });
 
   it('rejects: proposals by others, of invalid settings, and with a used id', async () => {
     const stranger = signedBy(propose({ guardian: next.publicKey }), w.stranger);
+    const [settings, key] = [{ feeBps: 1 }, next.publicKey];
+    const mixed = [
+      { guardian: key, nextAdmin: key },
+      { settings, guardian: key },
+      { settings, nextAdmin: key },
+      { addedRelayAuthorities: [key], nextAdmin: key },
+    ];
+    for (const change of mixed) await w.rejects([propose(change)], [w.admin], 'MixedChange');
+    await w.rejects([propose({ nextAdmin: PublicKey.default })], [w.admin], 'InvalidAuthority');
     await w.rejects([stranger], [w.stranger, w.admin], 'NotAdmin');
     await w.rejects([propose({ settings: { feeBps: 101 } })], [w.admin], 'FeeOutOfBounds');
     await w.rejects([propose({ settings: { tiers: [] } })], [w.admin], 'InvalidTiers');
@@ -196,7 +239,6 @@ describe('pending changes:', () => {
     const open = program.openExecutionWithGrant(
       w.openGrantInput({ relayAuthority: thief.publicKey, payer: thief.publicKey }),
     );
-    await w.rejects([setRelays(thief.publicKey), open], [thief], 'ChangeMustWait');
     await w.rejects([update({ exposureMultiple: 0 })], [thief], 'ChangeMustWait');
     const plot = propose({ addedRelayAuthorities: [thief.publicKey], settings: { exposureMultiple: 0 } });
     await w.must([plot], [thief]);

@@ -95,7 +95,7 @@ describe('refund_execution', () => {
   });
 
   it('works with paused opens and a delisted listing', async () => {
-    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
+    await w.overwrite('Config', program.findConfig(), { adminPaused: true, guardianPaused: true });
     await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
     await w.must([refund()], [w.relay]);
   });

@@ -1,5 +1,4 @@
 /** Changes by the admin and a key's wallet, closing of accounts by anybody, and refusals of all others. */
-import type { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { START } from '../harness/vm/vm.ts';
@@ -37,10 +36,11 @@ describe('settings, grants and closing', () => {
 
   it('pauses opens while settles continue, and lowers the longest timeout for earlier listings', async () => {
     const run = await w.open();
-    await w.must([update({ opensPaused: true })], [w.admin]);
+    const pause = (isPaused: boolean) => program.setPause({ authority: w.admin.publicKey, isPaused });
+    await w.must([pause(true)], [w.admin]);
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'OpensPaused');
     await w.must([w.settleInstruction(run)], [w.relay]);
-    await w.must([update({ opensPaused: false, maxTimeoutSeconds: 60 })], [w.admin]);
+    await w.must([pause(false), update({ maxTimeoutSeconds: 60 })], [w.admin]);
     await w.open({ timeoutSeconds: 60 });
     await w.overwrite('AgentListing', w.listing, { timeoutSeconds: 61 });
     await w.rejects([program.openExecution(w.openInput({ timeoutSeconds: 61 }))], [w.caller], 'TimeoutOutOfRange');
@@ -65,29 +65,27 @@ describe('settings, grants and closing', () => {
     await w.must([update({ exposureMultiple: 1_000, tiers })], [w.admin]);
   });
 
-  it('transfers the admin role in two steps, and the relay role in one', async () => {
+  it('transfers the admin role in two steps, at once if there is no delay', async () => {
     const next = w.stranger;
-    const accept = program.acceptAdmin({ pendingAdmin: next.publicKey });
-    await w.rejects([accept], [next], 'NotPendingAdmin');
-    await w.must([program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin: next.publicKey })], [w.admin]);
-    await w.must([accept], [next]);
+    const change = { changeId: 1n, rentSponsor: w.admin.publicKey };
+    const [admin, nextAdmin] = [w.admin.publicKey, next.publicKey];
+    await w.must([program.proposeChange({ admin, payer: admin, ...change, nextAdmin })], [w.admin]);
+    await w.rejects([update({ feeBps: 1 }, next)], [next], 'NotAdmin');
+    await w.must([program.acceptAdmin({ nextAdmin, ...change })], [next]);
     await w.rejects([update({ feeBps: 1 })], [w.admin], 'NotAdmin');
-    const hand = (relayAuthority: PublicKey) =>
-      program.setRelayAuthorities({ admin: next.publicKey, relayAuthorities: [relayAuthority] });
-    const run = await w.open();
-    await w.must([hand(w.otherCreator.publicKey)], [next]);
-    await w.rejects([w.settleInstruction(run)], [w.relay], 'NotRelayAuthority');
-    const settle = [w.settleInstruction(run, { relayAuthority: w.otherCreator.publicKey })];
-    await w.must(settle, [w.otherCreator]);
+    await w.must([update({ feeBps: 1 }, next)], [next]);
   });
 
-  it('withdraws the exact fees', async () => {
+  it('withdraws the exact fees, and none while the guardian has paused the marketplace', async () => {
     await w.must([w.settleInstruction(await w.open())], [w.relay]);
     const take = (amount: bigint, destination = w.wallet(w.stranger)) =>
       program.withdrawTreasury({ admin: w.admin.publicKey, destination, amount });
     await w.rejects([take(FEE + 1n)], [w.admin], 'InvalidAmount');
     await w.rejects([take(0n)], [w.admin], 'InvalidAmount');
     await w.rejects([take(1n, program.findTreasury())], [w.admin], 'DestinationUnusable');
+    await w.overwrite('Config', program.findConfig(), { guardianPaused: true });
+    await w.rejects([take(FEE)], [w.admin], 'TreasuryPaused');
+    await w.overwrite('Config', program.findConfig(), { guardianPaused: false, adminPaused: true });
     await w.moves([take(FEE)], [w.admin], { treasury: { usdc: -FEE }, stranger: { usdc: FEE } });
   });
 

@@ -10,13 +10,12 @@ const LIMIT = 1_232;
 const SETTLE_LIMIT = 545;
 const HUGE = 2n ** 64n - 1n;
 const executionId = new Uint8Array(16).fill(8);
-const pendingAdmin = namedKeypair('next admin').publicKey;
 const relayAuthorities = Array.from(
   { length: program.constants.maxRelayAuthorities },
   (_, index) => namedKeypair(`relay ${index}`).publicKey,
 );
 const settings = {
-  opensPaused: true,
+  liftGuardianPause: true,
   feeBps: 100,
   minPrice: HUGE,
   disputeBondLamports: HUGE,
@@ -164,8 +163,6 @@ describe('transaction size', () => {
         const people = {
           admin: w.admin.publicKey,
           payer: w.vm.feePayer.publicKey,
-          guardian: pendingAdmin,
-          pendingAdmin,
         };
         const change = { changeId: HUGE, settings, addedRelayAuthorities: relayAuthorities };
         return [[program.proposeChange({ ...people, ...change })], w.admin];
@@ -182,7 +179,7 @@ describe('transaction size', () => {
         return [[program.cancelChange({ authority: w.admin.publicKey, ...change })], w.admin];
       },
     ],
-    ['pause_opens', (w) => [[program.pauseOpens({ authority: w.admin.publicKey })], w.admin]],
+    ['set_pause', (w) => [[program.setPause({ authority: w.admin.publicKey, isPaused: true })], w.admin]],
     [
       'remove_relay_authority',
       (w) => {
@@ -190,12 +187,14 @@ describe('transaction size', () => {
         return [[program.removeRelayAuthority({ authority: w.admin.publicKey, relayAuthority })], w.admin];
       },
     ],
-    ['propose_admin', (w) => [[program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin })], w.admin]],
-    ['accept_admin', (w) => [[program.acceptAdmin({ pendingAdmin: w.stranger.publicKey })], w.stranger]],
     [
-      'set_relay_authorities',
-      (w) => [[program.setRelayAuthorities({ admin: w.admin.publicKey, relayAuthorities })], w.admin],
+      'accept_admin',
+      (w) => {
+        const change = { changeId: HUGE, rentSponsor: w.admin.publicKey };
+        return [[program.acceptAdmin({ nextAdmin: w.stranger.publicKey, ...change })], w.stranger];
+      },
     ],
+    ['cancel_all_changes', (w) => [[program.cancelAllChanges({ authority: w.admin.publicKey })], w.admin]],
     [
       'withdraw_treasury',
       (w) => [[program.withdrawTreasury({ admin: w.admin.publicKey, destination: w.payout, amount: HUGE })], w.admin],

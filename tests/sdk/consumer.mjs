@@ -88,7 +88,7 @@ export async function run() {
   const health = { status: 'ok', environment: 'test', uptime_seconds: 1, problems: [] };
   const client = createClient({ baseUrl: 'http://x', fetch: async () => new Response(JSON.stringify(health)) });
   const admin = program.idl.events.find(({ name }) => name === 'AdminChanged');
-  const event = program.decodeEvent(Uint8Array.of(...(admin?.discriminator ?? []), ...filled(64, 3)));
+  const event = program.decodeEvent(Uint8Array.of(...(admin?.discriminator ?? []), ...filled(112, 3)));
   const signer = keypairSigner(Keypair.fromSecretKey(SECRET_KEY));
   const word = new TextEncoder().encode('the work');
   return JSON.stringify({

@@ -76,29 +76,22 @@ type Flagged = [PublicKey, '' | 'S' | 'W' | 'SW'];
 
 const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Array[], accounts: Flagged[]][] = [
   [
-    'propose_admin',
-    program.proposeAdmin({ admin, pendingAdmin: account }),
-    [account.toBytes()],
-    [
-      [admin, 'S'],
-      [config, 'W'],
-    ],
-  ],
-  [
     'accept_admin',
-    program.acceptAdmin({ pendingAdmin: account }),
+    program.acceptAdmin({ nextAdmin: account, changeId: 9n, rentSponsor: sponsor }),
     [],
     [
       [account, 'S'],
       [config, 'W'],
+      [change, 'W'],
+      [sponsor, 'W'],
     ],
   ],
   [
-    'set_relay_authorities',
-    program.setRelayAuthorities({ admin, relayAuthorities: [account, payer] }),
-    [u32(2), account.toBytes(), payer.toBytes()],
+    'cancel_all_changes',
+    program.cancelAllChanges({ authority: account }),
+    [],
     [
-      [admin, 'S'],
+      [account, 'S'],
       [config, 'W'],
     ],
   ],
@@ -142,9 +135,9 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     ],
   ],
   [
-    'pause_opens',
-    program.pauseOpens({ authority: account }),
-    [],
+    'set_pause',
+    program.setPause({ authority: account, isPaused: true }),
+    [Buffer.of(1)],
     [
       [account, 'S'],
       [config, 'W'],
@@ -545,14 +538,14 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
 const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, args: Uint8Array[]][] = [
   ['nothing', {}, [filled(10, 0)]],
   [
-    'false and zero, which are values too',
-    { opensPaused: false, exposureMultiple: 0 },
-    [Buffer.of(1, 0), filled(6, 0), Buffer.of(1), u32(0), Buffer.of(0, 0)],
+    'zero, which is a value too',
+    { liftGuardianPause: false, exposureMultiple: 0 },
+    [filled(7, 0), Buffer.of(1), u32(0), Buffer.of(0, 0)],
   ],
   [
     'everything',
     {
-      opensPaused: true,
+      liftGuardianPause: true,
       feeBps: 100,
       minPrice: 2n,
       disputeBondLamports: MAX,
@@ -567,7 +560,7 @@ const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, a
       ],
     },
     [
-      Buffer.of(1, 1),
+      Buffer.of(1),
       ...[u16(100), u64(2n), u64(MAX), ...[3, 4, 5, 6, 7].map(u32)].flatMap((value) => [Buffer.of(1), value]),
       Buffer.of(1),
       u32(2),

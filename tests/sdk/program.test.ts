@@ -150,23 +150,28 @@ describe('decodeAccount', () => {
     const numbers = [10_000n, 1n, 20_000n, 2n, 0n, 0n, 0n, 0n];
     const config = Buffer.concat([
       sha256('account:Config').subarray(0, 8),
-      Buffer.of(1, 2, 3, 1),
+      Buffer.of(1, 0, 1),
       u16(100),
       Buffer.of(2, 3),
       filled(32, 4),
-      filled(32, 5),
       filled(32, 6),
       filled(32, 7),
       u64(10_000n),
       u64(9n),
       ...[259_200, 600, 3_600, 263_400, 0, 8].map(u32),
-      ...numbers.map(u64),
+      ...[30n, 20n, ...numbers].map(u64),
       ...[11, 12, 13, 0, 0, 0, 0, 0].map((fill) => filled(32, fill)),
       filled(64, 0),
     ]);
     const decoded = program.decodeAccount('Config', config);
-    expect(decoded).to.deep.include({ opensPaused: true, feeBps: 100, tierCount: 2, pendingAdmin: key(5) });
-    expect(decoded).to.deep.include({ guardian: key(6), adminDelaySeconds: 8 });
+    expect(decoded).to.deep.include({
+      adminPaused: false,
+      guardianPaused: true,
+      feeBps: 100,
+      tierCount: 2,
+      admin: key(4),
+    });
+    expect(decoded).to.deep.include({ guardian: key(6), adminDelaySeconds: 8, changesValidFrom: 30n, adminSince: 20n });
     expect(program.relayAuthoritiesOf(decoded)).to.deep.equal([11, 12, 13].map(key));
     expect(decoded.tiers).to.deep.equal([
       { maxPrice: 10_000n, deposit: 1n },

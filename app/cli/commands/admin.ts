@@ -83,6 +83,7 @@ interface SettingOptions extends CommonOptions {
   maxTimeoutSeconds?: number;
   exposureMultiple?: number;
   adminDelaySeconds?: number;
+  liftGuardianPause?: true;
   tiers?: CollateralTier[];
 }
 
@@ -113,11 +114,12 @@ function withSettings(command: Command): Command {
       'delay before a proposed change can be applied; can only be raised',
       toCount(U32_MAX, 0),
     )
+    .option('--lift-guardian-pause', "end the guardian's pause")
     .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers);
 }
 
 function toSettings(options: SettingOptions): SettingsChange {
-  const { feeBps, minPrice, disputeBondLamports, tiers, adminDelaySeconds, ...others } = options;
+  const { feeBps, minPrice, disputeBondLamports, tiers, adminDelaySeconds, liftGuardianPause, ...others } = options;
   const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
   return {
     ...(feeBps !== undefined && { feeBps }),
@@ -128,6 +130,7 @@ function toSettings(options: SettingOptions): SettingsChange {
     ...(maxTimeoutSeconds !== undefined && { maxTimeoutSeconds }),
     ...(exposureMultiple !== undefined && { exposureMultiple }),
     ...(adminDelaySeconds !== undefined && { adminDelaySeconds }),
+    ...(liftGuardianPause && { liftGuardianPause }),
     ...(tiers && { tiers }),
   };
 }
@@ -147,22 +150,27 @@ function addSettings(group: Command): void {
       printResult({ changed, signature }, options.json);
     });
 
-  withWallet(group.command('pause-opens'))
-    .description('refuse new executions; open ones are still settled and refunded. Only the admin or the guardian')
-    .action(async (options: CommonOptions) => {
-      const { stopOpens } = await import('../../sdk/wallet/changes.ts');
-      const wallet = await readWallet(options);
-      printResult({ opens_paused: true, signature: await stopOpens(await openOnChain(options), wallet) }, options.json);
-    });
-
-  withWallet(group.command('resume-opens'))
-    .description('accept new executions again')
-    .action(async (options: CommonOptions) => {
-      const { changeSettings } = await import('../../sdk/wallet/settings.ts');
-      const admin = await readWallet(options);
-      const signature = await changeSettings(await openOnChain(options), admin, { opensPaused: false });
-      printResult({ opens_paused: false, signature }, options.json);
-    });
+  const pauses = [
+    [
+      'pause-opens',
+      true,
+      "refuse new executions; open ones are still settled and refunded. The guardian's pause also stops withdrawals from the treasury. Only the admin or the guardian",
+    ],
+    [
+      'resume-opens',
+      false,
+      "lift your own pause: the admin's or the guardian's. Executions are accepted while neither is set",
+    ],
+  ] as const;
+  for (const [name, isPaused, description] of pauses) {
+    withWallet(group.command(name))
+      .description(description)
+      .action(async (options: CommonOptions) => {
+        const { changePause } = await import('../../sdk/wallet/changes.ts');
+        const wallet = await readWallet(options);
+        printResult(await changePause(await openOnChain(options), wallet, isPaused), options.json);
+      });
+  }
 }
 
 interface ProposalOptions extends SettingOptions {
@@ -182,14 +190,16 @@ function addChanges(group: Command): void {
     });
 
   withSettings(withWallet(group.command('propose-change')))
-    .description('announce a change; anyone can apply it admin_delay_seconds later')
+    .description(
+      'announce a change of settings, or of the guardian, or of the admin; it is due admin_delay_seconds later, a guardian 7 days after that',
+    )
     .option('--add-relay-authority <address>', 'a key that relays will sign with; may be repeated', collectAddresses)
     .option(
       '--guardian <address>',
-      'address that can pause opens, remove relay authorities and cancel changes, or `none`',
+      'new guardian, which can pause the marketplace, remove relay authorities and cancel changes, or `none`',
       toAddressOrNone,
     )
-    .option('--next-admin <address>', 'next admin, who must then run `accept`, or `none`', toAddressOrNone)
+    .option('--next-admin <address>', 'next admin, who must run `accept` when the change is due', toAddress)
     .action(async (options: ProposalOptions) => {
       const { announceChange } = await import('../../sdk/wallet/changes.ts');
       const settings = toSettings(options);
@@ -198,7 +208,7 @@ function addChanges(group: Command): void {
         ...(Object.keys(settings).length > 0 && { settings }),
         ...(addRelayAuthority && { addedRelayAuthorities: await Promise.all(addRelayAuthority.map(publicKeyOf)) }),
         ...(guardian && { guardian: await publicKeyOf(guardian) }),
-        ...(nextAdmin && { pendingAdmin: await publicKeyOf(nextAdmin) }),
+        ...(nextAdmin && { nextAdmin: await publicKeyOf(nextAdmin) }),
       };
       if (Object.keys(proposal).length === 0) throw new Refusal('Name at least one change; --help lists them.');
       const admin = await readWallet(options);
@@ -215,7 +225,9 @@ function addChanges(group: Command): void {
     });
 
   withWallet(group.command('cancel-change'))
-    .description('cancel a pending change. Only the admin or the guardian')
+    .description(
+      'cancel a pending change: of settings as admin or guardian, of the admin as guardian, of the guardian as admin. Any wallet can close one that is expired or cancelled',
+    )
     .argument('<change_id>', 'as `changes` shows it', toChangeId)
     .action(async (changeId: bigint, options: CommonOptions) => {
       const { cancelPending } = await import('../../sdk/wallet/changes.ts');
@@ -223,8 +235,20 @@ function addChanges(group: Command): void {
       printResult({ change_id: changeId.toString(), cancelled: true, signature }, options.json);
     });
 
+  withWallet(group.command('cancel-all-changes'))
+    .description(
+      'cancel all pending changes of settings at once; those of admin and guardian stay. Only the admin or the guardian',
+    )
+    .action(async (options: CommonOptions) => {
+      const { cancelAllPending } = await import('../../sdk/wallet/changes.ts');
+      const signature = await cancelAllPending(await openOnChain(options), await readWallet(options));
+      printResult({ cancelled: true, signature }, options.json);
+    });
+
   withWallet(group.command('remove-relay-authority'))
-    .description('remove a relay authority immediately, even the last one. Only the admin or the guardian')
+    .description(
+      'remove a relay authority immediately, even the last one, and cancel all pending changes of settings. Only the admin or the guardian',
+    )
     .argument('<address>', 'the relay authority', toAddress)
     .action(async (address: Address, options: CommonOptions) => {
       const { dropRelayAuthority } = await import('../../sdk/wallet/changes.ts');
@@ -235,34 +259,13 @@ function addChanges(group: Command): void {
 }
 
 function addAuthorities(group: Command): void {
-  withWallet(group.command('propose'))
-    .description('propose the next admin, who must run `accept`')
-    .argument('<address>', 'the next admin, or `none` to withdraw the proposal', toAddressOrNone)
-    .action(async (address: Address, options: CommonOptions) => {
-      const { proposeNextAdmin } = await import('../../sdk/wallet/settings.ts');
-      const admin = await readWallet(options);
-      const signature = await proposeNextAdmin(await openOnChain(options), admin, await publicKeyOf(address));
-      printResult({ pending_admin: address === NOBODY ? null : address, signature }, options.json);
-    });
-
   withWallet(group.command('accept'))
-    .description('become admin, if this wallet was proposed')
+    .description('become admin by a pending change that proposes this wallet and is due, within 7 days')
     .action(async (options: CommonOptions) => {
-      const { becomeAdmin } = await import('../../sdk/wallet/settings.ts');
+      const { becomeAdmin } = await import('../../sdk/wallet/changes.ts');
       const wallet = await readWallet(options);
       const signature = await becomeAdmin(await openOnChain(options), wallet);
       printResult({ admin: wallet.publicKey.toBase58(), signature }, options.json);
-    });
-
-  withWallet(group.command('set-relay-authorities'))
-    .description("set the relay authorities to these keys; all others lose the relay's rights immediately")
-    .argument('<addresses...>', 'the keys that relays will sign with, 1 to 8', collectAddresses)
-    .action(async (addresses: Address[], options: CommonOptions) => {
-      const { changeRelayAuthorities } = await import('../../sdk/wallet/settings.ts');
-      const admin = await readWallet(options);
-      const keys = await Promise.all(addresses.map(publicKeyOf));
-      const signature = await changeRelayAuthorities(await openOnChain(options), admin, keys);
-      printResult({ relay_authorities: addresses, signature }, options.json);
     });
 
   withWallet(group.command('verify-creator'))

@@ -1,7 +1,13 @@
 /** Checks that the marketplace is on this cluster, and reads the status of this relay there. */
 import type { Logger } from 'pino';
 import { MAINNET_GENESIS, MAINNET_USDC } from '../../sdk/program/clusters.ts';
-import { type Config, decodeAccount, findConfig, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import {
+  areOpensPaused,
+  type Config,
+  decodeAccount,
+  findConfig,
+  relayAuthoritiesOf,
+} from '../../sdk/program/program.ts';
 import type { Environment } from '../../sdk/receipt/apiKey.ts';
 import { requireFeatures } from '../../solana/features.ts';
 import type { RelayChain } from './relayChain.ts';
@@ -32,7 +38,7 @@ export async function readMarketplace(
   return { genesis, config };
 }
 
-/** Our standing by Config: if our key is a relay authority, and if opens are paused. */
+/** Our standing by Config: if our key is a relay authority, and if the admin or the guardian has paused opens. */
 export interface AuthorityStanding {
   isOurs: boolean;
   opensPaused: boolean;
@@ -72,7 +78,7 @@ export function watchStanding(
     authorities = relayAuthoritiesOf(config).map(String);
     if (!isOurs())
       log.error({ named: authorities }, 'Config does not list this relay authority; new executions are refused');
-    const standing = { isOurs: isOurs(), opensPaused: config.opensPaused };
+    const standing = { isOurs: isOurs(), opensPaused: areOpensPaused(config) };
     onRead(standing);
     return standing;
   };

@@ -22,7 +22,7 @@ const OBSTACLES = {
     'This relay’s authority is no longer registered with the marketplace. The operator must register it or use another one.',
     60,
   ],
-  opens_paused: ['The marketplace’s admin has paused new executions. Executions in progress go on.', 30],
+  opens_paused: ['The marketplace’s admin or guardian has paused new executions. Executions in progress go on.', 30],
   fees_low: ['The service has too little SOL for network fees. The operator must fund it.', 300],
   storage_low: ['The service has too little storage for new executions. Retry in a few seconds.', 30],
   stopping: ['The service is stopping. Retry in a few seconds.', 5],

@@ -1037,7 +1037,7 @@ export interface components {
                 data: {
                     /** @description The wallet that can pause executions, remove relay authorities and cancel changes, base58; null if there is none. */
                     guardian: string | null;
-                    /** @description Seconds until an announced change of the terms can be applied, if it gives a key more rights or raises costs; 0: no delay. */
+                    /** @description Seconds until an announced change of the terms can be applied, if it gives a key more rights or raises costs; 0: no delay. A change of guardian waits 7 days longer. */
                     admin_delay_seconds: number;
                     /** @description The pending changes, in the order in which they can be applied. */
                     changes: {
@@ -1045,13 +1045,23 @@ export interface components {
                         change: string;
                         /** @description The number of the change, which its address contains. */
                         change_id: string;
+                        /**
+                         * @description What it changes: settings, the admin or the guardian. A change of admin is applied by the next admin alone. Who can cancel a change depends on this.
+                         * @enum {string}
+                         */
+                        subject: "settings" | "admin" | "guardian";
+                        /**
+                         * @description By the chain’s clock. An expired change, or one cancelled together with others, can never be applied; anyone can close its account.
+                         * @enum {string}
+                         */
+                        status: "waiting" | "applicable" | "expired" | "cancelled";
                         /** @description The settings that the change replaces. */
                         settings: {
                             /**
-                             * @description The setting that changes. For `guardian` and `pending_admin`, null means nobody.
+                             * @description The setting that changes. For `guardian`, null means nobody.
                              * @enum {string}
                              */
-                            setting: "opens_paused" | "fee" | "min_price" | "dispute_bond" | "dispute_window" | "refund_grace" | "max_timeout" | "exposure_multiple" | "admin_delay" | "collateral_tiers" | "relay_authorities" | "guardian" | "pending_admin";
+                            setting: "guardian_pause" | "fee" | "min_price" | "dispute_bond" | "dispute_window" | "refund_grace" | "max_timeout" | "exposure_multiple" | "admin_delay" | "collateral_tiers" | "relay_authorities" | "guardian" | "admin";
                             /** @description The unit of both values; null for a switch. */
                             unit: ("basis_points" | "usdc" | "lamports" | "seconds" | "times_collateral" | "address") | null;
                             /** @description The value now in force. A collateral tier is the text `price:deposit`. */
@@ -1066,7 +1076,7 @@ export interface components {
                         proposed_at: string;
                         /**
                          * Format: date-time
-                         * @description The time from which anyone can apply the change.
+                         * @description The time from which anyone can apply the change, or the next admin accept it.
                          */
                         applicable_at: string;
                         /** @description Seconds until the change can be applied, by the chain’s clock; 0 if that time has come. */
@@ -1076,8 +1086,6 @@ export interface components {
                          * @description The time from which the change can only be cancelled: 7 days after `applicable_at`.
                          */
                         expires_at: string;
-                        /** @description True from `expires_at` on, by the chain’s clock. */
-                        is_expired: boolean;
                     }[];
                 };
             };

@@ -43,6 +43,11 @@ export function relayAuthoritiesOf(config: Config): PublicKey[] {
   return config.relayAuthorities.slice(0, config.relayAuthorityCount);
 }
 
+/** True while new executions are refused: the admin or the guardian has paused them. */
+export function areOpensPaused(config: Pick<Config, 'adminPaused' | 'guardianPaused'>): boolean {
+  return config.adminPaused || config.guardianPaused;
+}
+
 /** Decodes an account's fields. Throws RangeError if the data are not an account of this name. */
 export function decodeAccount<Name extends AccountName>(name: Name, data: Uint8Array): Accounts[Name] {
   return decodeAccountData(name, data) as Accounts[Name];

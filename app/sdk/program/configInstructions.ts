@@ -10,7 +10,7 @@ export interface InitializeConfigInput {
   payer: PublicKey;
   usdcMint: PublicKey;
   admin: PublicKey;
-  /** May pause opens, remove relay authorities and cancel changes. The default (zero) key for nobody. */
+  /** May pause the marketplace, remove relay authorities and cancel changes. The default (zero) key for nobody. */
   guardian: PublicKey;
   /** 1 to 8 distinct keys. */
   relayAuthorities: PublicKey[];
@@ -34,8 +34,8 @@ export function initializeConfig(input: InitializeConfigInput): TransactionInstr
 
 /** New values of settings. Absent settings stay unchanged. */
 export interface SettingsChange {
-  /** Stops every new open; settling and refunding continue. */
-  opensPaused?: boolean;
+  /** True ends the guardian's pause. */
+  liftGuardianPause?: boolean;
   feeBps?: number;
   minPrice?: bigint;
   disputeBondLamports?: bigint;
@@ -56,7 +56,7 @@ export interface UpdateConfigInput extends SettingsChange {
 
 function settingsArgs(input: SettingsChange) {
   return {
-    opensPaused: input.opensPaused ?? null,
+    liftGuardianPause: input.liftGuardianPause ?? false,
     feeBps: input.feeBps ?? null,
     minPrice: input.minPrice ?? null,
     disputeBondLamports: input.disputeBondLamports ?? null,
@@ -84,20 +84,23 @@ export interface ProposeChangeInput {
   changeId: bigint;
   settings?: SettingsChange;
   addedRelayAuthorities?: PublicKey[];
-  /** The default (zero) key for nobody. */
+  /** The new guardian, without any other field. The default (zero) key for nobody. */
   guardian?: PublicKey;
-  /** The key that may accept to become admin. The default (zero) key for nobody. */
-  pendingAdmin?: PublicKey;
+  /** The next admin, which must accept, without any other field. */
+  nextAdmin?: PublicKey;
 }
 
-/** Announces a change that anyone can apply `Config.adminDelaySeconds` later. Signs: admin, payer. */
+/**
+ * Announces a change that is due `Config.adminDelaySeconds` later, a new guardian `guardianChangeSeconds` after that if
+ * there is a delay. Signs: admin, payer.
+ */
 export function proposeChange(input: ProposeChangeInput): TransactionInstruction {
   const { admin, payer, changeId } = input;
   const details = {
     settings: settingsArgs(input.settings ?? {}),
     addedRelayAuthorities: input.addedRelayAuthorities ?? [],
     guardian: input.guardian ?? null,
-    pendingAdmin: input.pendingAdmin ?? null,
+    admin: input.nextAdmin ?? null,
   };
   return buildInstruction('propose_change', { admin, payer, change: findChange(changeId) }, { changeId, details });
 }
@@ -108,20 +111,37 @@ export interface ApplyChangeInput {
   rentSponsor: PublicKey;
 }
 
-/** Applies a change that is due. Signs: nobody. */
+/** Applies a change of settings or guardian that is due. Signs: nobody. */
 export function applyChange({ changeId, rentSponsor }: ApplyChangeInput): TransactionInstruction {
   return buildInstruction('apply_change', { change: findChange(changeId), rent_sponsor: rentSponsor }, {});
 }
 
-/** Cancels a pending change. Signs: authority, which is the admin or the guardian. */
+/**
+ * Cancels a pending change. Signs: authority, which is the admin or the guardian for settings, the guardian for a next
+ * admin, the admin for a guardian, and anyone for a change that can never be applied any more.
+ */
 export function cancelChange(input: ApplyChangeInput & { authority: PublicKey }): TransactionInstruction {
   const { authority, changeId, rentSponsor } = input;
   return buildInstruction('cancel_change', { authority, change: findChange(changeId), rent_sponsor: rentSponsor }, {});
 }
 
-/** Stops every new open at once. Signs: authority, which is the admin or the guardian. */
-export function pauseOpens({ authority }: { authority: PublicKey }): TransactionInstruction {
-  return buildInstruction('pause_opens', { authority }, {});
+/** Cancels all pending changes of settings. Signs: authority, which is the admin or the guardian. */
+export function cancelAllChanges({ authority }: { authority: PublicKey }): TransactionInstruction {
+  return buildInstruction('cancel_all_changes', { authority }, {});
+}
+
+export interface SetPauseInput {
+  /** The admin or the guardian. */
+  authority: PublicKey;
+  isPaused: boolean;
+}
+
+/**
+ * Sets or lifts the authority's own pause at once. Opens are refused while the admin's or the guardian's is set. Signs:
+ * authority.
+ */
+export function setPause({ authority, isPaused }: SetPauseInput): TransactionInstruction {
+  return buildInstruction('set_pause', { authority }, { isPaused });
 }
 
 export interface RemoveRelayAuthorityInput {
@@ -135,37 +155,10 @@ export function removeRelayAuthority(input: RemoveRelayAuthorityInput): Transact
   return buildInstruction('remove_relay_authority', { authority }, { relayAuthority });
 }
 
-export interface ProposeAdminInput {
-  admin: PublicKey;
-  /** The default (zero) key withdraws a proposal. */
-  pendingAdmin: PublicKey;
-}
-
-/**
- * Proposes an admin, who must accept. If `Config.adminDelaySeconds` is not 0, it can only withdraw a proposal. Signs:
- * admin.
- */
-export function proposeAdmin({ admin, pendingAdmin }: ProposeAdminInput): TransactionInstruction {
-  return buildInstruction('propose_admin', { admin }, { pendingAdmin });
-}
-
-/** Takes over as admin. Signs: pending admin. */
-export function acceptAdmin({ pendingAdmin }: { pendingAdmin: PublicKey }): TransactionInstruction {
-  return buildInstruction('accept_admin', { pending_admin: pendingAdmin }, {});
-}
-
-export interface SetRelayAuthoritiesInput {
-  admin: PublicKey;
-  /** 1 to 8 distinct keys; they replace the present ones. */
-  relayAuthorities: PublicKey[];
-}
-
-/**
- * Replaces the keys that settle and that open for API keys, also for open executions. If `Config.adminDelaySeconds` is
- * not 0, no key may be new. Signs: admin.
- */
-export function setRelayAuthorities({ admin, relayAuthorities }: SetRelayAuthoritiesInput): TransactionInstruction {
-  return buildInstruction('set_relay_authorities', { admin }, { relayAuthorities });
+/** Takes over as admin by a change that is due. Signs: next admin. */
+export function acceptAdmin({ nextAdmin, changeId, rentSponsor }: ApplyChangeInput & { nextAdmin: PublicKey }) {
+  const accounts = { next_admin: nextAdmin, change: findChange(changeId), rent_sponsor: rentSponsor };
+  return buildInstruction('accept_admin', accounts, {});
 }
 
 export interface WithdrawTreasuryInput {

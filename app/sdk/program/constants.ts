@@ -38,6 +38,7 @@ export const constants = {
   tierDepositMax: BigInt(constantText('TIER_DEPOSIT_MAX')),
   slashMultiple: BigInt(constantText('SLASH_MULTIPLE')),
   changeSeconds: Number(constantText('CHANGE_SECONDS')),
+  guardianChangeSeconds: Number(constantText('GUARDIAN_CHANGE_SECONDS')),
   maxCollateralTiers: Number(constantText('MAX_COLLATERAL_TIERS')),
   maxUriLength: Number(constantText('MAX_URI_LENGTH')),
   standardTagCount: Number(constantText('STANDARD_TAG_COUNT')),

@@ -1,22 +1,29 @@
-/** Pending settings changes: the admin announces them, anyone reads and applies them, the guardian cancels them. */
+/**
+ * Pauses, and pending changes of settings, admin and guardian: the admin announces them, anyone reads and applies them,
+ * the guardian cancels them.
+ */
 import type { PublicKey } from '@solana/web3.js';
 import {
+  acceptAdmin,
   applyChange,
   type CollateralTier,
+  cancelAllChanges,
   cancelChange,
+  constants,
   findChange,
   type PendingChange,
   type ProposeChangeInput,
-  pauseOpens,
   proposeChange,
   removeRelayAuthority,
   type SettingsChange,
+  setPause,
 } from '../program/program.ts';
 import type { PendingChanges } from '../wire/operationProcedures.ts';
 import { findAccounts, readAccount, readClock } from './connection.ts';
 import { formatKey, formatTime } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
-import { describeChanges, expiryOf } from './pending.ts';
+import { describeChanges, expiryOf, statusOf } from './pending.ts';
+import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import { sendAsAdmin } from './settings.ts';
 import type { Signer } from './signer.ts';
@@ -37,7 +44,9 @@ export function mustWait({ config }: Pick<MarketplaceChain, 'config'>, after: Se
   const tiers = config.tiers.slice(0, config.tierCount);
   return (
     config.adminDelaySeconds > 0 &&
-    (differs(config.feeBps, after.feeBps) ||
+    ((config.guardianPaused && after.liftGuardianPause === true) ||
+      (after.adminDelaySeconds ?? 0) > config.adminDelaySeconds ||
+      differs(config.feeBps, after.feeBps) ||
       differs(config.minPrice, after.minPrice) ||
       differs(config.disputeBondLamports, after.disputeBondLamports) ||
       (after.tiers !== undefined && !areEqual(tiers, after.tiers)) ||
@@ -60,31 +69,69 @@ export async function announceChange(chain: MarketplaceChain, admin: Signer, pro
   const instruction = proposeChange({ admin: publicKey, payer: publicKey, changeId, ...proposal });
   const signature = await sendAsAdmin(chain, admin, instruction);
   const delay = chain.config.adminDelaySeconds;
+  const wait = proposal.guardian && delay > 0 ? delay + constants.guardianChangeSeconds : delay;
   const change = findChange(changeId).toBase58();
-  return { change_id: changeId.toString(), change, applicable_in_seconds: delay, signature };
+  return { change_id: changeId.toString(), change, applicable_in_seconds: wait, signature };
 }
 
-/** Applies a change that is due. Any wallet can do it. */
+/** Applies a change of settings or guardian that is due. Any wallet can do it. */
 export async function applyPending(chain: MarketplaceChain, wallet: Signer, changeId: bigint): Promise<string> {
   const change = await readChange(chain, changeId);
   const { rentSponsor, dueAt } = change;
   return sendTransaction(chain.connection, [applyChange({ changeId, rentSponsor })], wallet, {
     ChangeNotDue: `It can be applied from ${formatTime(dueAt)} on.`,
     ChangeExpired: `It expired at ${formatTime(expiryOf(change))}.`,
+    AdminMustAccept: `${change.details.admin} must run \`admin accept\`.`,
   });
 }
 
-/** Cancels a change. Signs: the admin or the guardian. */
+/** Becomes admin, by the first change that proposes this wallet and is due. Signs: that wallet. */
+export async function becomeAdmin({ connection, config }: MarketplaceChain, wallet: Signer): Promise<string> {
+  const nextAdmin = wallet.publicKey;
+  const now = await readClock(connection);
+  const all = await findAccounts(connection, 'PendingChange');
+  const own = all
+    .map(({ fields }) => ({ ...fields, status: statusOf(config, fields, now) }))
+    .filter(({ details, status }) => details.admin?.equals(nextAdmin) && !['expired', 'cancelled'].includes(status))
+    .sort((one, other) => Number(one.dueAt - other.dueAt));
+  const [first] = own;
+  if (!first) throw new Refusal(`No pending change proposes ${nextAdmin} as admin.`);
+  const { changeId, rentSponsor, dueAt } = first;
+  return sendTransaction(connection, [acceptAdmin({ nextAdmin, changeId, rentSponsor })], wallet, {
+    ChangeNotDue: `It can be accepted from ${formatTime(dueAt)} on.`,
+  });
+}
+
+/**
+ * Cancels a change. Signs: the admin or the guardian for settings, the guardian for a next admin (the admin if there is
+ * no guardian), the admin for a guardian, and anyone for a change that has expired or was cancelled with others.
+ */
 export async function cancelPending(chain: MarketplaceChain, authority: Signer, changeId: bigint): Promise<string> {
   const { rentSponsor } = await readChange(chain, changeId);
   const instruction = cancelChange({ authority: authority.publicKey, changeId, rentSponsor });
-  return sendTransaction(chain.connection, [instruction], authority, notBoth(chain, authority));
+  return sendTransaction(chain.connection, [instruction], authority, notAllowed(chain, authority));
 }
 
-/** Stops all new executions at once. Signs: the admin or the guardian. */
-export function stopOpens(chain: MarketplaceChain, authority: Signer): Promise<string> {
-  const instruction = pauseOpens({ authority: authority.publicKey });
-  return sendTransaction(chain.connection, [instruction], authority, notBoth(chain, authority));
+/** Cancels all pending changes of settings at once. Signs: the admin or the guardian. */
+export function cancelAllPending(chain: MarketplaceChain, authority: Signer): Promise<string> {
+  const instruction = cancelAllChanges({ authority: authority.publicKey });
+  return sendTransaction(chain.connection, [instruction], authority, notAllowed(chain, authority));
+}
+
+/**
+ * Sets or lifts the authority's own pause at once, and returns both pauses. New executions are refused while either is
+ * set. Signs: the admin or the guardian.
+ */
+export async function changePause(chain: MarketplaceChain, authority: Signer, isPaused: boolean) {
+  const { connection, config } = chain;
+  const instruction = setPause({ authority: authority.publicKey, isPaused });
+  const signature = await sendTransaction(connection, [instruction], authority, notAllowed(chain, authority));
+  const { publicKey } = authority;
+  return {
+    admin_paused: publicKey.equals(config.admin) ? isPaused : config.adminPaused,
+    guardian_paused: publicKey.equals(config.guardian) ? isPaused : config.guardianPaused,
+    signature,
+  };
 }
 
 /** Removes one relay authority at once. Signs: the admin or the guardian. */
@@ -94,7 +141,7 @@ export function dropRelayAuthority(
   relayAuthority: PublicKey,
 ): Promise<string> {
   const instruction = removeRelayAuthority({ authority: authority.publicKey, relayAuthority });
-  return sendTransaction(chain.connection, [instruction], authority, notBoth(chain, authority));
+  return sendTransaction(chain.connection, [instruction], authority, notAllowed(chain, authority));
 }
 
 function readChange({ connection }: MarketplaceChain, changeId: bigint): Promise<PendingChange> {
@@ -102,8 +149,8 @@ function readChange({ connection }: MarketplaceChain, changeId: bigint): Promise
   return readAccount(connection, 'PendingChange', findChange(changeId), missing);
 }
 
-function notBoth({ config }: MarketplaceChain, wallet: Signer) {
+function notAllowed({ config }: MarketplaceChain, wallet: Signer) {
   const guardian = formatKey(config.guardian) ?? 'nobody';
-  const NotGuardianOrAdmin = `The admin is ${config.admin}, the guardian ${guardian}; this wallet is ${wallet.publicKey}.`;
-  return { NotGuardianOrAdmin };
+  const roles = `The admin is ${config.admin}, the guardian ${guardian}; this wallet is ${wallet.publicKey}.`;
+  return { NotGuardianOrAdmin: roles, NotGuardian: roles, NotAdmin: roles };
 }

@@ -21,6 +21,22 @@ export interface FoundChange {
 /** Unix seconds from which the change can only be cancelled. */
 export const expiryOf = ({ dueAt }: PendingChange): bigint => dueAt + BigInt(constants.changeSeconds);
 
+type Change = PendingChanges['changes'][number];
+
+/** A change of admin or guardian holds nothing else. */
+export function subjectOf({ admin, guardian }: Pick<ConfigChange, 'admin' | 'guardian'>): Change['subject'] {
+  if (admin) return 'admin';
+  return guardian ? 'guardian' : 'settings';
+}
+
+/** The program has the same rules (`PendingChange::require_applicable`). `now` is the chain's clock, unix seconds. */
+export function statusOf(config: Config, { details, proposedAt, dueAt }: PendingChange, now: bigint): Change['status'] {
+  const cancelledUntil = subjectOf(details) === 'settings' ? config.changesValidFrom : config.adminSince;
+  if (proposedAt <= cancelledUntil) return 'cancelled';
+  if (now < dueAt) return 'waiting';
+  return now < dueAt + BigInt(constants.changeSeconds) ? 'applicable' : 'expired';
+}
+
 /** All pending changes, the first applicable one first. `now` is the chain's clock, unix seconds. */
 export function describeChanges(config: Config, found: readonly FoundChange[], now: bigint): PendingChanges {
   const changes = [...found].sort((one, other) => Number(one.fields.dueAt - other.fields.dueAt));
@@ -30,12 +46,13 @@ export function describeChanges(config: Config, found: readonly FoundChange[], n
     changes: changes.map(({ address, fields }) => ({
       change: address.toBase58(),
       change_id: fields.changeId.toString(),
+      subject: subjectOf(fields.details),
+      status: statusOf(config, fields, now),
       settings: settingsOf(config, fields.details),
       proposed_at: toTime(fields.proposedAt),
       applicable_at: toTime(fields.dueAt),
       applicable_in_seconds: Number(fields.dueAt > now ? fields.dueAt - now : 0n),
       expires_at: toTime(expiryOf(fields)),
-      is_expired: now >= expiryOf(fields),
     })),
   };
 }
@@ -50,7 +67,7 @@ function settingsOf(config: Config, change: ConfigChange): ChangedSetting[] {
   const added = change.addedRelayAuthorities.map(String).filter((key) => !relays.includes(key));
   const tiers = config.tiers.slice(0, config.tierCount);
   const rows: Row[] = [
-    ['opens_paused', null, config.opensPaused, settings.opensPaused],
+    ['guardian_pause', null, config.guardianPaused, settings.liftGuardianPause ? false : null],
     ['fee', 'basis_points', config.feeBps, settings.feeBps],
     ['min_price', 'usdc', toUsdc(config.minPrice), map(settings.minPrice, toUsdc)],
     ['dispute_bond', 'lamports', Number(config.disputeBondLamports), map(settings.disputeBondLamports, Number)],
@@ -62,9 +79,9 @@ function settingsOf(config: Config, change: ConfigChange): ChangedSetting[] {
     ['collateral_tiers', 'usdc', tiersOf(tiers), map(settings.tiers, tiersOf)],
     ['relay_authorities', 'address', relays, change.addedRelayAuthorities.length > 0 ? [...relays, ...added] : null],
   ];
-  const keys: ['guardian' | 'pending_admin', PublicKey, PublicKey | null][] = [
+  const keys: ['guardian' | 'admin', PublicKey, PublicKey | null][] = [
     ['guardian', config.guardian, change.guardian],
-    ['pending_admin', config.pendingAdmin, change.pendingAdmin],
+    ['admin', config.admin, change.admin],
   ];
   return [
     ...rows.flatMap(([setting, unit, before, after]) => (after === null ? [] : [{ setting, unit, before, after }])),

@@ -1,21 +1,18 @@
-/** The marketplace's settings and authorities, as the admin and the pending admin change them. */
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+/** The marketplace's settings, fees and badges, as the admin changes them. */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import {
-  acceptAdmin,
   findConfig,
   findTokenAccount,
   findTreasury,
-  proposeAdmin,
   relayAuthoritiesOf,
   setCreatorVerified,
-  setRelayAuthorities,
   type UpdateConfigInput,
   updateConfig,
   withdrawTreasury,
 } from '../program/program.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { readTokens } from './connection.ts';
-import { formatKey, formatTiers } from './format.ts';
+import { formatKey, formatTiers, formatTime } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { type Facts, sendTransaction } from './send.ts';
 import { ask, openSession, type Service } from './service.ts';
@@ -30,14 +27,16 @@ export async function showConfig({ connection, config }: MarketplaceChain) {
   return {
     config: findConfig().toBase58(),
     admin: config.admin.toBase58(),
-    pending_admin: formatKey(config.pendingAdmin),
+    admin_since: formatTime(config.adminSince),
     guardian: formatKey(config.guardian),
     admin_delay_seconds: config.adminDelaySeconds,
+    changes_valid_from: formatTime(config.changesValidFrom),
     relay_authorities: relayAuthoritiesOf(config).map(String),
     usdc_mint: config.usdcMint.toBase58(),
     treasury: findTreasury().toBase58(),
     treasury_usdc: formatUsdc(treasury ?? 0n),
-    opens_paused: config.opensPaused,
+    admin_paused: config.adminPaused,
+    guardian_paused: config.guardianPaused,
     fee_bps: config.feeBps,
     min_price_usdc: formatUsdc(config.minPrice),
     dispute_bond_lamports: config.disputeBondLamports.toString(),
@@ -55,30 +54,6 @@ export function changeSettings(chain: MarketplaceChain, admin: Signer, settings:
   return sendAsAdmin(chain, admin, updateConfig({ admin: admin.publicKey, ...settings }));
 }
 
-/** Proposes an admin, who must accept; null withdraws the proposal. */
-export function proposeNextAdmin(chain: MarketplaceChain, admin: Signer, next: PublicKey | null): Promise<string> {
-  const pendingAdmin = next ?? PublicKey.default;
-  return sendAsAdmin(chain, admin, proposeAdmin({ admin: admin.publicKey, pendingAdmin }));
-}
-
-/** Accepts the proposal to become admin. */
-export function becomeAdmin({ connection, config }: MarketplaceChain, wallet: Signer): Promise<string> {
-  const { pendingAdmin } = config;
-  const proposed = pendingAdmin.equals(PublicKey.default) ? 'No next admin is proposed' : `${pendingAdmin} is proposed`;
-  return sendTransaction(connection, [acceptAdmin({ pendingAdmin: wallet.publicKey })], wallet, {
-    NotPendingAdmin: `${proposed}; this wallet is ${wallet.publicKey}.`,
-  });
-}
-
-/** Makes these 1 to 8 keys the relay authorities. All other keys lose their rights at once. */
-export function changeRelayAuthorities(
-  chain: MarketplaceChain,
-  admin: Signer,
-  relayAuthorities: PublicKey[],
-): Promise<string> {
-  return sendAsAdmin(chain, admin, setRelayAuthorities({ admin: admin.publicKey, relayAuthorities }));
-}
-
 /** Withdraws collected fees to any USDC account; default: the admin's associated one. `amount` in base units. */
 export async function withdrawFees(
   chain: MarketplaceChain,
@@ -90,6 +65,7 @@ export async function withdrawFees(
   const signature = await sendAsAdmin(chain, admin, withdrawTreasury({ admin: admin.publicKey, destination, amount }), {
     InvalidAmount: `The treasury holds ${formatUsdc(held ?? 0n)} USDC.`,
     DestinationUnusable: `The account is ${destination}.`,
+    TreasuryPaused: `Only the guardian, ${formatKey(chain.config.guardian) ?? 'nobody'}, can lift this at once. A proposed change can lift it after the delay.`,
   });
   return { destination: destination.toBase58(), amount_usdc: formatUsdc(amount), signature };
 }

@@ -42,10 +42,10 @@ export type MarketplaceConfig = z.infer<typeof MarketplaceConfig>;
 /** Lists have only text items, because client generators cannot tell several kinds apart. A tier is `price:deposit`. */
 const SettingValue = z.union([z.number(), z.boolean(), z.string(), z.array(z.string()), z.null()]);
 
-/** One setting of a pending change. For `guardian` and `pending_admin`, null means nobody. */
+/** One setting of a pending change. For `guardian`, null means nobody. */
 export const ChangedSetting = z.strictObject({
   setting: z.enum([
-    'opens_paused',
+    'guardian_pause',
     'fee',
     'min_price',
     'dispute_bond',
@@ -57,7 +57,7 @@ export const ChangedSetting = z.strictObject({
     'collateral_tiers',
     'relay_authorities',
     'guardian',
-    'pending_admin',
+    'admin',
   ]),
   unit: z.enum(['basis_points', 'usdc', 'lamports', 'seconds', 'times_collateral', 'address']).nullable(),
   before: SettingValue,
@@ -67,9 +67,9 @@ export type ChangedSetting = z.infer<typeof ChangedSetting>;
 
 /** Pending changes of the settings, which everybody can see before they apply. */
 export const PendingChanges = z.strictObject({
-  /** The wallet that can cancel changes, pause opens and remove relay authorities; null if there is none. */
+  /** The wallet that can cancel changes, pause the marketplace and remove relay authorities; null if there is none. */
   guardian: z.string().nullable(),
-  /** How long a change that widens power waits; 0 for no delay. */
+  /** How long a change that widens power waits; 0 for no delay. A change of guardian waits 7 days longer. */
   admin_delay_seconds: Count,
   /** The first applicable one first. */
   changes: z.array(
@@ -77,14 +77,23 @@ export const PendingChanges = z.strictObject({
       /** Address of the change's account. */
       change: z.string(),
       change_id: z.string(),
+      subject: z
+        .enum(['settings', 'admin', 'guardian'])
+        .describe(
+          'What it changes: settings, the admin or the guardian. A change of admin is applied by the next admin alone. Who can cancel a change depends on this.',
+        ),
+      status: z
+        .enum(['waiting', 'applicable', 'expired', 'cancelled'])
+        .describe(
+          'By the chain’s clock. An expired change, or one cancelled together with others, can never be applied; anyone can close its account.',
+        ),
       settings: z.array(ChangedSetting),
       proposed_at: Time,
-      /** Time from which anybody can apply it. */
+      /** Time from which anybody can apply it, or the next admin accept it. */
       applicable_at: Time,
       /** Remaining time by the chain's clock; 0 if that time has come. */
       applicable_in_seconds: Count,
       expires_at: Time.describe('The time from which the change can only be cancelled: 7 days after `applicable_at`.'),
-      is_expired: z.boolean().describe('True from `expires_at` on, by the chain’s clock.'),
     }),
   ),
 });

@@ -136,6 +136,10 @@ pub const ADMIN_DELAY_SECONDS_MAX: u32 = 2_592_000;
 /// Seconds after it is due in which a pending change can be applied: 7 days.
 #[constant]
 pub const CHANGE_SECONDS: i64 = 604_800;
+/// Seconds that a guardian's replacement waits longer than other changes: 7 days. In this time a stolen admin key can
+/// be replaced, and the replacement cancels the thief's.
+#[constant]
+pub const GUARDIAN_CHANGE_SECONDS: i64 = 604_800;
 /// How many collateral tiers a config can hold.
 #[constant]
 pub const MAX_COLLATERAL_TIERS: u8 = 4;

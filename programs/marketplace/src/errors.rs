@@ -35,8 +35,8 @@ pub enum MarketplaceError {
     InvalidTiers,
     #[msg("Only the admin may do this")]
     NotAdmin,
-    #[msg("Only the proposed admin may accept")]
-    NotPendingAdmin,
+    #[msg("Only the key that the change proposes as admin may accept it")]
+    NotNextAdmin,
     #[msg("Only a relay authority may do this")]
     NotRelayAuthority,
     #[msg("This is not the marketplace's settlement mint")]
@@ -245,6 +245,7 @@ pub enum MarketplaceError {
     AdminDelayOutOfBounds,
     #[msg("This key is not a relay authority")]
     UnknownRelayAuthority,
+
     // Refunds that are handed over
     #[msg(
         "A refund that the caller's account cannot receive is handed over 7 days after refund_at"
@@ -276,4 +277,18 @@ pub enum MarketplaceError {
     DepositUnfunded,
     #[msg("Only a relay authority may refund a deposit before it expires, or in its first day while it is not paid")]
     DepositNotExpired,
+
+    // Pauses
+    #[msg("The guardian has paused withdrawals from the treasury")]
+    TreasuryPaused,
+
+    // PendingChange
+    #[msg("A change holds settings, or an admin, or a guardian. Propose them separately")]
+    MixedChange,
+    #[msg("All changes proposed up to this second were cancelled: at once, by removing a relay authority, by the guardian's pause or by a new admin. Propose it again")]
+    ChangeInvalidated,
+    #[msg("The proposed admin must accept this change with accept_admin")]
+    AdminMustAccept,
+    #[msg("Only the guardian may do this")]
+    NotGuardian,
 }

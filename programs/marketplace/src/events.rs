@@ -21,7 +21,8 @@ pub struct ConfigInitialized {
 /// All settings, as they are after the transition.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct ConfigSettings {
-    pub opens_paused: bool,
+    pub admin_paused: bool,
+    pub guardian_paused: bool,
     pub fee_bps: u16,
     /// Base units.
     pub min_price: u64,
@@ -32,6 +33,8 @@ pub struct ConfigSettings {
     pub longest_span_seconds: u32,
     pub exposure_multiple: u32,
     pub admin_delay_seconds: u32,
+    /// Unix seconds.
+    pub changes_valid_from: i64,
     /// The tiers in use, lowest first.
     pub tiers: Vec<CollateralTier>,
 }
@@ -40,7 +43,8 @@ impl ConfigSettings {
     /// The settings of a config.
     pub fn of(config: &Config) -> Self {
         ConfigSettings {
-            opens_paused: config.opens_paused,
+            admin_paused: config.admin_paused,
+            guardian_paused: config.guardian_paused,
             fee_bps: config.fee_bps,
             min_price: config.min_price,
             dispute_bond_lamports: config.dispute_bond_lamports,
@@ -50,6 +54,7 @@ impl ConfigSettings {
             longest_span_seconds: config.longest_span_seconds,
             exposure_multiple: config.exposure_multiple,
             admin_delay_seconds: config.admin_delay_seconds,
+            changes_valid_from: config.changes_valid_from,
             tiers: config.used_tiers().to_vec(),
         }
     }
@@ -243,7 +248,7 @@ pub struct ChangeProposed {
     pub rent_sponsor: Pubkey,
     /// Unix seconds.
     pub proposed_at: i64,
-    /// Time from which anyone can apply it, unix seconds.
+    /// Time from which anyone can apply it, or the next admin accept it, unix seconds.
     pub due_at: i64,
     pub details: ConfigChange,
 }
@@ -257,11 +262,9 @@ pub struct ChangeApplied {
     pub relay_authorities: Vec<Pubkey>,
     /// The zero key when there is none.
     pub guardian: Pubkey,
-    /// The key that can become admin by accepting; the zero key if none.
-    pub pending_admin: Pubkey,
 }
 
-/// The admin or the guardian cancelled a pending change.
+/// A pending change was cancelled, or closed after it could not be applied any more.
 #[event]
 pub struct ChangeCancelled {
     pub change: Pubkey,
@@ -269,27 +272,40 @@ pub struct ChangeCancelled {
     pub authority: Pubkey,
 }
 
-/// The admin proposed a successor, or with the zero key withdrew the proposal.
+/// All pending changes of settings were cancelled at once.
 #[event]
-pub struct AdminProposed {
+pub struct ChangesCancelled {
     pub config: Pubkey,
-    pub admin: Pubkey,
-    pub pending_admin: Pubkey,
+    /// The key that cancelled them.
+    pub authority: Pubkey,
+    /// Changes proposed up to this time cannot be applied, unix seconds.
+    pub changes_valid_from: i64,
 }
 
-/// A proposed admin accepted.
+/// A proposed admin accepted. That cancelled all other pending changes.
 #[event]
 pub struct AdminChanged {
     pub config: Pubkey,
+    /// The change that proposed the admin.
+    pub change: Pubkey,
     pub admin: Pubkey,
+    /// Unix seconds.
+    pub admin_since: i64,
+    /// Unix seconds.
+    pub changes_valid_from: i64,
 }
 
-/// The relay authorities changed: the keys that sign settles, and opens for API keys.
+/// A relay authority was removed: a key that signed settles, and opens for API keys. That cancelled all pending changes
+/// of settings.
 #[event]
-pub struct RelayAuthoritiesChanged {
+pub struct RelayAuthorityRemoved {
     pub config: Pubkey,
-    /// All relay authorities after the change.
+    /// The removed key.
+    pub relay_authority: Pubkey,
+    /// All relay authorities that are left.
     pub relay_authorities: Vec<Pubkey>,
+    /// Unix seconds.
+    pub changes_valid_from: i64,
 }
 
 /// Fees left the treasury.

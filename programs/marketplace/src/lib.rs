@@ -75,7 +75,8 @@ pub mod marketplace {
 
     /// Change settings immediately. Absent settings keep their values, and open executions keep the settings of
     /// their open. If `admin_delay_seconds` is not 0, fee, bond, minimum price and tiers cannot change here, the
-    /// dispute window cannot get shorter, and the exposure limit cannot rise or end. Use `propose_change` for them.
+    /// dispute window cannot get shorter, the exposure limit cannot rise or end, the delay cannot get longer, and the guardian's
+    /// pause cannot be lifted. Use `propose_change` for them.
     ///
     /// Authority: the admin. Emits `ConfigUpdated`.
     /// Errors: NotAdmin, ChangeMustWait, the OutOfBounds errors, InvalidTiers.
@@ -83,19 +84,23 @@ pub mod marketplace {
         update_config_handler(ctx, args)
     }
 
-    /// Announce a change. Anyone can apply it `admin_delay_seconds` later. Several changes can be pending.
+    /// Announce a change: of settings, or of the admin, or of the guardian. It is due `admin_delay_seconds` later, a
+    /// change of guardian 7 days after that if there is a delay. Several changes can be pending.
     ///
     /// Authority: the admin. Emits `ChangeProposed`.
-    /// Errors: NotAdmin, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities, AccountExists.
+    /// Errors: NotAdmin, MixedChange, ChangeInvalidated, InvalidAuthority, the OutOfBounds errors, InvalidTiers,
+    /// InvalidRelayAuthorities, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn propose_change(ctx: Context<ProposeChange>, args: ProposeChangeArgs) -> Result<()> {
         propose_change_handler(ctx, args)
     }
 
-    /// Apply a pending change that is due, within 7 days. Its rent goes back to the account that paid it.
+    /// Apply a pending change of settings or guardian that is due, within 7 days. Its rent goes back to the account that
+    /// paid it.
     ///
     /// Authority: anyone. Emits `ChangeApplied`.
-    /// Errors: ChangeNotDue, ChangeExpired, WrongRentSponsor, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities.
+    /// Errors: ChangeInvalidated, ChangeNotDue, ChangeExpired, AdminMustAccept, WrongRentSponsor, the OutOfBounds errors,
+    /// InvalidTiers, InvalidRelayAuthorities.
     #[access_control(ctx.accounts.validate())]
     pub fn apply_change(ctx: Context<ApplyChange>) -> Result<()> {
         apply_change_handler(ctx)
@@ -103,49 +108,47 @@ pub mod marketplace {
 
     /// Cancel a pending change. Its rent goes back to the account that paid it.
     ///
-    /// Authority: the admin or the guardian. Emits `ChangeCancelled`. Errors: NotGuardianOrAdmin, WrongRentSponsor.
+    /// Authority: the admin or the guardian for settings, the guardian for an admin (the admin if there is no guardian),
+    /// the admin for a guardian; anyone if the change can never be applied any more. Emits `ChangeCancelled`.
+    /// Errors: NotGuardianOrAdmin, NotGuardian, NotAdmin, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
     pub fn cancel_change(ctx: Context<CancelChange>) -> Result<()> {
         cancel_change_handler(ctx)
     }
 
-    /// Pause all new executions immediately. Only the admin can resume, with `update_config`.
+    /// Cancel all pending changes of settings. Only changes proposed in a later second can be applied. Their accounts
+    /// stay until anyone closes them with `cancel_change`.
+    ///
+    /// Authority: the admin or the guardian. Emits `ChangesCancelled`. Errors: NotGuardianOrAdmin.
+    #[access_control(ctx.accounts.validate())]
+    pub fn cancel_all_changes(ctx: Context<CancelAllChanges>) -> Result<()> {
+        cancel_all_changes_handler(ctx)
+    }
+
+    /// Pause the marketplace, or lift the pause, immediately. Admin and guardian each have their own pause, and new
+    /// executions are refused while either is set. The guardian's also stops withdrawals from the treasury, and cancels
+    /// all pending changes of settings. Each key changes only its own pause; the admin ends the guardian's with
+    /// `lift_guardian_pause` of a change proposed after it.
     ///
     /// Authority: the admin or the guardian. Emits `ConfigUpdated`. Errors: NotGuardianOrAdmin.
+    pub fn set_pause(ctx: Context<SetPause>, args: SetPauseArgs) -> Result<()> {
+        set_pause_handler(ctx, args)
+    }
+
+    /// Become admin, by a change that proposes the signer and is due, within 7 days. All other pending changes are
+    /// cancelled. The change's rent goes back to the account that paid it.
+    ///
+    /// Authority: the proposed admin. Emits `AdminChanged`.
+    /// Errors: NotNextAdmin, ChangeInvalidated, ChangeNotDue, ChangeExpired, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
-    pub fn pause_opens(ctx: Context<PauseOpens>) -> Result<()> {
-        pause_opens_handler(ctx)
-    }
-
-    /// Propose a key that can become admin by accepting. The zero key withdraws the proposal. If
-    /// `admin_delay_seconds` is not 0, only the zero key is allowed; propose a new admin with `propose_change`.
-    ///
-    /// Authority: the admin. Emits `AdminProposed`. Errors: NotAdmin, ChangeMustWait.
-    pub fn propose_admin(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
-        propose_admin_handler(ctx, args)
-    }
-
-    /// Become admin.
-    ///
-    /// Authority: the proposed admin. Emits `AdminChanged`. Errors: NotPendingAdmin.
     pub fn accept_admin(ctx: Context<AcceptAdmin>) -> Result<()> {
         accept_admin_handler(ctx)
     }
 
-    /// Replace the relay authorities immediately. If `admin_delay_seconds`
-    /// is not 0, this can only remove keys; add a key with `propose_change`.
+    /// Remove one relay authority immediately, even the last one. All pending changes of settings are cancelled. To add
+    /// one, use `propose_change`.
     ///
-    /// Authority: the admin. Emits `RelayAuthoritiesChanged`. Errors: NotAdmin, ChangeMustWait, InvalidRelayAuthorities.
-    pub fn set_relay_authorities(
-        ctx: Context<SetRelayAuthorities>,
-        args: SetRelayAuthoritiesArgs,
-    ) -> Result<()> {
-        set_relay_authorities_handler(ctx, args)
-    }
-
-    /// Remove one relay authority immediately, even the last one.
-    ///
-    /// Authority: the admin or the guardian. Emits `RelayAuthoritiesChanged`.
+    /// Authority: the admin or the guardian. Emits `RelayAuthorityRemoved`.
     /// Errors: NotGuardianOrAdmin, UnknownRelayAuthority.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn remove_relay_authority(
@@ -155,9 +158,10 @@ pub mod marketplace {
         remove_relay_authority_handler(ctx, args)
     }
 
-    /// Withdraw collected fees from the treasury.
+    /// Withdraw collected fees from the treasury, unless the guardian has paused the marketplace.
     ///
-    /// Authority: the admin. Emits `TreasuryWithdrawn`. Errors: NotAdmin, InvalidAmount, DestinationUnusable.
+    /// Authority: the admin. Emits `TreasuryWithdrawn`.
+    /// Errors: NotAdmin, TreasuryPaused, InvalidAmount, DestinationUnusable.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn withdraw_treasury(
         ctx: Context<WithdrawTreasury>,

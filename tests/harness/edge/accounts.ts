@@ -11,13 +11,13 @@ const mint = Keypair.generate().publicKey;
 /** The program's Config in these tests. */
 export const CONFIG: Config = {
   version: 1,
-  bump: 255,
-  treasuryBump: 255,
-  opensPaused: false,
+  adminPaused: false,
+  guardianPaused: false,
   feeBps: 100,
   tierCount: 2,
   admin: authority,
-  pendingAdmin: authority,
+  changesValidFrom: 0n,
+  adminSince: 0n,
   guardian: authority,
   relayAuthorityCount: 1,
   relayAuthorities: Array.from({ length: 8 }, () => authority),

@@ -279,8 +279,8 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         usdc_mint: 'mint',
         treasury: 'treasury',
         fee_bps: 100n,
-        pending_admin: null,
-        opens_paused: 0n,
+        admin_paused: 0n,
+        guardian_paused: 0n,
         slot: 1n,
       })
       .execute();

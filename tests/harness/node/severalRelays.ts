@@ -2,10 +2,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
-import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { type Indexers, startIndexers } from './indexers.ts';
 import { type RelayHandle, startMarketplace, type TestMarketplace } from './marketplace.ts';
+import { replaceRelayAuthorities } from './relayAuthorities.ts';
 
 export interface SeveralRelays {
   market: TestMarketplace;
@@ -25,7 +24,7 @@ export async function startSeveralRelays(options: Parameters<typeof startMarketp
   const successor = Keypair.generate();
   await market.node.fundSol(successor.publicKey, 10e9);
   const authorities = [market.authority.publicKey, successor.publicKey];
-  await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), authorities);
+  await replaceRelayAuthorities(market.node.connection, market.node.payer, authorities);
   const path = join(market.dataDir, 'successor.json');
   writeFileSync(path, JSON.stringify([...successor.secretKey]), { mode: 0o600 });
   const indexers = await startIndexers(market);

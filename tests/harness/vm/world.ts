@@ -293,6 +293,14 @@ export class World {
     };
   }
 
+  /** Adds relay authorities in a marketplace without a delay. Signs: the admin. */
+  addRelaysInstructions(...addedRelayAuthorities: PublicKey[]): TransactionInstruction[] {
+    const { publicKey: admin } = this.admin;
+    const change = { changeId: 1_000n, addedRelayAuthorities };
+    const apply = program.applyChange({ changeId: change.changeId, rentSponsor: admin });
+    return [program.proposeChange({ admin, payer: admin, ...change }), apply];
+  }
+
   /** A transfer of USDC from a party's associated account, as any wallet makes it. */
   pay(to: PublicKey, amount: bigint, from = this.caller): TransactionInstruction {
     const source = this.wallet(from);

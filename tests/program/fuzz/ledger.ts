@@ -42,8 +42,8 @@ const NOTHING: Entry = { lamports: 0n };
 
 /** Size of each account of the program in bytes, discriminator included. */
 export const SIZES: Record<StateName, number> = {
-  Config: 568,
-  PendingChange: 509,
+  Config: 551,
+  PendingChange: 508,
   CreatorProfile: 51,
   AgentListing: 389,
   SigningKey: 74,

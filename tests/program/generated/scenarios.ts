@@ -75,9 +75,9 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
-    instruction: 'pause_opens',
+    instruction: 'set_pause',
     shared: ['authority'],
-    prepare: async (w) => [program.pauseOpens({ authority: w.admin.publicKey })],
+    prepare: async (w) => [program.setPause({ authority: w.admin.publicKey, isPaused: true })],
   },
   {
     instruction: 'remove_relay_authority',
@@ -87,22 +87,16 @@ export const SCENARIOS: Scenario[] = [
     ],
   },
   {
-    instruction: 'propose_admin',
-    prepare: async (w) => [program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin: w.relay.publicKey })],
+    instruction: 'cancel_all_changes',
+    shared: ['authority'],
+    prepare: async (w) => [program.cancelAllChanges({ authority: w.admin.publicKey })],
   },
   {
     instruction: 'accept_admin',
-    prepare: async (w) => {
-      const pendingAdmin = w.relay.publicKey;
-      await w.must([program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin })], [w.admin]);
-      return [program.acceptAdmin({ pendingAdmin })];
-    },
-  },
-  {
-    instruction: 'set_relay_authorities',
-    prepare: async (w, { payer }) => {
-      const relayAuthorities = [w.relay.publicKey, payer.publicKey];
-      return [program.setRelayAuthorities({ admin: w.admin.publicKey, relayAuthorities })];
+    prepare: async (w, side) => {
+      const nextAdmin = w.relay.publicKey;
+      const { changeId, payer } = await proposed(w, side, { nextAdmin });
+      return [program.acceptAdmin({ nextAdmin, changeId, rentSponsor: payer })];
     },
   },
   {
@@ -417,8 +411,13 @@ function change(w: World, { payer, label }: Side): program.ProposeChangeInput {
   return { admin: w.admin.publicKey, payer: payer.publicKey, changeId, settings: { feeBps: 50 } };
 }
 
-async function proposed(w: World, side: Side): Promise<program.ProposeChangeInput> {
-  const input = change(w, side);
+async function proposed(
+  w: World,
+  side: Side,
+  subject?: Pick<program.ProposeChangeInput, 'nextAdmin'>,
+): Promise<program.ProposeChangeInput> {
+  const { settings, ...named } = change(w, side);
+  const input = { ...named, ...(subject ?? { settings }) };
   await w.must([program.proposeChange(input)], [w.admin, side.payer]);
   return input;
 }

@@ -73,7 +73,7 @@ describe('/trpc', () => {
   });
 
   describe('config.changes', () => {
-    const nothing = { feeBps: null, minPrice: null, disputeBondLamports: null, opensPaused: null, tiers: null };
+    const nothing = { feeBps: null, minPrice: null, disputeBondLamports: null, liftGuardianPause: false, tiers: null };
     const others = { disputeWindowSeconds: null, refundGraceSeconds: null, maxTimeoutSeconds: null };
     const same = { ...nothing, ...others, exposureMultiple: null, adminDelaySeconds: null };
     const [address, key] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
@@ -87,7 +87,7 @@ describe('/trpc', () => {
         rentSponsor: CONFIG.admin,
         proposedAt: BigInt(EPOCH),
         dueAt: BigInt(EPOCH + dueIn),
-        details: { settings: same, addedRelayAuthorities: [], guardian: null, pendingAdmin: null, ...details },
+        details: { settings: same, addedRelayAuthorities: [], guardian: null, admin: null, ...details },
       },
     });
     afterEach(() => {
@@ -98,13 +98,21 @@ describe('/trpc', () => {
       const tiers = [{ maxPrice: 20_000_000n, deposit: 100_000n }];
       const settings = { ...same, feeBps: 50, minPrice: 20_000n, disputeBondLamports: 1n, exposureMultiple: 0, tiers };
       world.state.changes = [
-        waiting(2n, 86_400, { addedRelayAuthorities: [key], guardian: PublicKey.default, pendingAdmin: key }),
+        waiting(4n, 86_403, { admin: key }),
+        waiting(3n, 86_402, { guardian: PublicKey.default }),
+        waiting(2n, 86_401, { addedRelayAuthorities: [key], settings: { ...same, liftGuardianPause: true } }),
         waiting(1n, 3_600, { settings }),
       ];
       world.state.nowMs = (EPOCH + 3_600) * 1_000;
       const admin = CONFIG.admin.toBase58();
       const times = { change: address.toBase58(), proposed_at: new Date(EPOCH * 1_000).toISOString() };
       const at = (seconds: number) => new Date((EPOCH + seconds) * 1_000).toISOString();
+      const later = (dueIn: number) => ({
+        status: 'waiting',
+        applicable_at: at(dueIn),
+        applicable_in_seconds: dueIn - 3_600,
+        expires_at: at(dueIn + 604_800),
+      });
       expect(await anonymous().call('config.changes')).to.deep.equal({
         guardian: admin,
         admin_delay_seconds: 0,
@@ -112,10 +120,11 @@ describe('/trpc', () => {
           {
             ...times,
             change_id: '1',
+            subject: 'settings',
+            status: 'applicable',
             applicable_at: at(3_600),
             applicable_in_seconds: 0,
             expires_at: at(3_600 + 604_800),
-            is_expired: false,
             settings: [
               { setting: 'fee', unit: 'basis_points', before: 100, after: 50 },
               { setting: 'min_price', unit: 'usdc', before: 0.01, after: 0.02 },
@@ -132,18 +141,38 @@ describe('/trpc', () => {
           {
             ...times,
             change_id: '2',
-            applicable_at: at(86_400),
-            applicable_in_seconds: 82_800,
-            expires_at: at(86_400 + 604_800),
-            is_expired: false,
+            subject: 'settings',
+            ...later(86_401),
             settings: [
+              { setting: 'guardian_pause', unit: null, before: false, after: false },
               { setting: 'relay_authorities', unit: 'address', before: [admin], after: [admin, key.toBase58()] },
-              { setting: 'guardian', unit: 'address', before: admin, after: null },
-              { setting: 'pending_admin', unit: 'address', before: admin, after: key.toBase58() },
             ],
+          },
+          {
+            ...times,
+            change_id: '3',
+            subject: 'guardian',
+            ...later(86_402),
+            settings: [{ setting: 'guardian', unit: 'address', before: admin, after: null }],
+          },
+          {
+            ...times,
+            change_id: '4',
+            subject: 'admin',
+            ...later(86_403),
+            settings: [{ setting: 'admin', unit: 'address', before: admin, after: key.toBase58() }],
           },
         ],
       });
+    });
+
+    it('says which changes can never be applied any more', async () => {
+      const cancelled = waiting(2n, 1, {});
+      cancelled.fields.proposedAt = CONFIG.changesValidFrom;
+      world.state.changes = [waiting(1n, 0, {}), cancelled];
+      world.state.nowMs = (EPOCH + 604_800) * 1_000;
+      const { changes } = await anonymous().call('config.changes');
+      expect(changes.map(({ status }) => status)).to.deep.equal(['expired', 'cancelled']);
     });
 
     it('reads the node once in 4 s, and returns 503 while the node does not answer', async () => {

@@ -16,6 +16,7 @@ import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
 import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
+import { changePause } from '../../../app/sdk/wallet/changes.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -328,6 +329,7 @@ describe('protection of the fee payer', function () {
     const admin = () => market.node.payer;
     const change = (settings: Parameters<typeof changeSettings>[2]) =>
       changeSettings(market.marketplace, keypairSigner(admin()), settings);
+    const pause = (isPaused: boolean) => changePause(market.marketplace, keypairSigner(admin()), isPaused);
     /** Runs calls that are refused with this message, and expects that none costs a fee. */
     async function requireFree(says: RegExp): Promise<void> {
       const before = await lamports();
@@ -341,13 +343,13 @@ describe('protection of the fee payer', function () {
     }
 
     it('burn at most one fee while opens are paused; /ready says so, and calls continue after the resume', async () => {
-      await change({ opensPaused: true });
+      await pause(true);
       const first = await execute(0);
       expect([first.status, first.body.error.code], first.text).to.deep.equal([503, 'service_unavailable']);
       await requireFree(/has paused new executions/);
       const ready = await request(relay.url, '/ready');
       expect([ready.status, ready.body.problems]).to.deep.equal([503, ['opens_paused']]);
-      await change({ opensPaused: false });
+      await pause(false);
       await until('calls are served again', async () => (await execute(0)).status === 200);
     });
 

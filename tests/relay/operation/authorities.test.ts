@@ -8,8 +8,6 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
-import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
-import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -20,6 +18,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
@@ -70,9 +69,9 @@ describe('a relay authority that is removed', function () {
   });
 
   const setAuthorities = (...authorities: Keypair[]) =>
-    changeRelayAuthorities(
-      market.marketplace,
-      keypairSigner(market.node.payer),
+    replaceRelayAuthorities(
+      market.node.connection,
+      market.node.payer,
       authorities.map(({ publicKey }) => publicKey),
     );
   const execute = (relay: RunningRelay): Promise<Answer> =>

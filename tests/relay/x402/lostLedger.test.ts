@@ -23,11 +23,11 @@ import {
   prepareDeposit,
 } from '../../../app/sdk/program/program.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
-import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
@@ -55,7 +55,7 @@ describe('two deployments that lost their ledgers', function () {
     market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { STANDSTILL: '1' } });
     await market.node.fundSol(other.publicKey, 10e9);
     const authorities = [market.authority.publicKey, other.publicKey];
-    await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), authorities);
+    await replaceRelayAuthorities(market.node.connection, market.node.payer, authorities);
     for (const { publicKey } of payers) await market.mintTo(publicKey, TOTAL);
     folder = mkdtempSync(join(tmpdir(), 'other-deployment-'));
   });

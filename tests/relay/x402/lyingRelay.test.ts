@@ -6,9 +6,8 @@ import { AgentMarketplace } from '../../../app/sdk/client/caller.ts';
 import { checkQuote, payWithX402, QuoteRefusedError } from '../../../app/sdk/client/x402.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
-import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { goodAnswer, PRICE, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import type { Accepted } from '../../harness/node/x402.ts';
 import { GAS, type LyingRelay, type Paid, SERVICE_FEE, startLyingRelay, TOTAL, watchBalances } from './lyingRelay.ts';
 
@@ -177,7 +176,7 @@ describe('a relay that lies about x402 payments', function () {
 
     const [waiting, rescued] = [await landWithoutDeposit('named never'), await landWithoutDeposit('rescued', named())];
     // The admin replaces the key. The old one has no rights any more, and strangers cannot name an owner.
-    await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), [nextKey.publicKey]);
+    await replaceRelayAuthorities(market.node.connection, market.node.payer, [nextKey.publicKey]);
     await market.node.fundSol(nextKey.publicKey, 10e9);
     await moves({}, async () => {
       const byStranger = relay.prepare(waiting, payer, { by: stranger });

@@ -32,7 +32,7 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   opens_paused: {
     title: 'New executions are paused',
-    todo: 'The admin paused them. Open ones are settled or refunded. To accept new ones, resume them under Settings.',
+    todo: 'The admin or the guardian paused them. Open ones are settled or refunded. Settings shows whose pause it is. Each lifts its own.',
   },
   fees_low: {
     title: 'The relay has too little SOL for fees',

@@ -8,18 +8,18 @@ import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Button, Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
-import { formatSpan, Id, shorten } from '../../parts/values.tsx';
+import { formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
 import { useSession } from '../../wallet/session.ts';
+import { changesQuery } from '../terms/changes.tsx';
 import { chainConfigQuery, type Settings } from './chainConfig.ts';
 
 /** The card of the admin, who can propose the next one. */
 export function NextAdmin({ config }: { config: Settings }) {
-  const [order, setOrder] = useState<'propose' | 'withdraw' | null>(null);
+  const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState('');
   const notify = useNotify();
   const address = text.trim();
   const isOther = ADDRESS.test(address) && address !== config.admin;
-  const isProposing = order === 'propose';
   const delay = config.admin_delay_seconds;
   return (
     <Card className="grid content-start gap-4">
@@ -29,55 +29,37 @@ export function NextAdmin({ config }: { config: Settings }) {
           Another wallet becomes admin in two steps: you propose it, and it accepts on this page.
         </p>
       </div>
-      <Facts
-        rows={[
-          ['Now', <Id key="admin" value={config.admin} kind="address" />],
-          [
-            'Proposed',
-            config.pending_admin ? <Id key="pending" value={config.pending_admin} kind="address" /> : 'nobody',
-          ],
-        ]}
-      />
-      <div className="flex flex-wrap gap-2">
-        <Button onClick={() => setOrder('propose')}>Propose an admin</Button>
-        {config.pending_admin && <Button onClick={() => setOrder('withdraw')}>Withdraw the proposal</Button>}
+      <Facts rows={[['Now', <Id key="admin" value={config.admin} kind="address" />]]} />
+      <div>
+        <Button onClick={() => setOpen(true)}>Propose an admin</Button>
       </div>
       <SignDialog
-        open={order !== null}
-        onOpenChange={(open) => !open && setOrder(null)}
-        title={isProposing ? 'Propose another admin' : 'Withdraw the proposal?'}
-        about={
-          isProposing
-            ? `${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then anybody can apply it, and the wallet can accept. ` : ''}Until it accepts, you stay admin and can withdraw the proposal. After that, only the new wallet is admin.`
-            : 'The proposed wallet can no longer become admin.'
+        open={isOpen}
+        onOpenChange={setOpen}
+        title="Propose another admin"
+        about={`${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then the wallet can accept for 7 days.` : 'The wallet can accept for 7 days.'} Until it accepts, you stay admin. ${config.guardian ? 'Only the guardian can cancel the proposal.' : 'You can cancel the proposal.'}`}
+        confirm="Sign and propose"
+        danger
+        disabled={!isOther}
+        work={({ marketplace, wallet, announceChange, PublicKey }) =>
+          announceChange(marketplace, wallet, { nextAdmin: new PublicKey(address) })
         }
-        confirm={isProposing ? 'Sign and propose' : 'Sign and withdraw'}
-        danger={isProposing}
-        disabled={isProposing && !isOther}
-        work={async ({ marketplace, wallet, announceChange, proposeNextAdmin, PublicKey }) => {
-          const next = isProposing ? new PublicKey(address) : null;
-          if (next && delay > 0) await announceChange(marketplace, wallet, { pendingAdmin: next });
-          else await proposeNextAdmin(marketplace, wallet, next);
-        }}
         onDone={() => {
-          const proposed = delay > 0 ? 'The proposal is announced' : `${shorten(address)} is proposed`;
-          notify(isProposing ? proposed : 'The proposal is withdrawn');
-          setOrder(null);
+          notify(`${shorten(address)} is proposed`);
+          setOpen(false);
           setText('');
         }}
       >
-        {isProposing && (
-          <Input
-            label="Wallet of the next admin"
-            hint="Make sure that somebody has the key of this wallet."
-            error={address !== '' && !isOther ? 'It must be the address of another wallet.' : null}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            className="font-mono"
-            autoComplete="off"
-            spellCheck={false}
-          />
-        )}
+        <Input
+          label="Wallet of the next admin"
+          hint="Make sure that somebody has the key of this wallet."
+          error={address !== '' && !isOther ? 'It must be the address of another wallet.' : null}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="font-mono"
+          autoComplete="off"
+          spellCheck={false}
+        />
       </SignDialog>
     </Card>
   );
@@ -87,12 +69,17 @@ export function NextAdmin({ config }: { config: Settings }) {
 export default function Succession() {
   const { wallet } = useSession();
   const { data, error, refetch } = useQuery(chainConfigQuery);
+  const { data: pending, isPending } = useQuery(changesQuery);
   const [isOpen, setOpen] = useState(false);
   const notify = useNotify();
-  if (!data)
+  if (!data || isPending)
     return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-48" />;
   const { config } = data;
-  if (!wallet || config.pending_admin !== wallet) {
+  const proposal = pending?.changes.find(
+    ({ subject, status, settings }) =>
+      subject === 'admin' && (status === 'waiting' || status === 'applicable') && settings[0]?.after === wallet,
+  );
+  if (!wallet || !proposal) {
     return (
       <Empty title="Only the admin can use this page">
         The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in
@@ -113,9 +100,15 @@ export default function Succession() {
   return (
     <Empty title="You are proposed as the next admin">
       <p className="mb-5">
-        By accepting you take over disputes, creators, settings and the collected fees from {shorten(config.admin)}.
+        By accepting you take over disputes, creators, settings and the collected fees from {shorten(config.admin)}. All
+        other pending changes are cancelled.
       </p>
-      <Button kind="primary" onClick={() => setOpen(true)}>
+      {proposal.status === 'waiting' && (
+        <p className="mb-5">
+          You can accept from <Time at={proposal.applicable_at} /> on.
+        </p>
+      )}
+      <Button kind="primary" disabled={proposal.status === 'waiting'} onClick={() => setOpen(true)}>
         Accept
       </Button>
       <SignDialog

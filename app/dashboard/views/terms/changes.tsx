@@ -1,4 +1,4 @@
-/** Pending changes of the settings: each with its values, its time, and the buttons to apply or cancel it. */
+/** Pending changes: each with its values, its time, and the buttons to apply or cancel it. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ChangedSetting, PendingChanges } from '../../../sdk/wire/operationProcedures.ts';
@@ -24,7 +24,7 @@ type Change = PendingChanges['changes'][number];
 type Value = ChangedSetting['before'];
 
 const LABELS: Record<ChangedSetting['setting'], string> = {
-  opens_paused: 'New executions',
+  guardian_pause: 'Pause of the guardian',
   fee: 'Fee',
   min_price: 'Lowest price',
   dispute_bond: 'Dispute bond',
@@ -36,7 +36,7 @@ const LABELS: Record<ChangedSetting['setting'], string> = {
   collateral_tiers: 'Collateral',
   relay_authorities: 'Relay authorities',
   guardian: 'Guardian',
-  pending_admin: 'Next admin',
+  admin: 'Admin',
 };
 
 type Tier = { max_price_usdc: number; deposit_usdc: number };
@@ -50,7 +50,7 @@ function parseTier(text: string): Tier {
 
 /** Here a list is always a list of tiers: relay authorities have their own row. */
 function words({ unit }: ChangedSetting, value: Value): string {
-  if (typeof value === 'boolean') return value ? 'paused' : 'accepted';
+  if (typeof value === 'boolean') return value ? 'set' : 'lifted';
   if (value === null) return 'nobody';
   if (Array.isArray(value)) return tierWords(value.map(parseTier));
   if (typeof value === 'string') return value;
@@ -90,7 +90,14 @@ interface Order {
   kind: 'apply' | 'cancel';
 }
 
-/** The changes. Anybody can apply one that is due; the admin and the guardian can cancel each. */
+/** The wallets that can cancel a change; null for anybody. */
+function cancellers({ subject, status }: Change, admin: string, guardian: string | null): string[] | null {
+  if (status === 'expired' || status === 'cancelled') return null;
+  if (subject === 'settings') return guardian ? [admin, guardian] : [admin];
+  return subject === 'admin' && guardian ? [guardian] : [admin];
+}
+
+/** The changes. Anybody can apply one that is due; a next admin accepts on the admin's page. */
 export function Changes() {
   const { data, error, refetch } = useQuery(changesQuery);
   const { data: config } = useQuery(configQuery);
@@ -99,23 +106,27 @@ export function Changes() {
   // Changes that were applied or cancelled here: the service's list is some seconds old.
   const [ended, setEnded] = useState<readonly string[]>([]);
   const notify = useNotify();
-  const mayCancel = Boolean(wallet) && (wallet === config?.admin || wallet === data?.guardian);
+  const isAuthority = Boolean(wallet) && (wallet === config?.admin || wallet === data?.guardian);
+  const mayCancel = (change: Change): boolean =>
+    Boolean(wallet && config && data) && (cancellers(change, config!.admin, data!.guardian)?.includes(wallet!) ?? true);
   const changes = data?.changes.filter(({ change_id }) => !ended.includes(change_id));
   const isApplying = order?.kind === 'apply';
+  const hasSettings = changes?.some(({ subject, status }) => subject === 'settings' && status !== 'cancelled');
   return (
     <section className="grid gap-3" aria-label="Pending changes">
       <div>
         <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">
-          {data && delayWords(data.admin_delay_seconds)} Once a change is due, anybody can apply it for 7 days. After
-          that it can only be cancelled.
+          {data && delayWords(data.admin_delay_seconds)} Once a change is due, anybody can apply it for 7 days; a new
+          admin must accept it. After that it can only be cancelled.
         </p>
       </div>
+      {isAuthority && hasSettings && <CancelAll />}
       {error && <Trouble error={error} what="The changes" onRetry={refetch} />}
       {!changes && !error && <Skeleton className="h-32" />}
       {changes?.length === 0 && <Empty title="No pending changes" />}
       {changes?.map((change) => (
-        <ChangeCard key={change.change} change={change} mayCancel={mayCancel} onOrder={setOrder} />
+        <ChangeCard key={change.change} change={change} mayCancel={mayCancel(change)} onOrder={setOrder} />
       ))}
       <SignDialog
         open={order !== null}
@@ -144,6 +155,35 @@ export function Changes() {
   );
 }
 
+/** Cancels all pending changes of settings in one transaction; their accounts stay and are shown as cancelled. */
+function CancelAll() {
+  const [isOpen, setOpen] = useState(false);
+  const notify = useNotify();
+  return (
+    <div>
+      <Button kind="danger" onClick={() => setOpen(true)}>
+        Cancel all changes of settings
+      </Button>
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title="Cancel all pending changes of settings?"
+        about="None of them can be applied any more. Changes of admin and guardian stay pending."
+        confirm="Sign and cancel all"
+        danger
+        work={({ marketplace, wallet, cancelAllPending }) => cancelAllPending(marketplace, wallet)}
+        onDone={() => {
+          notify('All pending changes of settings are cancelled');
+          setOpen(false);
+        }}
+      />
+    </div>
+  );
+}
+
+/** Words for a change that can never be applied. */
+const OVER: Partial<Record<Change['status'], string>> = { expired: 'expired', cancelled: 'cancelled with others' };
+
 interface ChangeCardProps {
   change: Change;
   mayCancel: boolean;
@@ -159,11 +199,11 @@ function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
           ...change.settings.map(settingRow),
           ['Announced', <Time key="proposed" at={change.proposed_at} />],
           [
-            'Can be applied',
+            change.subject === 'admin' ? 'Can be accepted' : 'Can be applied',
             <span key="applicable" className="flex flex-wrap items-center gap-2">
               <Time at={change.applicable_at} />
-              {change.is_expired ? (
-                <Badge>expired</Badge>
+              {OVER[change.status] ? (
+                <Badge>{OVER[change.status]}</Badge>
               ) : (
                 <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `in ${formatSpan(left)}` : 'now'}</Badge>
               )}
@@ -174,7 +214,7 @@ function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
         ]}
       />
       <div className="flex flex-wrap gap-2">
-        {left === 0 && !change.is_expired && (
+        {change.status === 'applicable' && change.subject !== 'admin' && (
           <Button kind="primary" onClick={() => onOrder({ change, kind: 'apply' })}>
             Apply
           </Button>
@@ -189,7 +229,7 @@ function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
 export const delayWords = (seconds: number): string =>
   seconds === 0
     ? 'This marketplace has no delay: the admin’s changes apply at once.'
-    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}.`;
+    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian 7 days later.`;
 
 /** The guardian and the delay. */
 export const guardRows = ({ guardian, admin_delay_seconds: delay }: Omit<PendingChanges, 'changes'>) =>

@@ -4,52 +4,21 @@ import { useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Card, Skeleton } from '../../parts/ui.tsx';
+import { Button, Card, Skeleton } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
 import { chainConfigQuery } from '../admin/chainConfig.ts';
+import { Pause } from './pause.tsx';
 
 /** The guardian's card; the admin has the same buttons among the settings. */
 export default function Guardian() {
   const { data, error, refetch } = useQuery(chainConfigQuery);
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   if (!data)
     return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-48" />;
-  const { opens_paused: isPaused, relay_authorities: authorities } = data.config;
   return (
     <Card className="grid gap-5">
-      <div>
-        <h2 className="flex items-center gap-2 font-semibold">
-          You are the guardian
-          <Badge tone={isPaused ? 'warn' : 'good'}>
-            {isPaused ? 'New executions paused' : 'New executions accepted'}
-          </Badge>
-        </h2>
-        <p className="mt-1 text-sm text-faint">
-          In an emergency, you can stop every new escrow at once. Open executions are still settled or refunded. Only
-          the admin can resume.
-        </p>
-      </div>
-      <div>
-        <Button kind="danger" disabled={isPaused} onClick={() => setOpen(true)}>
-          Pause executions
-        </Button>
-      </div>
-      <RelayAuthorities authorities={authorities} />
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title="Pause all new executions?"
-        about="Callers of every agent are refused until the admin resumes. Executions in progress end normally."
-        rows={[['New executions', 'accepted → paused']]}
-        confirm="Pause"
-        danger
-        work={({ marketplace, wallet, stopOpens }) => stopOpens(marketplace, wallet)}
-        onDone={() => {
-          notify('New executions are paused');
-          setOpen(false);
-        }}
-      />
+      <h2 className="font-semibold">You are the guardian</h2>
+      <Pause of="guardian" config={data.config} />
+      <RelayAuthorities authorities={data.config.relay_authorities} />
     </Card>
   );
 }
@@ -80,8 +49,8 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
         title="Remove this relay authority?"
         about={
           authorities.length === 1
-            ? 'It is the last one. Without it no execution can be settled, and another one can be added only after the delay. Open executions can still be refunded.'
-            : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay.'
+            ? 'It is the last one. Without it no execution can be settled, and another one can be added only after the delay. Open executions can still be refunded. All pending changes of settings are cancelled.'
+            : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay. All pending changes of settings are cancelled.'
         }
         rows={[['Relay authority', shorten(removed ?? '')]]}
         confirm="Sign and remove"

@@ -8,12 +8,12 @@ import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 export const GLOSSARY: Record<string, string> = {
   admin: 'The wallet that resolves disputes and verifies creators.',
   admin_delay_seconds:
-    'Seconds until an announced change of the terms can be applied, if it gives a key more rights or raises costs; 0: no delay.',
+    'Seconds until an announced change of the terms can be applied, if it gives a key more rights or raises costs; 0: no delay. A change of guardian waits 7 days longer.',
   after: 'The value after the change, in the same form as `before`.',
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null if this service does not have its description.",
   agents: 'At most `limit` agents.',
-  applicable_at: 'The time from which anyone can apply the change.',
+  applicable_at: 'The time from which anyone can apply the change, or the next admin accept it.',
   applicable_in_seconds: 'Seconds until the change can be applied, by the chain’s clock; 0 if that time has come.',
   archive: 'The archive’s address on-chain, base58.',
   'ExecutionFull.archive':
@@ -173,7 +173,7 @@ export const GLOSSARY: Record<string, string> = {
   result: 'The agent’s output; null until settled, and null if it failed.',
   result_hash: '`sha256:` and the hex SHA-256 of the result’s UTF-8 bytes, as committed on-chain.',
   proposed_at: 'When the admin announced the change.',
-  setting: 'The setting that changes. For `guardian` and `pending_admin`, null means nobody.',
+  setting: 'The setting that changes. For `guardian`, null means nobody.',
   settings: 'The settings that the change replaces.',
   unit: 'The unit of both values; null for a switch.',
   settle: 'The transaction that paid the creator; null if this service knows only the outcome.',

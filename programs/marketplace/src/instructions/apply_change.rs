@@ -1,4 +1,5 @@
-//! Applies a pending change that is due. Anyone may call it.
+//! Applies a pending change of settings or guardian that is due. Anyone may call it. A change of admin needs
+//! `accept_admin` instead.
 
 use anchor_lang::prelude::*;
 
@@ -28,9 +29,10 @@ pub struct ApplyChange<'info> {
 }
 
 impl ApplyChange<'_> {
-    /// The change is due; the constraints check the rest.
+    /// The change is due, and nobody cancelled it; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
-        self.change.require_due(Clock::get()?.unix_timestamp)
+        let now = Clock::get()?.unix_timestamp;
+        self.change.require_applicable(&self.config, now)
     }
 }
 
@@ -45,6 +47,5 @@ pub fn apply_change_handler(ctx: Context<ApplyChange>) -> Result<()> {
         settings: ConfigSettings::of(config),
         relay_authorities: config.used_relay_authorities().to_vec(),
         guardian: config.guardian,
-        pending_admin: config.pending_admin,
     })
 }

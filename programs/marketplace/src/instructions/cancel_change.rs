@@ -1,4 +1,4 @@
-//! Cancels a pending change, even one that is already due.
+//! Cancels a pending change, even one that is already due, and returns its rent.
 
 use anchor_lang::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::state::{Config, PendingChange};
 /// Accounts of `cancel_change`.
 #[derive(Accounts)]
 pub struct CancelChange<'info> {
-    /// The admin or the guardian.
+    /// The admin or the guardian, by the subject of the change; anyone if it can never be applied any more.
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
@@ -30,9 +30,11 @@ pub struct CancelChange<'info> {
 }
 
 impl CancelChange<'_> {
-    /// authority is the guardian or the admin; the constraints check the rest.
+    /// authority can cancel this change; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
-        self.config.require_guardian_or_admin(self.authority.key)
+        let now = Clock::get()?.unix_timestamp;
+        self.change
+            .require_cancellable(&self.config, self.authority.key, now)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::state::{CollateralTier, Config};
 pub struct InitializeConfigArgs {
     /// The key that changes settings, verifies creators and resolves disputes.
     pub admin: Pubkey,
-    /// The key that can pause opens, remove relay authorities and cancel pending changes; the zero key for none.
+    /// The key that can pause the marketplace, remove relay authorities and cancel pending changes; the zero key for none.
     pub guardian: Pubkey,
     /// The keys that can settle and refund, and open for API keys: 1 to 8 distinct keys.
     pub relay_authorities: Vec<Pubkey>,
@@ -117,14 +117,12 @@ pub fn initialize_config_handler(
     let accounts = ctx.accounts;
     let mut config = Box::new(Config {
         version: ACCOUNT_VERSION,
-        bump: CONFIG_BUMP,
-        treasury_bump: TREASURY_BUMP,
-        opens_paused: false,
+        admin_paused: false,
+        guardian_paused: false,
         fee_bps: args.fee_bps,
         tier_count: 0,
         relay_authority_count: 0,
         admin: args.admin,
-        pending_admin: Pubkey::default(),
         guardian: args.guardian,
         usdc_mint: accounts.usdc_mint.key(),
         min_price: args.min_price,
@@ -135,6 +133,8 @@ pub fn initialize_config_handler(
         longest_span_seconds: 0,
         exposure_multiple: args.exposure_multiple,
         admin_delay_seconds: args.admin_delay_seconds,
+        changes_valid_from: 0,
+        admin_since: 0,
         tiers: Default::default(),
         relay_authorities: Default::default(),
         reserved: [0; 64],
@@ -146,7 +146,7 @@ pub fn initialize_config_handler(
     create_state(
         &accounts.payer,
         &accounts.config,
-        &[CONFIG_SEED, &[config.bump]],
+        &[CONFIG_SEED, &[CONFIG_BUMP]],
         &*config,
     )?;
 
@@ -154,7 +154,7 @@ pub fn initialize_config_handler(
     create_token_account(
         &Funder::wallet(&accounts.payer),
         &accounts.treasury,
-        &[TREASURY_SEED, &[config.treasury_bump]],
+        &[TREASURY_SEED, &[TREASURY_BUMP]],
         &accounts.usdc_mint,
         &accounts.treasury,
         &accounts.token_program,

@@ -102,7 +102,7 @@ pub fn validate_open(
     listing: &AgentListing,
     caller: &Pubkey,
 ) -> Result<()> {
-    ensure!(!config.opens_paused, MarketplaceError::OpensPaused);
+    ensure!(!config.opens_paused(), MarketplaceError::OpensPaused);
     ensure!(
         listing.status == ListingStatus::Active,
         MarketplaceError::ListingNotActive

@@ -1,5 +1,5 @@
-//! Announces a change. It takes effect no sooner than `admin_delay_seconds` later. So a stolen admin
-//! key can be noticed, and the guardian can cancel the change, before it reaches anybody's money.
+//! Announces a change. It takes effect no sooner than `admin_delay_seconds` later. So a stolen admin key can be
+//! noticed, and the guardian can cancel the change, before it reaches anybody's money.
 
 use anchor_lang::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::errors::MarketplaceError;
 use crate::events::ChangeProposed;
 use crate::guard::fail;
 use crate::packing::emit;
-use crate::state::{Config, ConfigChange, PendingChange};
+use crate::state::{Config, ConfigChange, PendingChange, Subject};
 
 /// Arguments of `propose_change`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -38,8 +38,19 @@ pub struct ProposeChange<'info> {
 }
 
 impl ProposeChange<'_> {
-    /// The change would be sound if it were applied now.
+    /// The change has one subject, is not in the second in which all were cancelled, and would be sound if it were
+    /// applied now.
     pub fn validate(&self, args: &ProposeChangeArgs) -> Result<()> {
+        let subject = args.details.subject()?;
+        let now = Clock::get()?.unix_timestamp;
+        self.config.require_valid(subject, now)?;
+        if subject == Subject::Admin {
+            ensure!(
+                args.details.admin != Some(Pubkey::default()),
+                MarketplaceError::InvalidAuthority
+            );
+            return Ok(());
+        }
         let mut after = Box::new(Config::clone(&self.config));
         after.apply(&args.details)
     }
@@ -49,13 +60,14 @@ impl ProposeChange<'_> {
 pub fn propose_change_handler(ctx: Context<ProposeChange>, args: ProposeChangeArgs) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
+    let wait = accounts.config.wait_seconds(args.details.subject()?);
     let change = PendingChange {
         version: ACCOUNT_VERSION,
         bump: ctx.bumps.change,
         change_id: args.change_id,
         rent_sponsor: accounts.payer.key(),
         proposed_at: now,
-        due_at: now.saturating_add(accounts.config.admin_delay_seconds.into()),
+        due_at: now.saturating_add(wait),
         details: args.details,
     };
     let id = change.change_id.to_le_bytes();

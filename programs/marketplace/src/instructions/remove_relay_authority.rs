@@ -1,9 +1,10 @@
-//! Removes one relay authority immediately: the first response if its key may be stolen.
+//! Removes one relay authority immediately: the first response if its key may be stolen. It also cancels all pending
+//! changes of settings, because an earlier proposal could add the key again.
 
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::events::RelayAuthoritiesChanged;
+use crate::events::RelayAuthorityRemoved;
 use crate::packing::emit;
 use crate::state::Config;
 
@@ -36,9 +37,11 @@ pub fn remove_relay_authority_handler(
     args: RemoveRelayAuthorityArgs,
 ) -> Result<()> {
     let config = &mut ctx.accounts.config;
-    config.remove_relay_authority(&args.relay_authority)?;
-    emit(&RelayAuthoritiesChanged {
+    config.remove_relay_authority(&args.relay_authority, Clock::get()?.unix_timestamp)?;
+    emit(&RelayAuthorityRemoved {
         config: config.key(),
+        relay_authority: args.relay_authority,
         relay_authorities: config.used_relay_authorities().to_vec(),
+        changes_valid_from: config.changes_valid_from,
     })
 }

@@ -35,8 +35,10 @@ pub struct WithdrawTreasury<'info> {
 }
 
 impl WithdrawTreasury<'_> {
-    /// The treasury holds the amount; destination is another account and can receive; the constraints check the rest.
+    /// The guardian has not paused the treasury, which holds the amount; destination is another account and can receive.
+    /// The constraints check the rest.
     pub fn validate(&self, args: &WithdrawTreasuryArgs) -> Result<()> {
+        self.config.require_treasury_open()?;
         ensure!(
             args.amount > 0 && args.amount <= tokens::balance(&self.treasury),
             MarketplaceError::InvalidAmount
@@ -58,7 +60,7 @@ pub fn withdraw_treasury_handler(
     let accounts = ctx.accounts;
     let transfer = TokenTransfer {
         authority: accounts.treasury.to_account_info(),
-        seeds: &[TREASURY_SEED, &[accounts.config.treasury_bump]],
+        seeds: &[TREASURY_SEED, &[TREASURY_BUMP]],
         token_program: &accounts.token_program,
     };
     transfer.send(&accounts.treasury, &accounts.destination, args.amount)?;

@@ -20,8 +20,8 @@ pub struct CollateralTier {
 /// New values of settings. Absent fields keep their values.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettingsChange {
-    /// True pauses all new executions; settling and refunding go on.
-    pub opens_paused: Option<bool>,
+    /// True ends the guardian's pause. The admin's pause is no setting: `set_pause` changes it.
+    pub lift_guardian_pause: bool,
     /// The marketplace's fee, basis points.
     pub fee_bps: Option<u16>,
     /// Lowest price of a listing, base units.
@@ -49,12 +49,11 @@ pub struct SettingsChange {
 pub struct Config {
     /// Layout version, 1.
     pub version: u8,
-    /// Bump of this address.
-    pub bump: u8,
-    /// Bump of the treasury.
-    pub treasury_bump: u8,
-    /// True pauses all new executions; settling and refunding go on.
-    pub opens_paused: bool,
+    /// The admin's pause: true refuses all new executions. Settling and refunding go on.
+    pub admin_paused: bool,
+    /// The guardian's pause: true refuses all new executions and withdrawals from the treasury. The
+    /// guardian lifts it at once, and everybody else only by a change that has waited.
+    pub guardian_paused: bool,
     /// The marketplace's share of a settled price, 0 to 100 basis points.
     pub fee_bps: u16,
     /// How many of `tiers` are in use, 1 to 4.
@@ -63,9 +62,7 @@ pub struct Config {
     pub relay_authority_count: u8,
     /// The key that changes settings, verifies creators and resolves disputes.
     pub admin: Pubkey,
-    /// The key that can become admin by accepting; the zero key if none.
-    pub pending_admin: Pubkey,
-    /// The key that can pause opens, remove relay authorities and cancel pending changes; the zero key if none.
+    /// The key that can pause the marketplace, remove relay authorities and cancel pending changes; the zero key if none.
     pub guardian: Pubkey,
     /// The only settlement mint: six decimals, classic Token program. Never changes.
     pub usdc_mint: Pubkey,
@@ -85,6 +82,11 @@ pub struct Config {
     pub exposure_multiple: u32,
     /// Delay before a proposed change can be applied, seconds; only grows. 0 for no delay.
     pub admin_delay_seconds: u32,
+    /// Changes of settings proposed up to this time cannot be applied, unix seconds. Only grows.
+    pub changes_valid_from: i64,
+    /// When the admin accepted the role, unix seconds; 0 for the first one. Changes of admin or
+    /// guardian proposed up to this time cannot be applied.
+    pub admin_since: i64,
     /// Collateral tiers, strictly increasing in both fields; unused ones are zero.
     pub tiers: [CollateralTier; 4],
     /// Keys that can settle and refund any execution, and open for API keys. Each relay process
@@ -169,11 +171,13 @@ impl Config {
     }
 
     /// Remove one relay authority, even the last. Without any, nothing is settled, and nothing is opened for API keys.
-    pub fn remove_relay_authority(&mut self, key: &Pubkey) -> Result<()> {
+    /// All pending changes of settings are cancelled: one of them may add the key again.
+    pub fn remove_relay_authority(&mut self, key: &Pubkey, now: i64) -> Result<()> {
         ensure!(
             self.is_relay_authority(key),
             MarketplaceError::UnknownRelayAuthority
         );
+        self.changes_valid_from = now;
         let kept: Vec<Pubkey> = self
             .used_relay_authorities()
             .iter()
@@ -207,9 +211,36 @@ impl Config {
         Ok(())
     }
 
+    /// Set or lift the pause of each role that this key has. The guardian's pause also cancels all pending
+    /// changes of settings: one of them may lift it.
+    pub fn set_pause(&mut self, key: &Pubkey, is_paused: bool, now: i64) -> Result<()> {
+        self.require_guardian_or_admin(key)?;
+        if *key == self.admin {
+            self.admin_paused = is_paused;
+        }
+        if *key == self.guardian {
+            self.guardian_paused = is_paused;
+            if is_paused {
+                self.changes_valid_from = now;
+            }
+        }
+        Ok(())
+    }
+
+    /// True if new executions are refused.
+    pub fn opens_paused(&self) -> bool {
+        self.admin_paused || self.guardian_paused
+    }
+
+    /// Money can leave the treasury.
+    pub fn require_treasury_open(&self) -> Result<()> {
+        ensure!(!self.guardian_paused, MarketplaceError::TreasuryPaused);
+        Ok(())
+    }
+
     /// Apply the given settings, and check all settings.
     pub fn change_settings(&mut self, change: &SettingsChange) -> Result<()> {
-        set(&mut self.opens_paused, change.opens_paused);
+        self.guardian_paused &= !change.lift_guardian_pause;
         set(&mut self.fee_bps, change.fee_bps);
         set(&mut self.min_price, change.min_price);
         set(
@@ -248,7 +279,9 @@ impl Config {
                 multiple
             }
         }
-        after.fee_bps != self.fee_bps
+        self.guardian_paused && !after.guardian_paused
+            || after.admin_delay_seconds > self.admin_delay_seconds
+            || after.fee_bps != self.fee_bps
             || after.min_price != self.min_price
             || after.dispute_bond_lamports != self.dispute_bond_lamports
             || after.tiers != self.tiers
@@ -358,14 +391,12 @@ mod tests {
         let tier = |max_price, deposit| CollateralTier { max_price, deposit };
         Config {
             version: 1,
-            bump: 2,
-            treasury_bump: 3,
-            opens_paused: true,
+            admin_paused: false,
+            guardian_paused: true,
             fee_bps: 100,
             tier_count: 2,
             relay_authority_count: 2,
             admin: Pubkey::new_from_array([4; 32]),
-            pending_admin: Pubkey::new_from_array([5; 32]),
             guardian: Pubkey::new_from_array([9; 32]),
             usdc_mint: Pubkey::new_from_array([7; 32]),
             min_price: 10_000,
@@ -376,6 +407,8 @@ mod tests {
             longest_span_seconds: 263_400,
             exposure_multiple: 10,
             admin_delay_seconds: 86_400,
+            changes_valid_from: 20,
+            admin_since: 10,
             tiers: [tier(10_000, 11), tier(20_000, 12), tier(0, 0), tier(0, 0)],
             relay_authorities: authorities(&[6, 8]),
             reserved: [0; 64],
@@ -388,11 +421,10 @@ mod tests {
         config().try_serialize(&mut bytes).unwrap();
         let mut expected = [
             &DISCRIMINATOR[..],
-            &[1, 2, 3, 1],
+            &[1, 0, 1],
             &[100, 0],
             &[2, 2],
             &[4; 32],
-            &[5; 32],
             &[9; 32],
             &[7; 32],
         ]
@@ -402,6 +434,9 @@ mod tests {
         }
         for number in [259_200u32, 600, 3_600, 263_400, 10, 86_400] {
             expected.extend(number.to_le_bytes());
+        }
+        for time in [20i64, 10] {
+            expected.extend(time.to_le_bytes());
         }
         for number in [10_000u64, 11, 20_000, 12, 0, 0, 0, 0] {
             expected.extend(number.to_le_bytes());
@@ -452,11 +487,13 @@ mod tests {
         assert!(config.add_relay_authorities(&[key(8), key(3)]).is_ok());
         assert_eq!(config.used_relay_authorities(), [key(6), key(8), key(3)]);
         for fill in [8, 6, 3] {
-            assert!(config.remove_relay_authority(&key(fill)).is_ok());
+            let now = 100 + i64::from(fill);
+            assert!(config.remove_relay_authority(&key(fill), now).is_ok());
             assert_eq!(
-                config.remove_relay_authority(&key(fill)),
+                config.remove_relay_authority(&key(fill), 200),
                 Err(fail(MarketplaceError::UnknownRelayAuthority))
             );
+            assert_eq!(config.changes_valid_from, now);
         }
         assert_eq!(config.relay_authorities, [Pubkey::default(); 8]);
         assert!(config.add_relay_authorities(&[key(1)]).is_ok());
@@ -466,7 +503,9 @@ mod tests {
     #[test]
     fn what_takes_protection_away_widens() {
         type Edit = fn(&mut Config);
-        let widening: [Edit; 8] = [
+        let widening: [Edit; 10] = [
+            |it| it.admin_delay_seconds += 1,
+            |it| it.guardian_paused = false,
             |it| it.fee_bps = 99,
             |it| it.min_price = 10_001,
             |it| it.dispute_bond_lamports = 8,
@@ -476,13 +515,12 @@ mod tests {
             |it| it.exposure_multiple = 11,
             |it| it.exposure_multiple = 0,
         ];
-        let narrowing: [Edit; 6] = [
-            |it| it.opens_paused = false,
+        let narrowing: [Edit; 5] = [
+            |it| it.admin_paused = false,
             |it| it.dispute_window_seconds += 1,
             |it| it.exposure_multiple = 9,
             |it| it.refund_grace_seconds = 300,
             |it| it.max_timeout_seconds = 60,
-            |it| it.admin_delay_seconds += 1,
         ];
         for (edits, is_widened) in [(&widening[..], true), (&narrowing[..], false)] {
             for edit in edits {
@@ -494,6 +532,32 @@ mod tests {
         let mut unlimited = config();
         unlimited.exposure_multiple = 0;
         assert!(!unlimited.is_widened_by(&config()), "a first limit narrows");
+    }
+
+    #[test]
+    fn each_role_sets_and_lifts_only_its_own_pause() {
+        let key = |fill: u8| Pubkey::new_from_array([fill; 32]);
+        let (admin, guardian) = (key(4), key(9));
+        let mut config = config();
+        assert!(config.set_pause(&admin, true, 21).is_ok());
+        assert!(config.set_pause(&admin, false, 22).is_ok());
+        assert!(config.opens_paused() && config.require_treasury_open().is_err());
+        assert!(config.set_pause(&guardian, false, 23).is_ok());
+        assert!(!config.opens_paused());
+        assert!(config.set_pause(&admin, true, 24).is_ok());
+        assert!(config.set_pause(&guardian, false, 25).is_ok());
+        assert!(config.opens_paused() && config.require_treasury_open().is_ok());
+        assert_eq!(config.changes_valid_from, 20);
+        config.guardian = admin;
+        assert!(config.set_pause(&admin, false, 26).is_ok());
+        assert!(!config.opens_paused());
+        assert!(config.set_pause(&admin, true, 27).is_ok());
+        assert!(config.admin_paused && config.guardian_paused);
+        assert_eq!(config.changes_valid_from, 27);
+        assert_eq!(
+            config.set_pause(&guardian, false, 28),
+            Err(fail(MarketplaceError::NotGuardianOrAdmin))
+        );
     }
 
     #[test]

@@ -7,8 +7,9 @@ import { frozenOrGone } from './token.ts';
 export const CONFIG = text(program.findConfig());
 export const TREASURY = text(program.findTreasury());
 export const NOBODY = '11111111111111111111111111111111';
-/** How long a change that is due can be applied. */
+/** How long a change that is due can be applied, and how much longer a change of guardian waits. */
 export const CHANGE_SECONDS = 604_800n;
+const GUARDIAN_SECONDS = 604_800;
 export const ZERO_HASH = '00'.repeat(32);
 
 export type Config = StateOf<'Config'>;
@@ -78,7 +79,8 @@ export function initializeConfig(
   const { feeBps, minPrice, disputeBondLamports, disputeWindowSeconds } = input;
   const { refundGraceSeconds, maxTimeoutSeconds, exposureMultiple, adminDelaySeconds } = input;
   const made = {
-    ...{ version: 1, bump: 0, treasuryBump: 0, opensPaused: false, pendingAdmin: NOBODY, longestSpanSeconds: 0 },
+    ...{ version: 1, adminPaused: false, guardianPaused: false, longestSpanSeconds: 0 },
+    ...{ changesValidFrom: 0n, adminSince: 0n },
     ...{ feeBps, minPrice, disputeBondLamports, disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds },
     ...{ guardian: text(input.guardian), adminDelaySeconds },
     ...{ admin, usdcMint: text(input.usdcMint), exposureMultiple, reserved: '00'.repeat(64) },
@@ -98,10 +100,11 @@ function demandAdmin(ledger: Ledger, admin: Address): Config {
 
 /** The settings after a change. Refuses values out of bounds. */
 function changed(before: Config, change: program.SettingsChange): Config {
-  const { tiers, ...changes } = change;
+  const { tiers, liftGuardianPause, ...changes } = change;
   const given = Object.entries(changes).filter(([, value]) => value !== null);
   const after: Config = { ...before, ...Object.fromEntries(given) };
   demand(after.adminDelaySeconds >= before.adminDelaySeconds, 'AdminDelayOutOfBounds');
+  after.guardianPaused &&= !liftGuardianPause;
   if (tiers) {
     after.tiers = padded(tiers);
     after.tierCount = tiers.length;
@@ -125,7 +128,12 @@ function isWidened(before: Config, after: Config): boolean {
   });
   const limit = ({ exposureMultiple }: Config) => exposureMultiple || Number.POSITIVE_INFINITY;
   return (
-    !same || !sameTiers || after.disputeWindowSeconds < before.disputeWindowSeconds || limit(after) > limit(before)
+    after.adminDelaySeconds > before.adminDelaySeconds ||
+    (before.guardianPaused && !after.guardianPaused) ||
+    !same ||
+    !sameTiers ||
+    after.disputeWindowSeconds < before.disputeWindowSeconds ||
+    limit(after) > limit(before)
   );
 }
 
@@ -140,7 +148,7 @@ export function updateConfig(ledger: Ledger, input: program.UpdateConfigInput): 
 type Details = StateOf<'PendingChange'>['details'];
 
 const NO_SETTINGS: Details['settings'] = {
-  ...{ opensPaused: null, feeBps: null, minPrice: null, disputeBondLamports: null, disputeWindowSeconds: null },
+  ...{ liftGuardianPause: false, feeBps: null, minPrice: null, disputeBondLamports: null, disputeWindowSeconds: null },
   ...{
     refundGraceSeconds: null,
     maxTimeoutSeconds: null,
@@ -150,44 +158,81 @@ const NO_SETTINGS: Details['settings'] = {
   },
 };
 
+/** What a change is about. A change of admin or guardian holds nothing else. */
+function subjectOf({ settings, addedRelayAuthorities, guardian, admin }: Details): 'settings' | 'guardian' | 'admin' {
+  if (guardian === null && admin === null) return 'settings';
+  const given = Object.values(settings).some((value) => value !== null && value !== false);
+  const isMixed = (guardian !== null && admin !== null) || given || addedRelayAuthorities.length > 0;
+  demand(!isMixed, 'MixedChange');
+  return guardian === null ? 'admin' : 'guardian';
+}
+
+/** Changes that were proposed up to this time are cancelled. */
+const cancelledUntil = (settings: Config, details: Details): bigint =>
+  subjectOf(details) === 'settings' ? settings.changesValidFrom : settings.adminSince;
+
 /** The config after a pending change is applied. */
 function applied(before: Config, details: Details): Config {
+  demand(details.admin === null, 'AdminMustAccept');
   const after = changed(before, details.settings as program.SettingsChange);
   const relays = relaysOf(before);
   const added = details.addedRelayAuthorities.filter((relay) => !relays.includes(relay));
   if (details.addedRelayAuthorities.length > 0) Object.assign(after, withRelays([...relays, ...added].map(key)));
-  const { guardian, pendingAdmin } = details;
-  return { ...after, guardian: guardian ?? before.guardian, pendingAdmin: pendingAdmin ?? before.pendingAdmin };
+  return { ...after, guardian: details.guardian ?? before.guardian };
 }
 
 export function proposeChange(ledger: Ledger, input: program.ProposeChangeInput): void {
   const before = demandAdmin(ledger, text(input.admin));
-  const { changeId, guardian, pendingAdmin } = input;
+  const { changeId, guardian, nextAdmin } = input;
   const details: Details = {
     settings: { ...NO_SETTINGS, ...input.settings },
     addedRelayAuthorities: (input.addedRelayAuthorities ?? []).map(text),
     guardian: guardian ? text(guardian) : null,
-    pendingAdmin: pendingAdmin ? text(pendingAdmin) : null,
+    admin: nextAdmin ? text(nextAdmin) : null,
   };
-  applied(before, details);
   const [rentSponsor, proposedAt] = [text(input.payer), ledger.now];
-  const dueAt = proposedAt + BigInt(before.adminDelaySeconds);
+  demand(proposedAt > cancelledUntil(before, details), 'ChangeInvalidated');
+  if (nextAdmin) demand(details.admin !== NOBODY, 'InvalidAuthority');
+  else applied(before, details);
+  const delay = before.adminDelaySeconds;
+  const dueAt = proposedAt + BigInt(guardian && delay > 0 ? delay + GUARDIAN_SECONDS : delay);
   const made = { version: 1, bump: 0, changeId, rentSponsor, proposedAt, dueAt, details };
   ledger.create('PendingChange', text(program.findChange(changeId)), rentSponsor, made);
 }
 
 export function applyChange(ledger: Ledger, input: program.ApplyChangeInput): void {
-  const { address, rentSponsor, dueAt, details } = waiting(ledger, input);
+  const change = waiting(ledger, input);
+  demandApplicable(ledger, change);
+  ledger.change('Config', CONFIG, applied(config(ledger), change.details));
+  ledger.close(change.address, change.rentSponsor);
+}
+
+type Change = StateOf<'PendingChange'>;
+
+function demandApplicable(ledger: Ledger, { details, proposedAt, dueAt }: Change): void {
+  demand(proposedAt > cancelledUntil(config(ledger), details), 'ChangeInvalidated');
   demand(ledger.now >= dueAt, 'ChangeNotDue');
   demand(ledger.now < dueAt + CHANGE_SECONDS, 'ChangeExpired');
-  ledger.change('Config', CONFIG, applied(config(ledger), details));
-  ledger.close(address, rentSponsor);
 }
 
 export function cancelChange(ledger: Ledger, input: Parameters<typeof program.cancelChange>[0]): void {
-  const { address, rentSponsor } = waiting(ledger, input);
-  demandGuardian(ledger, input.authority);
+  const { address, rentSponsor, details, proposedAt, dueAt } = waiting(ledger, input);
+  const settings = config(ledger);
+  const isOver = ledger.now >= dueAt + CHANGE_SECONDS || proposedAt <= cancelledUntil(settings, details);
+  if (!isOver) demandCanceller(ledger, subjectOf(details), input.authority);
   ledger.close(address, rentSponsor);
+}
+
+function demandCanceller(ledger: Ledger, subject: ReturnType<typeof subjectOf>, authority: PublicKey): void {
+  const { admin, guardian } = config(ledger);
+  if (subject === 'settings') demandGuardian(ledger, authority);
+  else if (subject === 'admin' && guardian !== NOBODY) demand(guardian === text(authority), 'NotGuardian');
+  else demand(admin === text(authority), 'NotAdmin');
+}
+
+export function cancelAllChanges(ledger: Ledger, { authority }: { authority: PublicKey }): void {
+  demandGuardian(ledger, authority);
+  ledger.change('Config', CONFIG, { changesValidFrom: ledger.now });
 }
 
 function waiting(ledger: Ledger, { changeId, rentSponsor }: program.ApplyChangeInput) {
@@ -203,9 +248,11 @@ function demandGuardian(ledger: Ledger, authority: PublicKey): Config {
   return settings;
 }
 
-export function pauseOpens(ledger: Ledger, { authority }: { authority: PublicKey }): void {
-  demandGuardian(ledger, authority);
-  ledger.change('Config', CONFIG, { opensPaused: true });
+export function setPause(ledger: Ledger, { authority, isPaused }: program.SetPauseInput): void {
+  const { admin, guardian } = demandGuardian(ledger, authority);
+  if (admin === text(authority)) ledger.change('Config', CONFIG, { adminPaused: isPaused });
+  if (guardian !== text(authority)) return;
+  ledger.change('Config', CONFIG, { guardianPaused: isPaused, ...(isPaused && { changesValidFrom: ledger.now }) });
 }
 
 export function removeRelayAuthority(ledger: Ledger, input: program.RemoveRelayAuthorityInput): void {
@@ -214,33 +261,21 @@ export function removeRelayAuthority(ledger: Ledger, input: program.RemoveRelayA
   demand(relays.includes(removed), 'UnknownRelayAuthority');
   const kept = relays.filter((relay) => relay !== removed);
   const unused = Array.from({ length: MOST_RELAYS - kept.length }, () => NOBODY);
-  ledger.change('Config', CONFIG, { relayAuthorities: [...kept, ...unused], relayAuthorityCount: kept.length });
+  const left = { relayAuthorities: [...kept, ...unused], relayAuthorityCount: kept.length };
+  ledger.change('Config', CONFIG, { ...left, changesValidFrom: ledger.now });
 }
 
-export function proposeAdmin(ledger: Ledger, input: program.ProposeAdminInput): void {
-  const pendingAdmin = text(input.pendingAdmin);
-  mayBe(demandAdmin(ledger, text(input.admin)), pendingAdmin !== NOBODY);
-  ledger.change('Config', CONFIG, { pendingAdmin });
-}
-
-export function acceptAdmin(ledger: Ledger, input: { pendingAdmin: program.ProposeAdminInput['pendingAdmin'] }): void {
-  const admin = text(input.pendingAdmin);
-  demand(config(ledger).pendingAdmin === admin, 'NotPendingAdmin');
-  ledger.change('Config', CONFIG, { admin, pendingAdmin: NOBODY });
-}
-
-export function setRelayAuthorities(ledger: Ledger, input: program.SetRelayAuthoritiesInput): void {
-  const before = demandAdmin(ledger, text(input.admin));
-  const present = relaysOf(before);
-  mayBe(
-    before,
-    input.relayAuthorities.some((relay) => !present.includes(text(relay))),
-  );
-  ledger.change('Config', CONFIG, withRelays(input.relayAuthorities));
+export function acceptAdmin(ledger: Ledger, input: Parameters<typeof program.acceptAdmin>[0]): void {
+  const change = waiting(ledger, input);
+  const admin = text(input.nextAdmin);
+  demand(change.details.admin === admin, 'NotNextAdmin');
+  demandApplicable(ledger, change);
+  ledger.change('Config', CONFIG, { admin, adminSince: ledger.now, changesValidFrom: ledger.now });
+  ledger.close(change.address, change.rentSponsor);
 }
 
 export function withdrawTreasury(ledger: Ledger, input: program.WithdrawTreasuryInput): void {
-  demandAdmin(ledger, text(input.admin));
+  demand(!demandAdmin(ledger, text(input.admin)).guardianPaused, 'TreasuryPaused');
   const destination = text(input.destination);
   demand(input.amount > 0n && input.amount <= ledger.token(TREASURY).amount, 'InvalidAmount');
   demand(destination !== TREASURY && !frozenOrGone(ledger, destination), 'DestinationUnusable');

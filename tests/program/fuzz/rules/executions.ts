@@ -52,7 +52,7 @@ interface Opening {
 function demandTerms(ledger: Ledger, opening: Opening, listing: Listing): void {
   const { terms } = opening;
   const settings = config(ledger);
-  demand(!settings.opensPaused, 'OpensPaused');
+  demand(!settings.adminPaused && !settings.guardianPaused, 'OpensPaused');
   demand(listing.status === 'active', 'ListingNotActive');
   demand(listing.price <= terms.maxPrice, 'PriceAboveMax');
   demand(listing.listingVersion === terms.listingVersion, 'ListingVersionMismatch');

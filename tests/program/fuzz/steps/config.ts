@@ -46,7 +46,6 @@ const CHOICES = {
 
 const [relayA, relayB] = RELAYS as [PublicKey, PublicKey];
 const RELAY_CHOICES = [[relayA, relayB], [relayA], [relayB], RELAYS.slice(1)];
-const RELAY_FAULTS = [[], [ZERO_KEY], [relayA, relayB, relayA], RELAYS];
 
 const FAULTS = {
   feeBps: 101,
@@ -86,11 +85,7 @@ function someAdmin(ledger: Ledger, draw: Draw) {
 }
 
 export const updateConfig: Planner = ({ ledger }, draw) => {
-  const settings = rules.config(ledger);
-  const input: program.UpdateConfigInput = { admin: someAdmin(ledger, draw) };
-  // Pauses end soon, because most steps fail while they last.
-  if (settings.opensPaused) input.opensPaused = false;
-  else if (draw.maybe(15)) input.opensPaused = true;
+  const input: program.UpdateConfigInput = { admin: someAdmin(ledger, draw), liftGuardianPause: draw.maybe(50) };
   for (let change = 0; change < 2; change += 1) {
     const name = draw.of(SETTINGS);
     const fault = draw.fault('out of bounds') !== 'none' && name !== 'exposureMultiple';
@@ -104,24 +99,33 @@ export const updateConfig: Planner = ({ ledger }, draw) => {
 /** A few ids, so that some are already used. */
 const CHANGE_IDS = [1n, 2n, 3n];
 
-export const proposeChange: Planner = ({ ledger }, draw) => {
+/** Settings, an admin or a guardian; rarely two of them. */
+function subject(draw: Draw): Omit<program.ProposeChangeInput, 'admin' | 'payer' | 'changeId'> {
+  const admin = () => ({ nextAdmin: draw.maybe(95) ? draw.of(ADMINS) : ZERO_KEY });
+  const guardian = () => ({ guardian: draw.of([GUARDIAN, STRANGER, ZERO_KEY]) });
+  if (draw.maybe(25)) return admin();
+  if (draw.maybe(20)) return guardian();
   const name = draw.of(SETTINGS);
+  const isFaulty = draw.fault('bounds') !== 'none' && name !== 'exposureMultiple';
+  return {
+    settings: {
+      [name]: isFaulty ? FAULTS[name] : draw.of(CHOICES[name] as readonly unknown[]),
+      liftGuardianPause: draw.maybe(30),
+    },
+    ...(draw.maybe(30) && {
+      addedRelayAuthorities: draw.of([RELAYS.slice(0, 2), RELAYS.slice(3, 5), RELAYS, [ZERO_KEY]]),
+    }),
+    ...(draw.fault('mixed') !== 'none' && (draw.maybe(50) ? admin() : guardian())),
+  };
+}
+
+export const proposeChange: Planner = ({ ledger }, draw) => {
   const free = CHANGE_IDS.filter((id) => !ledger.find('PendingChange', text(program.findChange(id))));
   const input: program.ProposeChangeInput = {
     admin: someAdmin(ledger, draw),
     payer: SPONSOR,
     changeId: draw.of(free.length > 0 && draw.fault('taken') === 'none' ? free : CHANGE_IDS),
-    settings: {
-      [name]:
-        draw.fault('bounds') === 'none' || name === 'exposureMultiple'
-          ? draw.of(CHOICES[name] as readonly unknown[])
-          : FAULTS[name],
-    },
-    ...(draw.maybe(30) && {
-      addedRelayAuthorities: draw.of([RELAYS.slice(0, 2), RELAYS.slice(3, 5), RELAYS, [ZERO_KEY]]),
-    }),
-    ...(draw.maybe(20) && { guardian: draw.of([GUARDIAN, STRANGER, ZERO_KEY]) }),
-    ...(draw.maybe(20) && { pendingAdmin: draw.of([...ADMINS, ZERO_KEY]) }),
+    ...subject(draw),
   };
   return plan('propose_change', 'ChangeProposed', program.proposeChange(input), (target) =>
     rules.proposeChange(target, input),
@@ -165,9 +169,20 @@ export const cancelChange: Planner = (scene, draw) => {
   );
 };
 
-export const pauseOpens: Planner = ({ ledger }, draw) => {
+export const cancelAllChanges: Planner = ({ ledger }, draw) => {
   const input = { authority: someGuardian(ledger, draw) };
-  return plan('pause_opens', 'ConfigUpdated', program.pauseOpens(input), (target) => rules.pauseOpens(target, input));
+  return plan('cancel_all_changes', 'ChangesCancelled', program.cancelAllChanges(input), (target) =>
+    rules.cancelAllChanges(target, input),
+  );
+};
+
+export const setPause: Planner = ({ ledger }, draw) => {
+  const { admin, guardian, adminPaused, guardianPaused } = rules.config(ledger);
+  // Pauses end soon, because most steps fail while they last.
+  const canLift = guardianPaused && guardian !== rules.NOBODY ? key(guardian) : key(admin);
+  const isPaused = adminPaused || guardianPaused ? draw.maybe(10) : draw.maybe(30);
+  const input = { authority: draw.maybe(70) ? canLift : someGuardian(ledger, draw), isPaused };
+  return plan('set_pause', 'ConfigUpdated', program.setPause(input), (target) => rules.setPause(target, input));
 };
 
 export const removeRelayAuthority: Planner = ({ ledger }, draw) => {
@@ -176,32 +191,19 @@ export const removeRelayAuthority: Planner = ({ ledger }, draw) => {
   // The last relay is rarely removed, because most steps fail without one.
   const removable = last !== undefined && (relays.length > 1 || draw.maybe(10)) ? key(last) : STRANGER;
   const input = { authority: someGuardian(ledger, draw), relayAuthority: removable };
-  return plan('remove_relay_authority', 'RelayAuthoritiesChanged', program.removeRelayAuthority(input), (target) =>
+  return plan('remove_relay_authority', 'RelayAuthorityRemoved', program.removeRelayAuthority(input), (target) =>
     rules.removeRelayAuthority(target, input),
   );
 };
 
-export const proposeAdmin: Planner = ({ ledger }, draw) => {
-  const input = { admin: someAdmin(ledger, draw), pendingAdmin: draw.of([...ADMINS, ZERO_KEY]) };
-  return plan('propose_admin', 'AdminProposed', program.proposeAdmin(input), (target) =>
-    rules.proposeAdmin(target, input),
-  );
-};
-
 export const acceptAdmin: Planner = (scene, draw) => {
-  const { pendingAdmin } = rules.config(scene.ledger);
-  if (pendingAdmin === rules.NOBODY && draw.maybe(80)) return proposeAdmin(scene, draw);
-  const proposed = pendingAdmin !== rules.NOBODY && draw.fault('other') === 'none';
-  const input = { pendingAdmin: proposed ? key(pendingAdmin) : draw.of([STRANGER, ...ADMINS]) };
+  const change = someChange(scene.ledger, draw);
+  if (!change) return proposeChange(scene, draw);
+  const { details } = scene.ledger.state('PendingChange', text(program.findChange(change.changeId)));
+  if (details.admin === null && draw.maybe(80)) return applyChange(scene, draw);
+  const isProposed = details.admin !== null && details.admin !== rules.NOBODY && draw.fault('other') === 'none';
+  const input = { ...change, nextAdmin: isProposed ? key(details.admin!) : draw.of([STRANGER, ...ADMINS]) };
   return plan('accept_admin', 'AdminChanged', program.acceptAdmin(input), (target) => rules.acceptAdmin(target, input));
-};
-
-export const setRelayAuthorities: Planner = ({ ledger }, draw) => {
-  const relayAuthorities = draw.fault('unsound') === 'none' ? draw.of(RELAY_CHOICES) : draw.of(RELAY_FAULTS);
-  const input = { admin: someAdmin(ledger, draw), relayAuthorities };
-  return plan('set_relay_authorities', 'RelayAuthoritiesChanged', program.setRelayAuthorities(input), (target) =>
-    rules.setRelayAuthorities(target, input),
-  );
 };
 
 export const withdrawTreasury: Planner = ({ ledger }, draw): Plan => {
