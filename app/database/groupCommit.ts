@@ -16,11 +16,12 @@ export interface Written {
 export interface GroupCommit {
   /**
    * Resolves once this write and all earlier ones are on disk. A write that breaks a rule of the tables does not affect
-   * others. If the disk fails, the whole group is undone and rejected.
+   * others. If the disk fails, the whole group is undone and rejected. `more` is written with it, all or none; the
+   * result is that of `query`.
    */
-  intend(query: CompiledQuery): Promise<Written>;
+  intend(query: CompiledQuery, ...more: CompiledQuery[]): Promise<Written>;
   /** Resolves once it is written; a power cut may lose it. */
-  note(query: CompiledQuery): Promise<Written>;
+  note(query: CompiledQuery, ...more: CompiledQuery[]): Promise<Written>;
   /**
    * Runs several writes, all or none, while it holds these locks exclusively. SQLite has one writer, so there it needs
    * no locks. With `isDurable` the writes are on disk, like an intent.
@@ -121,8 +122,8 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   }
 
   return {
-    intend: async (query) => (await write({ queries: [query], isDurable: true, isIntent: true }))[0]!,
-    note: async (query) => (await write({ queries: [query], isDurable: false, isIntent: false }))[0]!,
+    intend: async (...queries) => (await write({ queries, isDurable: true, isIntent: true }))[0]!,
+    note: async (...queries) => (await write({ queries, isDurable: false, isIntent: false }))[0]!,
     alone: (_locks, queries, isDurable = false) => write({ queries, isDurable, isIntent: false }),
     commits: () => commits,
   };

@@ -169,39 +169,50 @@ async function runOn(on: pg.Pool | pg.PoolClient, { sql, parameters }: CompiledQ
 }
 
 /**
- * Writes of a journal. An intent is one statement that waits for the disk; PostgreSQL combines the intents of all
- * connections into one fsync. A note does not wait. The log is ordered, so the next intent makes it durable.
+ * Writes of a journal. An intent waits for the disk; PostgreSQL combines the intents of all connections into one fsync. A
+ * note does not wait. The log is ordered, so the next intent makes it durable.
  */
 export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking = notes): GroupCommit {
   let commits = 0;
+  const write = async (pool: pg.Pool, [query, ...more]: readonly CompiledQuery[]): Promise<Written> =>
+    more.length === 0 ? runOn(pool, query!) : (await runTogether(pool, 'BEGIN', [], [query!, ...more]))[0]!;
   return {
-    async intend(query) {
-      const written = await runOn(intents, query);
+    async intend(...queries) {
+      const written = await write(intents, queries);
       commits += 1;
       return written;
     },
-    note: (query) => runOn(notes, query),
-    async alone(locks, queries, isDurable = false) {
-      const client = await locking.connect();
-      let broken = false;
-      try {
-        await client.query(isDurable ? BEGIN_DURABLY : BEGIN_HOLDING);
-        for (const lock of locks) await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(lock)]);
-        const written: Written[] = [];
-        for (const query of queries) written.push(await runOn(client, query));
-        await client.query('COMMIT');
-        return written;
-      } catch (error) {
-        await client.query('ROLLBACK').catch(() => {
-          broken = true;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    note: (...queries) => write(notes, queries),
+    alone: (locks, queries, isDurable = false) =>
+      runTogether(locking, isDurable ? BEGIN_DURABLY : BEGIN_HOLDING, locks, queries),
     commits: () => commits,
   };
+}
+
+/** Runs the statements in one transaction that holds the locks. */
+async function runTogether(
+  pool: pg.Pool,
+  begin: string,
+  locks: readonly string[],
+  queries: readonly CompiledQuery[],
+): Promise<Written[]> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    await client.query(begin);
+    for (const lock of locks) await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(lock)]);
+    const written: Written[] = [];
+    for (const query of queries) written.push(await runOn(client, query));
+    await client.query('COMMIT');
+    return written;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {
+      broken = true;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
 }
 
 /** The number of an advisory lock. If two names collide by chance, they only share a lock. */

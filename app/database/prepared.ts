@@ -2,29 +2,43 @@
  * Caches statements with constant text: building and compiling a long one takes several times as long as running it in
  * SQLite. Use it only for the journal's statements that every call runs.
  */
-import type { Compilable, CompiledQuery } from 'kysely';
+import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
+
+/** A parameter for each value, by its name. A statement may use them in any order, and any number of times. */
+export type Named<Values> = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> };
 
 export interface Prepared {
   /**
-   * The named query with these values, in the order of its text. The name must identify everything that the text
-   * depends on.
+   * The statement of this name with these values. The name must identify everything that the text depends on, except for
+   * the values.
    */
-  compile<Row>(name: string, values: readonly unknown[], build: () => Compilable<Row>): CompiledQuery<Row>;
+  compile<Row, Values extends object>(
+    name: string,
+    values: Values,
+    build: (named: Named<Values>) => Compilable<Row>,
+  ): CompiledQuery<Row>;
 }
 
-/** Throws at the first use of a name if the values are not in the order of the text. */
+/** Stands for a value in a compiled statement. */
+class Parameter {
+  constructor(readonly name: string) {}
+}
+
 export function createPrepared(): Prepared {
   const kept = new Map<string, CompiledQuery>();
   return {
-    compile<Row>(name: string, values: readonly unknown[], build: () => Compilable<Row>): CompiledQuery<Row> {
-      const known = kept.get(name) as CompiledQuery<Row> | undefined;
-      if (known) return { ...known, parameters: values };
-      const query = build().compile();
-      const isInOrder =
-        query.parameters.length === values.length && query.parameters.every((value, at) => value === values[at]);
-      if (!isInOrder) throw new Error(`the values of ${name} are not in the order of its text: ${query.sql}`);
+    compile<Row, Values extends object>(
+      name: string,
+      values: Values,
+      build: (named: Named<Values>) => Compilable<Row>,
+    ): CompiledQuery<Row> {
+      const query = kept.get(name) ?? build(namesOf(values)).compile();
       kept.set(name, query);
-      return query;
+      const given = (one: unknown) => (one instanceof Parameter ? values[one.name as keyof Values] : one);
+      return { ...(query as CompiledQuery<Row>), parameters: query.parameters.map(given) };
     },
   };
 }
+
+const namesOf = <Values extends object>(values: Values) =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, sql`${new Parameter(name)}`])) as Named<Values>;

@@ -22,9 +22,6 @@ CREATE TABLE executions (
     'settled', 'refunded', 'returned', 'void', 'parked')),
   created_ms BIGINT NOT NULL,
   accepted_at BIGINT NOT NULL,
-  open_transaction BYTEA,
-  open_signature TEXT COLLATE "C",
-  open_last_valid_height BIGINT,
   open_before BIGINT,
   opened_at BIGINT,
   deadline BIGINT,
@@ -32,12 +29,6 @@ CREATE TABLE executions (
   fee_bps BIGINT,
   dispatched_ms BIGINT,
   execution_time_ms BIGINT,
-  settle_transaction BYTEA,
-  settle_signature TEXT COLLATE "C",
-  settle_last_valid_height BIGINT,
-  refund_transaction BYTEA,
-  refund_signature TEXT COLLATE "C",
-  refund_last_valid_height BIGINT,
   refund_reason BIGINT,
   refund_state TEXT COLLATE "C" CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
   settled_at BIGINT,
@@ -47,9 +38,7 @@ CREATE TABLE executions (
   error_message TEXT COLLATE "C",
   rebuilds BIGINT NOT NULL DEFAULT 0,
   fingerprint TEXT COLLATE "C",
-  fees BIGINT NOT NULL DEFAULT 0,
   lease_owner TEXT COLLATE "C",
-  reopens BIGINT NOT NULL DEFAULT 0,
   is_final BIGINT NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
   lost_fees BIGINT NOT NULL DEFAULT 0,
   account_fees BIGINT NOT NULL DEFAULT 0,
@@ -62,7 +51,6 @@ CREATE TABLE executions (
   trials BIGINT NOT NULL DEFAULT 0,
   record_lent BIGINT NOT NULL DEFAULT 0,
   escrow_lent BIGINT NOT NULL DEFAULT 0,
-  open_fee BIGINT NOT NULL DEFAULT 0,
   may_burn_lamports BIGINT NOT NULL DEFAULT 0,
   tank_lamports BIGINT NOT NULL DEFAULT 0,
   opened_slot BIGINT,
@@ -72,12 +60,8 @@ CREATE TABLE executions (
   names_payer BIGINT NOT NULL DEFAULT 0 CHECK (names_payer IN (0, 1)),
   service_fee BIGINT NOT NULL DEFAULT 0,
   payment_id TEXT COLLATE "C",
-  deposit_transaction BYTEA,
-  deposit_signature TEXT COLLATE "C",
-  deposit_last_valid_height BIGINT,
-  pay_transaction BYTEA,
-  pay_signature TEXT COLLATE "C",
-  pay_last_valid_height BIGINT
+  payment BYTEA,
+  payment_last_valid_height BIGINT
 );
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
@@ -152,6 +136,18 @@ CREATE TABLE results (
 ALTER TABLE results ALTER COLUMN result SET STORAGE EXTERNAL;
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
+
+CREATE TABLE transactions (
+  execution_id TEXT COLLATE "C" NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('deposit', 'pay', 'open', 'settle', 'refund', 'return')),
+  attempt BIGINT NOT NULL,
+  signature TEXT COLLATE "C" NOT NULL,
+  last_valid_height BIGINT NOT NULL,
+  fee BIGINT NOT NULL,
+  outcome TEXT COLLATE "C" CHECK (outcome IN ('landed', 'failed', 'expired')),
+  bytes BYTEA NOT NULL,
+  PRIMARY KEY (execution_id, kind, attempt)
+);
 
 CREATE TABLE api_keys (
   key_hash TEXT COLLATE "C" PRIMARY KEY,

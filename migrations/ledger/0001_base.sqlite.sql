@@ -25,9 +25,6 @@ CREATE TABLE executions (
     'settled', 'refunded', 'returned', 'void', 'parked')),
   created_ms INTEGER NOT NULL,
   accepted_at INTEGER NOT NULL,
-  open_transaction BLOB,
-  open_signature TEXT,
-  open_last_valid_height INTEGER,
   open_before INTEGER,
   opened_at INTEGER,
   deadline INTEGER,
@@ -35,12 +32,6 @@ CREATE TABLE executions (
   fee_bps INTEGER,
   dispatched_ms INTEGER,
   execution_time_ms INTEGER,
-  settle_transaction BLOB,
-  settle_signature TEXT,
-  settle_last_valid_height INTEGER,
-  refund_transaction BLOB,
-  refund_signature TEXT,
-  refund_last_valid_height INTEGER,
   refund_reason INTEGER,
   refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
   settled_at INTEGER,
@@ -51,12 +42,8 @@ CREATE TABLE executions (
   rebuilds INTEGER NOT NULL DEFAULT 0,
   -- SHA-256 of agent and canonical body, if the request had an Idempotency-Key; the key itself is in the nonce.
   fingerprint TEXT,
-  -- Network fees of the transactions signed for this execution, lamports.
-  fees INTEGER NOT NULL DEFAULT 0,
   -- The relay that owns the row: only that process changes it. Another takes it once the owner is no longer alive.
   lease_owner TEXT,
-  -- How often the open was signed again because the chain had rolled it back.
-  reopens INTEGER NOT NULL DEFAULT 0,
   -- 1 once the end was read again at finality, when the chain can no longer undo it.
   is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
   -- Network fees that nobody paid for, lamports. They are of opens that the chain refused: of this row, and of earlier calls
@@ -83,8 +70,6 @@ CREATE TABLE executions (
   -- record's when it is closed, which sets it to 0.
   record_lent INTEGER NOT NULL DEFAULT 0,
   escrow_lent INTEGER NOT NULL DEFAULT 0,
-  -- Cost of the open if it lands.
-  open_fee INTEGER NOT NULL DEFAULT 0,
   -- The most that the operator may lose by this call before its refund is signed, lamports; reserved in the budgets until then.
   -- 0 if the wallet had paid for enough calls, or if the operator pays for everybody.
   may_burn_lamports INTEGER NOT NULL DEFAULT 0,
@@ -102,14 +87,10 @@ CREATE TABLE executions (
   names_payer INTEGER NOT NULL DEFAULT 0 CHECK (names_payer IN (0, 1)),
   service_fee INTEGER NOT NULL DEFAULT 0,
   payment_id TEXT,
-  deposit_transaction BLOB,
-  deposit_signature TEXT,
-  deposit_last_valid_height INTEGER,
-  -- The client's payment. Its signature, which is the fee payer's, is null until the relay has signed it too: without that
+  -- The client's payment as the client alone signed it; null once the relay has signed it too (`transactions`). Without that
   -- signature nobody can send it.
-  pay_transaction BLOB,
-  pay_signature TEXT,
-  pay_last_valid_height INTEGER
+  payment BLOB,
+  payment_last_valid_height INTEGER
 ) STRICT;
 -- For recovery: everything that has not ended.
 CREATE INDEX executions_unfinished ON executions (created_ms)
@@ -170,6 +151,26 @@ CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
   WHERE state IN ('returned', 'void') AND is_final = 1;
+
+-- Every transaction that was signed for an execution, stored in the transaction of the row's move, before it is sent. One that
+-- is signed again is another attempt: no signature is forgotten. A call that replaces a void one goes on counting.
+CREATE TABLE transactions (
+  execution_id TEXT NOT NULL,
+  -- `pay` is the client's payment into the deposit, `return` its refund; a handed-over escrow counts as `refund`.
+  kind TEXT NOT NULL CHECK (kind IN ('deposit', 'pay', 'open', 'settle', 'refund', 'return')),
+  -- 0 for the first of its kind.
+  attempt INTEGER NOT NULL,
+  -- The fee payer's.
+  signature TEXT NOT NULL,
+  -- The last block height at which it can land.
+  last_valid_height INTEGER NOT NULL,
+  -- What it costs if it lands or fails, lamports.
+  fee INTEGER NOT NULL,
+  -- What became of it by what the relay has seen; null while that is unknown. An expired one costs nothing.
+  outcome TEXT CHECK (outcome IN ('landed', 'failed', 'expired')),
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (execution_id, kind, attempt)
+) STRICT;
 
 -- API keys by the SHA-256 of the whole key. A row alone allows nothing: the grant on-chain decides.
 CREATE TABLE api_keys (

@@ -61,8 +61,10 @@ describe('migrate-to-postgres', function () {
     for (let n = 0; n < EXECUTIONS; n += 1) {
       const state = STATES[n % STATES.length]!;
       const lent = { record_lent: BigInt(n), escrow_lent: BigInt(2 * n) };
-      const odd = n % 2 === 0 ? { task: `U+0000 \0, U+E000 \uE000, ${n}`, open_transaction: Buffer.from([0, n]) } : {};
+      const odd = n % 2 === 0 ? { task: `U+0000 \0, U+E000 \uE000, ${n}` } : {};
       const id = await rows.addJournal({ wallet, listing, state, ...lent, ...odd });
+      await rows.addTransaction(id, 'open', { bytes: Buffer.from([0, n]) });
+      if (n % 2 === 0) await rows.addTransaction(id, 'open', { attempt: 1n, outcome: 'landed' });
       if (state === 'settled') await rows.addResult(id, `\0 and ünïcode ${n}`);
     }
     // `revocations` has no key, and can hold the same row twice.

@@ -6,6 +6,7 @@ import type { Receipt } from '../../sdk/wire/receipt.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
 import type { InParts } from '../json.ts';
+import { signatureOf } from '../ledger/transactions.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
 
 /** The index is only a moment behind the journal. */
@@ -32,7 +33,12 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
   }
   const [record, journal, chain] = await Promise.all([
     deps.views.selectFrom('chain.executions').selectAll().where('execution_id', '=', executionId).executeTakeFirst(),
-    deps.views.selectFrom('executions').selectAll().where('execution_id', '=', executionId).executeTakeFirst(),
+    deps.views
+      .selectFrom('executions')
+      .select(['task', 'parameters', 'platform_amount'])
+      .select([signatureOf('open').as('open_signature'), signatureOf('settle').as('settle_signature')])
+      .where('execution_id', '=', executionId)
+      .executeTakeFirst(),
     deps.views.selectFrom('chain.chain_meta').selectAll().executeTakeFirst(),
   ]);
   if (!record || !chain || completed_at === null) {

@@ -173,7 +173,7 @@ function toClaimed(agent: Agent, call: DepositCall, executionId: string, accepte
     names_payer: call.namesPayer ? 1n : 0n,
     service_fee: call.serviceFee,
     payment_id: call.paymentId,
-    pay_transaction: call.payment,
-    pay_last_valid_height: call.lastValidHeight,
+    payment: call.payment,
+    payment_last_valid_height: call.lastValidHeight,
   };
 }

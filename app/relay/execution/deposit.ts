@@ -1,5 +1,6 @@
 /** The steps of a deposit, one for each state. A deposit takes the payment of an x402 client for a call. */
 import type { JournalRow } from '../ledger/tables.ts';
+import { transactionsOf } from '../ledger/transactions.ts';
 import { createDepositReader, isOpenedFrom, isPaid, type Why, whyNotToOpen } from './depositAt.ts';
 import type { Ending } from './ending.ts';
 import { createPaying } from './paying.ts';
@@ -38,11 +39,12 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
     if (isOpenedFrom(row, at)) return 'wait';
     if (!isPaid(row, at)) return withoutMoney(row);
     const obstacle = whyNotToOpen(row, at);
-    const mayLand = refusal === undefined || (refusal === 'OpenTooLate' && row.reopens === 0n);
+    const failed = transactionsOf(row, 'open').filter(({ outcome }) => outcome === 'failed');
+    const mayLand = refusal === undefined || (refusal === 'OpenTooLate' && failed.length === 1);
     if (obstacle || !mayLand) return giveBack(row, at, obstacle ?? why);
     const openBefore = at.now + OPEN_WINDOW_SECONDS;
     const signed = await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor);
-    await journal.openSigned(row, signed, openBefore, refusal === undefined ? undefined : 1n);
+    await journal.openSigned(row, signed, openBefore);
     return 'next';
   }
 

@@ -6,10 +6,12 @@ import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { burnableBy } from '../ledger/funding.ts';
-import { isWaiting, type JournalRow } from '../ledger/tables.ts';
+import { isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
+import { landedOf, type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { isHandedOver, readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
+import { createSubmit } from './submit.ts';
 
 /** A transaction is signed again at most this often. Then the row is parked for a person. */
 const MAX_REBUILDS = 5n;
@@ -25,13 +27,14 @@ export function createEnding(
   stopping: AbortSignal,
 ) {
   const { chain, journal, log, authorities, budgets } = deps;
+  const send = createSubmit(deps, stopping);
 
   /** True if a removed authority signed the bytes. The program refuses them permanently. */
   const isDead = (signed: SignedTransaction) => !authorities.names(feeOf(signed.bytes).payer);
 
   /** Sends a settle or a refund and waits for its fate. */
-  function submit(row: JournalRow, signed: SignedTransaction): Promise<Fate> {
-    return chain.submit(signed, () => hasEnded(row), stopping);
+  function submit(row: JournalRow, signed: StoredTransaction): Promise<Fate> {
+    return send(row, signed, () => hasEnded(row));
   }
 
   /** True if the record shows that the money has left the escrow, either way. */
@@ -45,8 +48,8 @@ export function createEnding(
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
     if (record.status === 'refunded') {
-      const handedOver = await isHandedOver(chain, record);
-      await journal.refunded(row, record.settledAt, await unpaidFees(row, record), handedOver ? 'handed_over' : 'done');
+      const refund_state = (await isHandedOver(chain, record)) ? 'handed_over' : 'done';
+      await journal.refunded(row, record.settledAt, { ...(await refundOf(row, record)), refund_state });
     } else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
     return true;
   }
@@ -58,22 +61,28 @@ export function createEnding(
   async function withoutRecord(row: JournalRow): Promise<Step> {
     const end = await deps.closedEnd(row.execution_id);
     if (!end) return row.state === 'parked' ? 'rest' : 'wait';
-    if (end.isRefunded) await journal.refunded(row, end.settledAt, await unpaidFees(row, end));
+    if (end.isRefunded) await journal.refunded(row, end.settledAt, await refundOf(row, end));
     else await journal.settled(row, end);
     return 'ended';
   }
 
   /**
-   * The cost of the open and of our own refund if a stranger's refund gave the gas back to the wallet, lamports. Our
-   * refund may still land after that one and fail, so its fee counts as soon as it is signed.
+   * The refund of ours that landed. If a stranger's refund gave the gas back to the wallet, `burnt` is the cost of the
+   * open and of our own refund, lamports. Our refund may still land after that one and fail, so its fee counts as soon
+   * as it is signed.
    */
-  async function unpaidFees(row: JournalRow, end: Pick<ExecutionRecord, 'settledAt' | 'refundAt'>): Promise<bigint> {
-    if (end.settledAt < end.refundAt || row.open_fee <= row.house_lamports) return 0n;
-    // From refund_at on, anyone may have refunded first. Only our own landed bytes prove that we did.
-    const isOurs = row.refund_signature !== null && (await chain.hasSucceeded(row.refund_signature));
-    if (isOurs) return 0n;
-    const refundFee = row.refund_transaction === null ? 0n : feeOf(row.refund_transaction).lamports;
-    return row.open_fee - row.house_lamports + refundFee;
+  async function refundOf(
+    row: JournalRow,
+    end: Pick<ExecutionRecord, 'settledAt' | 'refundAt'>,
+  ): Promise<{ landed?: TransactionRow | undefined; burnt?: bigint }> {
+    // Before refund_at only a relay can refund.
+    if (end.settledAt < end.refundAt) return { landed: undecidedOf(row, 'refund') };
+    const refunds = transactionsOf(row, 'refund').filter(({ outcome }) => outcome !== 'failed');
+    for (const landed of refunds) if (await chain.hasSucceeded(landed.signature)) return { landed };
+    const openFee = landedOf(row, 'open')?.fee ?? 0n;
+    if (openFee <= row.house_lamports) return {};
+    const refund = refunds.findLast(({ outcome }) => outcome === null);
+    return { burnt: openFee - row.house_lamports + (refund?.fee ?? 0n) };
   }
 
   /**
@@ -97,7 +106,7 @@ export function createEnding(
   async function followFate(
     row: JournalRow,
     fate: Fate,
-    signed: SignedTransaction,
+    signed: StoredTransaction,
     signAgain: (fresh: Snapshot) => Promise<Step>,
   ): Promise<Step> {
     if (fate.kind === 'unknown') return 'wait';
@@ -111,7 +120,8 @@ export function createEnding(
       await authorities.look();
       if (isDead(signed)) return 'wait';
     }
-    if (fate.kind === 'failed') await journal.burnt(row, feeOf(signed.bytes).lamports);
+    if (fate.kind === 'failed') await journal.burnt(row, signed.fee);
+    else await journal.decided(row, signed, 'expired');
     if (isWaiting(row)) {
       // The next transaction of a refund that waits for its caller's account needs a new reservation.
       await journal.refundWaits(row.execution_id, row.refund_state);

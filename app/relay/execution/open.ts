@@ -5,12 +5,14 @@ import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { FailedOpen } from '../ledger/notes.ts';
 import type { JournalRow } from '../ledger/tables.ts';
+import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
 import type { Why } from './depositAt.ts';
-import { OPEN_WINDOW_SECONDS, signOpen, storedOpen } from './sign.ts';
+import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
+import { createSubmit } from './submit.ts';
 
 /** Creates the step that opens. */
 export function createOpening(
@@ -19,15 +21,16 @@ export function createOpening(
   stopping: AbortSignal,
 ) {
   const { chain, journal, authorities } = deps;
+  const submit = createSubmit(deps, stopping);
 
   async function open(row: JournalRow, live: Live): Promise<Step> {
-    if (!row.open_transaction) {
+    if (row.state === 'accepted') {
       await journal.void(row, 'service_unavailable', 'The call was interrupted. Nothing was charged.');
       return 'ended';
     }
     if (!live.isFresh && (await isOpened(row))) return openConfirmed(row, live);
     live.isFresh = false;
-    const signed = storedOpen(row);
+    const signed = lastOf(row, 'open');
     // The program permanently refuses the bytes of a removed authority, so our authority signs the open again.
     if (!authorities.names(feeOf(signed.bytes).payer)) {
       if (await isOpened(row)) return openConfirmed(row, live);
@@ -36,14 +39,14 @@ export function createOpening(
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return 'next';
     }
-    const fate = await chain.submit(signed, () => isOpened(row), stopping);
+    const fate = await submit(row, signed, () => isOpened(row));
     switch (fate.kind) {
       case 'unknown':
         return 'wait';
       case 'failed':
         // Earlier bytes of the same open may have landed. Only the record shows if the money moved.
         if (await isOpened(row)) return openConfirmed(row, live);
-        return refuseOpen(row, live, fate);
+        return refuseOpen(row, live, signed, fate);
       // If a landed open has no visible effect, a node is wrong. Only a reading past its last valid height decides.
       case 'confirmed':
       case 'expired': {
@@ -54,6 +57,7 @@ export function createOpening(
         const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
         if (final?.record && (row.deposit === null || (await isOpened(row)))) return openConfirmed(row, live);
         if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';
+        await journal.decided(row, signed, 'expired');
         return voidOpen(row, live, openRefused(null, 'the transaction expired', row));
       }
     }
@@ -94,13 +98,17 @@ export function createOpening(
   }
 
   /** The chain took the fee of an open that it refused. Later opens with the same problem are not sent. */
-  function refuseOpen(row: JournalRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
-    const { error, message, slot } = fate;
+  function refuseOpen(
+    row: JournalRow,
+    live: Live,
+    { fee }: StoredTransaction,
+    { error, message, slot }: Fate & { kind: 'failed' },
+  ): Promise<Step> {
     deps.openFailed(error, row.listing);
     // Paused opens and a removed authority are not the caller's fault. The operator's own share of the fee is already
     // counted.
     const isCharged = error !== 'OpensPaused' && error !== 'NotRelayAuthority';
-    const burnt = isCharged && row.open_fee > row.house_lamports ? row.open_fee - row.house_lamports : 0n;
+    const burnt = isCharged && fee > row.house_lamports ? fee - row.house_lamports : 0n;
     return voidOpen(row, live, openRefused(error, message, row), { slot, burnt, error });
   }
 

@@ -2,6 +2,7 @@
 import { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { JournalRow } from '../ledger/tables.ts';
+import { landedOf } from '../ledger/transactions.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { ExecuteOutcome } from './contract.ts';
 import { lostResult, standingOf } from './standing.ts';
@@ -30,7 +31,8 @@ export async function outcomeOf(
   if (row.state === 'settled') {
     const result = live.result ?? (await journal.result(executionId));
     const text = result && row.content_deleted_ms === null ? await readText(result) : null;
-    if (!result || !text || row.settle_signature === null) throw lostResult(executionId);
+    const settle = landedOf(row, 'settle');
+    if (!result || !text || !settle) throw lostResult(executionId);
     return {
       kind: 'completed',
       executionId,
@@ -39,7 +41,7 @@ export async function outcomeOf(
       price: row.price,
       tokensUsed: result.tokens_used === null ? null : Number(result.tokens_used),
       executionTimeMs: Number(result.execution_time_ms),
-      settleSignature: row.settle_signature,
+      settleSignature: settle.signature,
       resultToken: result.token,
     };
   }

@@ -5,6 +5,7 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
 import type { JournalRow } from '../ledger/tables.ts';
+import { lastOf } from '../ledger/transactions.ts';
 import {
   createDepositReader,
   type DepositAt,
@@ -17,8 +18,9 @@ import {
   whyNotToOpen,
 } from './depositAt.ts';
 import type { Returning } from './returning.ts';
-import { OPEN_WINDOW_SECONDS, signOpen, storedDeposit, storedPayment } from './sign.ts';
+import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
+import { createSubmit } from './submit.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet');
 const SENT_BACK: Why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' };
@@ -35,17 +37,18 @@ export function createPaying(
 
 /** Creates the step that makes the deposit's accounts. */
 function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUnpaid'>, stopping: AbortSignal) {
-  const { chain, journal } = deps;
+  const { journal } = deps;
   const { read, readPast } = createDepositReader(deps);
+  const submit = createSubmit(deps, stopping);
 
   /** Creates the deposit's accounts. The payment follows only when they exist, because without them it would fail. */
   async function prepare(row: JournalRow, live: Live): Promise<Step> {
     const isPrepared = (at: DepositAt) => at.deposit?.caller.toBase58() === row.wallet;
-    const signed = storedDeposit(row);
+    const signed = lastOf(row, 'deposit');
     let fate: Fate['kind'] = 'confirmed';
     if (live.isFresh || !isPrepared(await read(row))) {
       live.isFresh = false;
-      ({ kind: fate } = await chain.submit(signed, async () => isPrepared(await read(row)), stopping));
+      ({ kind: fate } = await submit(row, signed, async () => isPrepared(await read(row))));
     }
     if (fate === 'unknown') return 'wait';
     const at = await read(row);
@@ -55,6 +58,7 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
     }
     const past = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past || isPrepared(past)) return 'wait';
+    if (fate !== 'failed') await journal.decided(row, signed, 'expired');
     return endUnpaid(row, live, past, unpaid('The deposit for this payment could not be created'));
   }
 
@@ -69,13 +73,14 @@ function createPayment(
 ) {
   const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
+  const submit = createSubmit(deps, stopping);
 
   /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
   async function pay(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     if (!at.deposit) {
       // Anyone may close it once it has expired.
-      const past = await readPast(row, storedDeposit(row).lastValidHeight);
+      const past = await readPast(row, lastOf(row, 'deposit').lastValidHeight);
       if (!past || past.deposit) return 'wait';
       return endUnpaid(row, live, past, unpaid('The deposit for this payment was closed'));
     }
@@ -88,18 +93,18 @@ function createPayment(
       (await whyItWouldFail(chain, row)) ??
       (await whyItIsTooLate(chain, row));
     if (why) return giveBack(row, at, why);
-    await journal.paySigned(row, chain.countersign(row.pay_transaction!, row.pay_last_valid_height!));
+    await journal.paySigned(row, chain.countersign(row.payment!, row.payment_last_valid_height!));
     return 'next';
   }
 
   /** Sends the payment until its fate is known. */
   async function follow(row: JournalRow): Promise<Step> {
-    const signed = storedPayment(row);
+    const signed = lastOf(row, 'pay');
     const hasHappened = async () => {
       const at = await read(row);
       return isPaid(row, at) || isOpenedFrom(row, at);
     };
-    const fate = await chain.submit(signed, hasHappened, stopping);
+    const fate = await submit(row, signed, hasHappened);
     if (fate.kind === 'unknown') return 'wait';
     const at = await read(row);
     if (isPaid(row, at)) return notePaid(row, at);
@@ -107,6 +112,7 @@ function createPayment(
     const past = fate.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past) return 'wait';
     if (isPaid(row, past)) return notePaid(row, past);
+    if (fate.kind !== 'failed') await journal.decided(row, signed, 'expired');
     const what = fate.kind === 'failed' ? `failed: ${fate.message}` : 'expired before it landed';
     return giveBack(row, past, unpaid(`The payment ${what}`));
   }
@@ -137,7 +143,7 @@ function createPayment(
    * has expired.
    */
   async function withoutMoney(row: JournalRow): Promise<Step> {
-    const past = await readPast(row, row.pay_last_valid_height!);
+    const past = await readPast(row, row.payment_last_valid_height!);
     if (!past || isPaid(row, past) || isOpenedFrom(row, past)) return 'wait';
     if (past.deposit) return giveBack(row, past, SENT_BACK);
     await journal.returned(row, past.now, SENT_BACK);
@@ -148,10 +154,7 @@ function createPayment(
 }
 
 /** A memo or an assertion of the client can make its payment fail, which would still cost our fee. */
-async function whyItWouldFail(
-  chain: EngineDeps['chain'],
-  { pay_transaction: payment }: JournalRow,
-): Promise<Why | null> {
+async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRow): Promise<Why | null> {
   // If the node does not answer, the payment is signed: the chain decides in the end.
   const fails = await chain.wouldFail(payment!).catch(() => false);
   return fails ? unpaid('The payment would fail on-chain') : null;
@@ -162,10 +165,7 @@ async function whyItWouldFail(
  * deposit took a finality or more since the payment was checked, and the relay may have been down. Throws if the node
  * does not answer.
  */
-async function whyItIsTooLate(
-  chain: EngineDeps['chain'],
-  { pay_transaction: payment }: JournalRow,
-): Promise<Why | null> {
+async function whyItIsTooLate(chain: EngineDeps['chain'], { payment }: JournalRow): Promise<Why | null> {
   const { recentBlockhash } = VersionedTransaction.deserialize(payment!).message;
   return (await chain.lastHeightOf(recentBlockhash)) === null ? unpaid('The payment has expired') : null;
 }

@@ -1,11 +1,11 @@
 /** Returns an execution's money to its caller. */
 import { type ExecutionRecord, handOverFrom, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
-import { feeOf } from '../chain/networkFee.ts';
 import type { FailedAnswer } from '../ledger/failedAnswers.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
+import { lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
-import { signHandOver, signRefund, storedRefund } from './sign.ts';
+import { signHandOver, signRefund } from './sign.ts';
 import { type Obstacle, readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
@@ -57,11 +57,11 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   }
 
   async function refund(row: JournalRow): Promise<Step> {
-    const signed = storedRefund(row);
+    const signed = lastOf(row, 'refund');
     if (isDead(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
     const fate = await submit(row, signed);
     if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') {
-      await journal.burnt(row, feeOf(signed.bytes).lamports, true);
+      await journal.burnt(row, signed.fee, true);
       return waitForAccount(row);
     }
     return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
@@ -159,7 +159,7 @@ const isOfNobody = (row: JournalRow) => row.metadata_hash === '';
 /** Time from which a parked execution can only be refunded, unix seconds. */
 function refundableFrom(row: JournalRow, record: ExecutionRecord): bigint {
   // A signed settle could still land before refund_at.
-  if (row.settle_transaction) return record.refundAt;
+  if (transactionsOf(row, 'settle').length > 0) return record.refundAt;
   // An orphan may belong to another ledger, whose relay settles until then.
   return isOfNobody(row) ? record.refundAt - SETTLE_MARGIN_SECONDS : record.deadline;
 }

@@ -12,6 +12,7 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
 import { type Doubted, readDoubted } from '../ledger/restarts.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import { readOpenSignatures } from '../ledger/transactions.ts';
 import { isByWallet } from './orphans.ts';
 
 /** A node reads 100 accounts at a time, and the clock is one. */
@@ -56,13 +57,13 @@ export async function compareEnds({ chain, journal, views }: Comparing, log: Log
       for (const [at, row] of rows.entries()) {
         const data = accounts[at]?.data;
         const record = data ? decodeAccount('ExecutionRecord', data) : null;
-        if (await fits(chain, row, record, now)) continue;
+        if (await fits({ chain, views }, row, record, now)) continue;
         if (!record && row.indexed_id === null) {
           lost.push(row);
           continue;
         }
         // The result was delivered, so its creator is to be paid. A parked row would be refunded.
-        const isPaidAgain = row.state === 'settled' && record?.status === 'open' && row.settle_signature !== null;
+        const isPaidAgain = row.state === 'settled' && record?.status === 'open' && row.settles > 0n;
         await (isPaidAgain ? journal.settleAgain(row) : journal.parkEnded(row));
         log.error(
           { execution_id: row.execution_id, state: row.state, becomes: isPaidAgain ? 'verified' : 'parked' },
@@ -77,8 +78,8 @@ export async function compareEnds({ chain, journal, views }: Comparing, log: Log
 
 /** True if the record, or its absence, fits a row. A row that has not ended fits every record, and follows it. */
 async function fits(
-  chain: Comparing['chain'],
-  { state, settled_at, open_signature }: Doubted,
+  { chain, views }: Pick<Comparing, 'chain' | 'views'>,
+  { execution_id: id, state, settled_at }: Doubted,
   record: ExecutionRecord | null,
   now: bigint,
 ): Promise<boolean> {
@@ -87,7 +88,7 @@ async function fits(
     case 'returned':
       // A wallet may open a record itself under the id of a call that was never opened.
       if (!record) return true;
-      return isByWallet(record) && !(open_signature && (await chain.hasSucceeded(open_signature)));
+      return isByWallet(record) && !(await hasOpened(chain, await readOpenSignatures(views, id)));
     case 'refunded':
       // A closed record was refunded.
       return !record || record.status === 'refunded';
@@ -98,4 +99,10 @@ async function fits(
     default:
       return record !== null;
   }
+}
+
+/** True if one of these opens has landed. */
+async function hasOpened(chain: Comparing['chain'], signatures: readonly string[]): Promise<boolean> {
+  const landed = await Promise.all(signatures.map((signature) => chain.hasSucceeded(signature)));
+  return landed.includes(true);
 }

@@ -1,11 +1,12 @@
 /** Sends a deposit back to its payer, and closes it, paid or not. */
-import { feeOf } from '../chain/networkFee.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
+import { lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
 import type { Ending } from './ending.ts';
-import { signReturn, storedRefund } from './sign.ts';
+import { signReturn } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
+import { createSubmit } from './submit.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
 
@@ -16,6 +17,7 @@ const MAX_REBUILDS = 5n;
 export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' | 'mayBurn'>, stopping: AbortSignal) {
   const { chain, journal, log } = deps;
   const { read, readPast } = createDepositReader(deps);
+  const submit = createSubmit(deps, stopping);
 
   /**
    * Signs and stores the return of a deposit, paid or not. Its rent is returned too. A paid deposit in its last minute
@@ -39,17 +41,20 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   async function sendBack(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     // A node was wrong: the open has landed after all.
-    if (at.record && isOpenedFrom(row, at) && row.open_signature) {
+    const opens = transactionsOf(row, 'open');
+    if (at.record && isOpenedFrom(row, at) && opens.length > 0) {
       // A node may lag or have dropped the status. If the payer opened the same record itself, the row ends once that
       // record is closed.
-      if (!(await chain.hasSucceeded(row.open_signature))) return 'wait';
+      const landed = await Promise.all(opens.map(({ signature }) => chain.hasSucceeded(signature)));
+      if (!landed.includes(true)) return 'wait';
       log.error({ execution_id: row.execution_id }, 'parked an execution: its open has landed after it was given up');
       await journal.parked(row, { record: at.record, slot: at.slot });
       return 'rest';
     }
     if (!at.deposit) return endReturn(row, live, at);
     const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
-    if (!row.refund_transaction || ending.isDead(storedRefund(row))) return giveBack(row, at, why, row.rebuilds);
+    const signed = lastOf(row, 'return');
+    if (ending.isDead(signed)) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
       // Most looks end here, without a simulation.
       if (isPaid(row, at) && at.obstacle) return waitForAccount(row, at);
@@ -59,8 +64,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       return 'next';
     }
-    const signed = storedRefund(row);
-    const fate = await chain.submit(signed, async () => (await read(row)).deposit === null, stopping);
+    const fate = await submit(row, signed, async () => (await read(row)).deposit === null);
     if (fate.kind === 'unknown') return 'wait';
     const isPast = fate.kind !== 'failed';
     const fresh = isPast && fate.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
@@ -69,9 +73,9 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (fate.kind === 'confirmed') return endEmptied(row, live);
     if (fate.kind === 'failed') {
       const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
-      await journal.burnt(row, feeOf(signed.bytes).lamports, byAccount);
+      await journal.burnt(row, signed.fee, byAccount);
       if (byAccount) return waitForAccount(row, fresh);
-    }
+    } else await journal.decided(row, signed, 'expired');
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
     log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
     if (await ending.mayBurn(row)) await giveBack(row, fresh, why, row.rebuilds);
@@ -83,7 +87,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
    * the money went back. A node may be wrong: only a reading past the return's last valid height decides.
    */
   async function endEmptied(row: JournalRow, live: Live): Promise<Step> {
-    const { signature, lastValidHeight } = storedRefund(row);
+    const { signature, lastValidHeight } = lastOf(row, 'return');
     const past = await readPast(row, lastValidHeight);
     if (!past) return 'wait';
     if (!past.deposit) return 'next';
@@ -111,9 +115,15 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return 'ended';
   }
 
-  /** Nothing was paid. The operator has lost the fees. */
+  /** Nothing was paid. The operator has lost the fees, except for those of expired transactions. */
   async function endUnpaid(row: JournalRow, live: Live, { slot }: DepositAt, why: Why): Promise<Step> {
-    await journal.void(row, why.code, why.message, { slot, burnt: row.fees });
+    const undecided = undecidedOf(row, 'return');
+    if (undecided) await journal.decided(row, undecided, 'landed');
+    const taken = row.transactions.filter(({ outcome }) => outcome !== 'expired');
+    const fees = taken.reduce((sum, { fee }) => sum + fee, 0n);
+    // Fees that were lost earlier count already.
+    const burnt = fees > row.lost_fees ? fees - row.lost_fees : 0n;
+    await journal.void(row, why.code, why.message, { slot, burnt });
     live.opened();
     return 'ended';
   }

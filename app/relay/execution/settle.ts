@@ -1,9 +1,10 @@
 /** Pays a verified result: signs and stores the settle, then sends it until its fate is known. */
 import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
+import { lastOf } from '../ledger/transactions.ts';
 import type { Ending } from './ending.ts';
 import { type Refunding, SETTLE_MARGIN_SECONDS } from './refund.ts';
-import { signSettle, storedSettle } from './sign.ts';
+import { signSettle } from './sign.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
@@ -76,7 +77,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
       return refundIntent(row, snapshot, 'unserved', 'The result could not be settled in time');
     }
     if (snapshot.now >= (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS) return 'rest';
-    const signed = storedSettle(row);
+    const signed = lastOf(row, 'settle');
     if (isDead(signed)) return resignSettle(row, snapshot, row.rebuilds);
     const fate = await submit(row, signed);
     return followFate(row, fate, signed, (fresh) => resignSettle(row, fresh, row.rebuilds + 1n));

@@ -20,7 +20,8 @@ import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
-import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
+import { landedOf } from '../ledger/transactions.ts';
+import type { NewTransaction } from '../ledger/writing.ts';
 
 /** How long after the check the escrow may still be funded, seconds on the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
@@ -42,8 +43,9 @@ function openPriority(chain: Signing, row: JournalRow): bigint {
 
 /** The share of settle or refund: the rest that the open left. */
 function endPriority(record: Pick<ExecutionRecord, 'gasLamports'>, row: JournalRow): bigint {
-  const paid = row.open_fee > LAMPORTS_PER_SIGNATURE ? row.open_fee - LAMPORTS_PER_SIGNATURE : 0n;
-  return spareOf(BigInt(record.gasLamports), row) + (row.open_fee === 0n ? LAMPORTS_PER_SIGNATURE : 0n) - paid;
+  const open = landedOf(row, 'open');
+  const paid = open ? open.fee - LAMPORTS_PER_SIGNATURE : 0n;
+  return spareOf(BigInt(record.gasLamports), row) + (open ? 0n : LAMPORTS_PER_SIGNATURE) - paid;
 }
 
 interface Places {
@@ -221,20 +223,3 @@ export function signHandOver(
   const instruction = handOverRefund({ ...accounts, destination: findTokenAccount(caller, usdcMint) });
   return chain.sign([instruction], endPriority(record, row));
 }
-
-function stored(bytes: Buffer | null, signature: string | null, height: bigint | null): SignedTransaction {
-  if (!bytes || !signature || height === null) throw new Error('a journal row lacks its signed transaction');
-  return { bytes, signature, lastValidHeight: height };
-}
-
-/** The transactions stored with a row. Each throws if the row has none. */
-export const storedOpen = (row: JournalRow) =>
-  stored(row.open_transaction, row.open_signature, row.open_last_valid_height);
-export const storedDeposit = (row: JournalRow) =>
-  stored(row.deposit_transaction, row.deposit_signature, row.deposit_last_valid_height);
-export const storedPayment = (row: JournalRow) =>
-  stored(row.pay_transaction, row.pay_signature, row.pay_last_valid_height);
-export const storedSettle = (row: JournalRow) =>
-  stored(row.settle_transaction, row.settle_signature, row.settle_last_valid_height);
-export const storedRefund = (row: JournalRow) =>
-  stored(row.refund_transaction, row.refund_signature, row.refund_last_valid_height);

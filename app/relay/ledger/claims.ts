@@ -1,30 +1,33 @@
 /** Creates rows of the journal: for a call, for an execution that a wallet opened itself, or for an orphan. */
 import { sql } from 'kysely';
+import type { Named } from '../../database/prepared.ts';
 import { readByDeposit, readExecutionRow } from './executions.ts';
 import {
   type Asking,
   type Budgets,
   CLAIM_SUMS,
+  covers,
   fits,
   type Held,
   type Limits,
   limitsOf,
+  type Money,
+  meOf,
   meRow,
-  meValues,
+  moneyOf,
   type Purse,
-  purseHas,
-  purseValues,
   readHeld,
   readSums,
   SUMS,
   type Sums,
   type Way,
+  waysOf,
   waysRows,
-  waysValues,
 } from './funding.ts';
 import type { OpenedRecord } from './notes.ts';
-import { EXECUTION_COLUMNS, type JournalRow } from './tables.ts';
-import { JournalConflict, type Writing } from './writing.ts';
+import { EXECUTION_COLUMNS, type ExecutionColumns, type JournalRow } from './tables.ts';
+import { readTransactions } from './transactions.ts';
+import { compilable, JournalConflict, type Writing } from './writing.ts';
 
 export type ClaimedExecution = Pick<
   JournalRow,
@@ -48,7 +51,7 @@ export type ClaimedExecution = Pick<
 
 /** A call that an x402 client pays for, with its payment. Only the client has signed the payment so far. */
 export type ClaimedDeposit = ClaimedExecution &
-  Pick<JournalRow, 'names_payer' | 'service_fee' | 'payment_id' | 'pay_transaction' | 'pay_last_valid_height'> & {
+  Pick<JournalRow, 'names_payer' | 'service_fee' | 'payment_id' | 'payment' | 'payment_last_valid_height'> & {
     deposit: string;
   };
 
@@ -56,8 +59,8 @@ export type ClaimedDeposit = ClaimedExecution &
 const FIRST_DEPOSITS = 1;
 
 /** The columns of a new row; the others get the table's defaults. */
-type Taken = Partial<Omit<JournalRow, 'execution_id' | 'wallet' | 'listing'>> &
-  Pick<JournalRow, 'execution_id' | 'wallet' | 'listing' | 'created_ms'>;
+type Taken = Partial<Omit<ExecutionColumns, 'execution_id' | 'wallet' | 'listing'>> &
+  Pick<ExecutionColumns, 'execution_id' | 'wallet' | 'listing' | 'created_ms'>;
 
 /** The ways to pay for a call, best first, and the limits on it. */
 export interface Funding {
@@ -95,64 +98,77 @@ const REPLACING = sql.join(
   ),
 );
 
+/** A row with the number of transactions that were signed for earlier calls of its id. */
+type TakenRow = ExecutionColumns & { signed: bigint };
+
+/** The values of a claim; those of limits, money, ways and rivals only if it has them. */
+type ClaimValues = Required<Taken> & ReturnType<typeof meOf> & Limits & Money;
+
 /** The statement that inserts the row if all limits allow it; it returns the row. */
 function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits, purse, rivals }: Conditions) {
   const columns = Object.keys(row) as (keyof Taken)[];
-  const ids = [row.execution_id, ...rivals];
   const isDeposit = row.deposit != null;
-  const values = [
-    ...meValues(me),
-    row.execution_id,
-    ...Object.values(row),
-    ...waysValues(ways),
-    ...ids,
-    ...(isDeposit ? [row.deposit, row.wallet, row.payment_id ?? null] : []),
-    ...(limits ? Object.values(limits) : []),
-    ...(purse ? purseValues(purse) : []),
-  ];
-  const build = () => sql<JournalRow>`
-    WITH ${meRow(me)}, ${isDeposit ? SUMS : CLAIM_SUMS},
+  const values: Record<string, unknown> = {
+    ...row,
+    ...meOf(me),
+    ...waysOf(ways),
+    ...rivalsOf(rivals),
+    ...limits,
+    ...(purse && moneyOf(purse)),
+  };
+  const build = (given: Named<Record<string, unknown>>) => {
+    const named = given as Named<ClaimValues>;
+    const ids = [named.execution_id, ...Object.keys(rivalsOf(rivals)).map((rival) => given[rival])];
+    return sql<TakenRow>`
+    WITH ${meRow(named)}, ${isDeposit ? SUMS : CLAIM_SUMS},
     before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(account_fees), 0) AS account_before,
       coalesce(max(lost_ms), 0) AS lost_before, coalesce(max(given_lamports), 0) AS given_before,
-      coalesce(max(trials), 0) AS trials_before FROM executions WHERE execution_id = ${row.execution_id})
+      coalesce(max(trials), 0) AS trials_before FROM executions WHERE execution_id = ${named.execution_id})
     INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees,
       account_fees, lost_ms, given_lamports, trials, gas_lamports, house_lamports, record_lent, escrow_lent,
       tank_lamports, may_burn_lamports)
-    SELECT ${sql.join(columns.map((column) => sql`${row[column]}`))}, lost,
+    SELECT ${sql.join(columns.map((column) => named[column]))}, lost,
       account_before, lost_before, given_before + house, trials_before + CASE WHEN house > 0 THEN 1 ELSE 0 END, gas,
       house, record_rent, escrow_rent, tank, CASE WHEN is_proven = 1 THEN 0 ELSE may_burn END
-    FROM sums, before, ${waysRows(ways)}
+    FROM sums, before, ${waysRows(ways.length, given as Named<ReturnType<typeof waysOf>>)}
     WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id IN (${sql.join(ids)}))
-    ${isDeposit ? isUnused(row) : sql``}
-    ${limits ? sql`AND ${fits(limits)}` : sql``}
-    ${purse ? sql`AND ${purseHas(purse)}` : sql``}
+    ${isDeposit ? isUnused(named) : sql``}
+    ${limits ? sql`AND ${fits(named)}` : sql``}
+    ${purse ? sql`AND ${covers(named)}` : sql``}
     ORDER BY rank LIMIT 1
     ON CONFLICT (execution_id) DO UPDATE SET ${REPLACING} WHERE executions.state = 'void'
-    RETURNING *`;
+    RETURNING *, (SELECT count(*) FROM transactions AS t WHERE t.execution_id = executions.execution_id) AS signed`;
+  };
   const name = ['take', ways.length, rivals.length, limits ? 'limited' : '', purse ? 'purse' : '', ...columns];
-  return compile(name.join(), values, () => ({ compile: () => build().compile(db) }));
+  return compile(name.join(), values, (named) => compilable(db, build(named)));
 }
 
+const rivalsOf = (rivals: readonly string[]): Record<string, string> =>
+  Object.fromEntries(rivals.map((rival, at) => [`rival_${at}`, rival]));
+
 /** True if no other call has this deposit, or this payer's id of the payment. Both are indexed. */
-const isUnused = ({ deposit, wallet, payment_id: id = null }: Taken) => sql`
-  AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND deposit = ${deposit})
-  AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND wallet = ${wallet}
-    AND payment_id = CAST(${id} AS TEXT))`;
+const isUnused = (named: Named<Pick<Taken, 'deposit' | 'wallet' | 'payment_id'>>) => sql`
+  AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND deposit = ${named.deposit})
+  AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND wallet = ${named.wallet}
+    AND payment_id = CAST(${named.payment_id} AS TEXT))`;
 
 /**
  * Inserts a new row, or replaces a void one and keeps only its costs. The statement itself decides if and how the call
  * is paid for. It runs alone among claims of the same wallet, and among claims against the same totals. Throws
  * JournalConflict if the id is taken, NotFunded if nothing pays.
  */
-async function take(writing: Writing, row: Taken, conditions: Conditions) {
+async function take(writing: Writing, row: Taken, conditions: Conditions): Promise<JournalRow> {
   const { execution_id: id, wallet, listing, created_ms: nowMs } = row;
   const { limits, purse, rivals } = conditions;
   const me = { id, wallet, listing, keyId: purse?.keyId ?? '', slot: purse?.slot ?? NO_SLOT, nowMs };
   const locks = [`wallet ${wallet}`, ...(limits ? ['totals'] : [])];
   const claiming = () => writing.writes.alone(locks, [taking(writing, row, me, conditions)]);
   const [written] = conditions.ways.length === 0 ? [] : await claiming();
-  const [taken] = (written?.rows ?? []) as JournalRow[];
-  if (taken) return taken;
+  const [taken] = (written?.rows ?? []) as TakenRow[];
+  if (taken) {
+    const { signed, ...columns } = taken;
+    return { ...columns, transactions: signed > 0n ? await readTransactions(writing, id) : [] };
+  }
   for (const other of limits ? [id, ...rivals] : []) {
     const present = await readExecutionRow(writing, other);
     if (present && present.state !== 'void') throw new JournalConflict(`execution ${other} is taken`);

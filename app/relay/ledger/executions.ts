@@ -2,11 +2,21 @@
 import { type Kysely, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
+import { readTransactions, signatureOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
 
 /** The row of this id. */
-export function readExecutionRow({ db }: Pick<Writing, 'db'>, id: string): Promise<JournalRow | undefined> {
-  return db.selectFrom('executions').selectAll().where('execution_id', '=', id).executeTakeFirst();
+export async function readExecutionRow(
+  writing: Pick<Writing, 'db' | 'compile'>,
+  id: string,
+): Promise<JournalRow | undefined> {
+  const { db, compile } = writing;
+  const query = compile('row', { id }, (named) =>
+    db.selectFrom('executions').selectAll().where('execution_id', '=', named.id),
+  );
+  const [row] = (await db.executeQuery(query)).rows;
+  // The transactions are read last: those of its state are there.
+  return row && { ...row, transactions: await readTransactions(writing, id) };
 }
 
 /** The columns that decide the answer to a repeated call. */
@@ -30,20 +40,22 @@ const DEPOSIT_COLUMNS = [
   'deposit',
   'price',
   'service_fee',
-  'pay_signature',
-  'refund_signature',
-  'settle_signature',
 ] as const;
 
-export type DepositCall = Pick<JournalRow, (typeof DEPOSIT_COLUMNS)[number]>;
+export type DepositCall = Pick<JournalRow, (typeof DEPOSIT_COLUMNS)[number]> & {
+  /** Of the payment, once this service has signed it. */
+  pay_signature: string | null;
+  refund_signature: string | null;
+};
 
-export function readByDeposit(ledger: Kysely<LedgerTables>, deposit: string): Promise<DepositCall | undefined> {
-  return ledger
+const depositCalls = (ledger: Kysely<LedgerTables>) =>
+  ledger
     .selectFrom('executions')
     .select(DEPOSIT_COLUMNS)
-    .where('deposit', '=', deposit)
-    .where(sql<boolean>`state <> 'void'`)
-    .executeTakeFirst();
+    .select([signatureOf('pay').as('pay_signature'), signatureOf('refund', 'return').as('refund_signature')]);
+
+export function readByDeposit(ledger: Kysely<LedgerTables>, deposit: string): Promise<DepositCall | undefined> {
+  return depositCalls(ledger).where('deposit', '=', deposit).where(sql<boolean>`state <> 'void'`).executeTakeFirst();
 }
 
 export function readByPayment(
@@ -51,9 +63,7 @@ export function readByPayment(
   wallet: string,
   paymentId: string,
 ): Promise<DepositCall | undefined> {
-  return ledger
-    .selectFrom('executions')
-    .select(DEPOSIT_COLUMNS)
+  return depositCalls(ledger)
     .where('wallet', '=', wallet)
     .where('payment_id', '=', paymentId)
     .where(sql<boolean>`state <> 'void'`)
@@ -62,11 +72,7 @@ export function readByPayment(
 
 /** The same columns of any call. */
 export function readDepositCall(ledger: Kysely<LedgerTables>, executionId: string): Promise<DepositCall | undefined> {
-  return ledger
-    .selectFrom('executions')
-    .select(DEPOSIT_COLUMNS)
-    .where('execution_id', '=', executionId)
-    .executeTakeFirst();
+  return depositCalls(ledger).where('execution_id', '=', executionId).executeTakeFirst();
 }
 
 /** Number of payments since `sinceMs` that were returned because the agent's listing had changed. */
@@ -83,25 +89,6 @@ export async function countChangedListings(
     .where(sql<boolean>`state IN ('returning', 'returned') AND error_code = 'price_changed'`)
     .executeTakeFirstOrThrow();
   return Number(count);
-}
-
-/**
- * True if this ledger signed the transaction that opened or ended an execution. A row that signed again has overwritten
- * earlier signatures, so every transaction of such a row counts as ours. For an orphan's row, only its refund counts.
- */
-export async function hasSigned(
-  ledger: Kysely<LedgerTables>,
-  executionId: string,
-  signature: string,
-): Promise<boolean> {
-  const row = await ledger
-    .selectFrom('executions')
-    .select(['metadata_hash', 'open_signature', 'settle_signature', 'refund_signature', 'reopens', 'rebuilds'])
-    .where('execution_id', '=', executionId)
-    .executeTakeFirst();
-  if (!row) return false;
-  if ([row.open_signature, row.settle_signature, row.refund_signature].includes(signature)) return true;
-  return row.metadata_hash !== '' && (row.reopens > 0n || row.rebuilds > 0n);
 }
 
 /** The outcome of one ended execution of a listing. */

@@ -4,8 +4,9 @@
  * several relays share the sums, and a crash loses none of them.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Named } from '../../database/prepared.ts';
 import type { LedgerDatabase } from './tables.ts';
-import type { Writing } from './writing.ts';
+import { compilable, type Writing } from './writing.ts';
 
 /** A budget that is never reached. */
 export const UNLIMITED = 2n ** 52n;
@@ -115,19 +116,21 @@ export interface Asking {
   nowMs: bigint;
 }
 
+/** The subject as named values of a statement. */
+export const meOf = ({ id, wallet, listing, keyId, slot, nowMs }: Asking) => ({
+  me_id: id,
+  me_wallet: wallet,
+  me_listing: listing,
+  me_key_id: keyId,
+  me_slot: slot,
+  me_since_ms: nowMs - DAY_MS,
+});
+
 /** One row `me` with the subject. */
-export const meRow = (me: Asking) => sql`me AS MATERIALIZED (SELECT CAST(${me.id} AS TEXT) AS id,
-  CAST(${me.wallet} AS TEXT) AS wallet, CAST(${me.listing} AS TEXT) AS listing, CAST(${me.keyId} AS TEXT) AS key_id,
-  CAST(${me.slot} AS BIGINT) AS slot, CAST(${me.nowMs - DAY_MS} AS BIGINT) AS since_ms)`;
-/** The values of `meRow`, in its order. */
-export const meValues = ({ id, wallet, listing, keyId, slot, nowMs }: Asking) => [
-  id,
-  wallet,
-  listing,
-  keyId,
-  slot,
-  nowMs - DAY_MS,
-];
+export const meRow = (me: Named<ReturnType<typeof meOf>>) => sql`me AS MATERIALIZED (SELECT
+  CAST(${me.me_id} AS TEXT) AS id, CAST(${me.me_wallet} AS TEXT) AS wallet, CAST(${me.me_listing} AS TEXT) AS listing,
+  CAST(${me.me_key_id} AS TEXT) AS key_id, CAST(${me.me_slot} AS BIGINT) AS slot,
+  CAST(${me.me_since_ms} AS BIGINT) AS since_ms)`;
 
 const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM executions AS e WHERE ${where})`;
 
@@ -273,12 +276,20 @@ export function resentBy(budgets: Pick<Budgets, 'burnt'>, isProven: boolean): Bu
   return { wallet, listing: listing / 2n, total: total / 2n };
 }
 
-/** True if `spent` has room for the row's amount. The statement takes the values in the order of `Budget`. */
-export const hasRoom = ({ wallet, listing, total }: Budget) => sql<boolean>`EXISTS (SELECT 1 FROM spent
-  WHERE by_wallet + ${sql.raw(AMOUNT)} <= ${at(wallet)} AND by_listing + ${sql.raw(AMOUNT)} <= ${at(listing)}
-    AND in_total + ${sql.raw(AMOUNT)} <= ${at(total)})`;
+/** A budget as named values of a statement. */
+export const roomOf = ({ wallet, listing, total }: Budget) => ({
+  room_wallet: wallet,
+  room_listing: listing,
+  room_total: total,
+});
 
-/** The limits of a claim, as its statement takes them. */
+/** True if `spent` has room for the row's amount. */
+export const hasRoom = (room: Named<ReturnType<typeof roomOf>>) => sql<boolean>`EXISTS (SELECT 1 FROM spent
+  WHERE by_wallet + ${sql.raw(AMOUNT)} <= ${at(room.room_wallet)}
+    AND by_listing + ${sql.raw(AMOUNT)} <= ${at(room.room_listing)}
+    AND in_total + ${sql.raw(AMOUNT)} <= ${at(room.room_total)})`;
+
+/** The limits of a claim, as named values of its statement. */
 export function limitsOf(budgets: Budgets, isOpen: boolean, firstOpens = FIRST_OPENS) {
   const { burnt, lent, waiting, trial, sponsorsAll } = budgets;
   const unbounded = (amount: bigint) => (sponsorsAll ? ANY : amount);
@@ -306,11 +317,10 @@ const SHARE = sql.raw('(CASE WHEN is_proven = 1 THEN 1 ELSE 2 END)');
 /** The amount that the call adds to the amount at risk. */
 const ADDED = sql.raw('(CASE WHEN is_proven = 0 AND may_burn > gas + house THEN may_burn ELSE gas + house END)');
 
-const at = (value: bigint) => sql`CAST(${value} AS BIGINT)`;
+const at = (value: RawBuilder<bigint>) => sql`CAST(${value} AS BIGINT)`;
 
-/** True if `way` of `ways` fits `sums`. The statement takes the values of `limits` in the order of its fields. */
-export function fits(limits: Limits): RawBuilder<boolean> {
-  const l = limits;
+/** True if `way` of `ways` fits `sums`. */
+export function fits(l: Named<Limits>): RawBuilder<boolean> {
   return sql<boolean>`
     (${at(l.isOpen)} = 0 OR in_flight < ${at(l.firstOpens)} + paid / ${sql.raw(String(PAID_FOR_ONE))})
     AND open_now < ${at(l.openLimit)}
@@ -324,51 +334,67 @@ export function fits(limits: Limits): RawBuilder<boolean> {
     AND (house = 0 OR (trials < ${at(l.trialCalls)} AND given + house <= ${at(l.trialLamports)}))`;
 }
 
-/**
- * True if the purse covers the price and `way` in addition to all reservations. The statement takes `purseValues` in
- * this order.
- */
-export function purseHas({ price, wallet, key, tank, tankRest, keyTank }: Purse): RawBuilder<boolean> {
+/** The wallet's money as named values of a statement. */
+export const moneyOf = ({ price, wallet, key, tank, tankRest, keyTank }: Purse) => ({
+  money_price: price,
+  money_wallet: wallet,
+  money_key: key,
+  money_tank: tank,
+  money_tank_rest: tankRest,
+  money_key_tank: keyTank,
+});
+
+export type Money = ReturnType<typeof moneyOf>;
+
+/** True if the money covers the price and `way` in addition to all reservations. */
+export function covers(money: Named<Money>): RawBuilder<boolean> {
+  const [price, tank] = [at(money.money_price), at(money.money_tank)];
   return sql<boolean>`
-    failed_since = 0 AND held_wallet + ${at(price)} <= ${at(wallet)} AND held_key + ${at(price)} <= ${at(key)}
-    AND (tank = 0 OR ${at(tank)} - held_tank - tank >= ${at(tankRest)}
-      OR (held_tank = 0 AND ${at(tank)} = tank))
-    AND held_key_tank + tank <= ${at(keyTank)}`;
+    failed_since = 0 AND held_wallet + ${price} <= ${at(money.money_wallet)}
+    AND held_key + ${price} <= ${at(money.money_key)}
+    AND (tank = 0 OR ${tank} - held_tank - tank >= ${at(money.money_tank_rest)}
+      OR (held_tank = 0 AND ${tank} = tank))
+    AND held_key_tank + tank <= ${at(money.money_key_tank)}`;
 }
 
-export const purseValues = ({ price, wallet, key, tank, tankRest, keyTank }: Purse) => [
-  price,
-  wallet,
-  price,
-  key,
-  tank,
-  tankRest,
-  tank,
-  keyTank,
-];
+/** The columns of a way in a statement. */
+const WAY_COLUMNS = {
+  gas: 'gas',
+  house: 'house',
+  record_rent: 'recordRent',
+  escrow_rent: 'escrowRent',
+  tank: 'tank',
+  may_burn: 'mayBurn',
+} as const satisfies Record<string, keyof Way>;
 
-const WAY_FIELDS = ['gas', 'house', 'recordRent', 'escrowRent', 'tank', 'mayBurn'] as const;
-
-/** The ways as rows, best first; at least one. The statement takes `waysValues` in this order. */
-export function waysRows(ways: readonly Way[]) {
-  const rows = ways.map(
-    (way, rank) => sql`SELECT ${sql.raw(String(rank))} AS rank, ${at(way.gas)} AS gas, ${at(way.house)} AS house,
-      ${at(way.recordRent)} AS record_rent, ${at(way.escrowRent)} AS escrow_rent, ${at(way.tank)} AS tank,
-      ${at(way.mayBurn)} AS may_burn`,
+/** The ways as named values of a statement. */
+export const waysOf = (ways: readonly Way[]): Record<string, bigint> =>
+  Object.fromEntries(
+    ways.flatMap((way, rank) =>
+      Object.entries(WAY_COLUMNS).map(([column, field]) => [`way_${rank}_${column}`, way[field]]),
+    ),
   );
+
+/** `count` ways as rows, best first; at least one. */
+export function waysRows(count: number, ways: Named<Record<string, bigint>>) {
+  const rows = Array.from({ length: count }, (_, rank) => {
+    const columns = Object.keys(WAY_COLUMNS).map(
+      (column) => sql`${at(ways[`way_${rank}_${column}`]!)} AS ${sql.ref(column)}`,
+    );
+    return sql`SELECT ${sql.lit(rank)} AS rank, ${sql.join(columns)}`;
+  });
   return sql`(${sql.join(rows, sql.raw(' UNION ALL '))}) AS way`;
 }
 
-export const waysValues = (ways: readonly Way[]) => ways.flatMap((way) => WAY_FIELDS.map((field) => way[field]));
-
 /** The sums of a wallet and a listing now, and the reservations against accounts of this slot. */
-export async function readSums(writing: Pick<Writing, 'db' | 'compile'>, me: Asking): Promise<Sums & Held> {
-  const { db, compile } = writing;
-  const query = compile<Sums & Held>('sums', meValues(me), () => ({
-    compile: () => sql<Sums & Held>`WITH ${meRow(me)}, ${SUMS} SELECT * FROM sums`.compile(db),
-  }));
+export async function readSums({ db, compile }: Pick<Writing, 'db' | 'compile'>, me: Asking): Promise<Sums & Held> {
+  const query = compile('sums', meOf(me), (named) =>
+    compilable(db, sql<Sums & Held>`WITH ${meRow(named)}, ${SUMS} SELECT * FROM sums`),
+  );
   return (await db.executeQuery(query)).rows[0]!;
 }
+
+const HELD_BY_OTHERS = sql.raw(`${TAKEN_BY_OTHERS} SELECT ${HELD} FROM opening, landed`);
 
 /** The reservations on the money that accounts of this slot show. */
 export async function readHeld(
@@ -377,13 +403,8 @@ export async function readHeld(
   keyId: string,
   slot: bigint,
 ): Promise<Held> {
-  const me = { id: '', wallet, listing: '', keyId, slot, nowMs: DAY_MS };
-  const query = compile<Held>('held', meValues(me), () => ({
-    compile: () =>
-      sql<Held>`WITH ${meRow(me)}, ${sql.raw(TAKEN_BY_OTHERS)} SELECT ${sql.raw(HELD)} FROM opening, landed`.compile(
-        db,
-      ),
-  }));
+  const me = meOf({ id: '', wallet, listing: '', keyId, slot, nowMs: DAY_MS });
+  const query = compile('held', me, (named) => compilable(db, sql<Held>`WITH ${meRow(named)}, ${HELD_BY_OTHERS}`));
   return (await db.executeQuery(query)).rows[0]!;
 }
 

@@ -3,11 +3,12 @@
  * cut loses a transaction that may have been sent.
  */
 import { sql } from 'kysely';
-import { type Budgets, hasRoom, meRow, meValues, resentBy, SPENT } from './funding.ts';
+import type { Named } from '../../database/prepared.ts';
+import { type Budgets, hasRoom, meOf, meRow, resentBy, roomOf, SPENT } from './funding.ts';
 import type { Mover, Moving } from './moves.ts';
 import { type OpenedRecord, openedBy } from './notes.ts';
 import { isWaiting, type JournalRow } from './tables.ts';
-import type { NewTransaction, Writing } from './writing.ts';
+import { compilable, type NewTransaction, type Writing } from './writing.ts';
 
 /** The intents of one journal. All throw JournalConflict if the row may not move there. */
 export function createIntents(mover: Mover, writing: Writing) {
@@ -19,29 +20,11 @@ function createDepositIntents({ intend }: Mover) {
   return {
     /** These bytes will be sent to make the deposit's accounts. */
     depositSigned(row: Moving, signed: NewTransaction): Promise<void> {
-      return intend(
-        row,
-        'deposit_signed',
-        {
-          deposit_transaction: Buffer.from(signed.bytes),
-          deposit_signature: signed.signature,
-          deposit_last_valid_height: signed.lastValidHeight,
-        },
-        signed,
-      );
+      return intend(row, 'deposit_signed', {}, { ...signed, kind: 'deposit' });
     },
     /** The payment with our signature. The relay signs no other payment of this deposit. */
     paySigned(row: Moving, signed: NewTransaction): Promise<void> {
-      return intend(
-        row,
-        'pay_signed',
-        {
-          pay_transaction: Buffer.from(signed.bytes),
-          pay_signature: signed.signature,
-          pay_last_valid_height: signed.lastValidHeight,
-        },
-        signed,
-      );
+      return intend(row, 'pay_signed', { payment: null }, { ...signed, kind: 'pay' });
     },
     /** These bytes will be sent to close the deposit and return its money to the payer. */
     returning(
@@ -53,16 +36,13 @@ function createDepositIntents({ intend }: Mover) {
         row,
         'returning',
         {
-          refund_transaction: Buffer.from(signed.bytes),
-          refund_signature: signed.signature,
-          refund_last_valid_height: signed.lastValidHeight,
           refund_state: isWaiting(row) ? row.refund_state : 'pending',
           is_waiting: 0n,
           error_code: why.code,
           error_message: why.message,
           rebuilds: why.rebuilds,
         },
-        signed,
+        { ...signed, kind: 'return' },
       );
     },
   };
@@ -71,36 +51,14 @@ function createDepositIntents({ intend }: Mover) {
 /** The intents that fund an escrow, settle it, and refund it. */
 function createExecutionIntents({ intend }: Mover, writing: Writing) {
   return {
-    /** These bytes will be sent to fund the escrow. `reopens` counts the opens before it that the chain refused as too late. */
-    openSigned(row: Moving, signed: NewTransaction, openBefore: bigint, reopens?: bigint): Promise<void> {
-      return intend(
-        row,
-        'open_signed',
-        {
-          open_transaction: Buffer.from(signed.bytes),
-          open_signature: signed.signature,
-          open_last_valid_height: signed.lastValidHeight,
-          open_before: openBefore,
-          open_fee: signed.fee,
-          ...(reopens !== undefined && { reopens }),
-        },
-        signed,
-      );
+    /** These bytes will be sent to fund the escrow. */
+    openSigned(row: Moving, signed: NewTransaction, openBefore: bigint): Promise<void> {
+      return intend(row, 'open_signed', { open_before: openBefore }, { ...signed, kind: 'open' });
     },
     /** The answer is valid, and these bytes will be sent to pay for it. */
     verified(row: Moving, signed: NewTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
-      return intend(
-        row,
-        'verified',
-        {
-          settle_transaction: Buffer.from(signed.bytes),
-          settle_signature: signed.signature,
-          settle_last_valid_height: signed.lastValidHeight,
-          execution_time_ms: executionTimeMs,
-          rebuilds,
-        },
-        signed,
-      );
+      const changes = { execution_time_ms: executionTimeMs, rebuilds };
+      return intend(row, 'verified', changes, { ...signed, kind: 'settle' });
     },
     /**
      * The caller gets its money back, and the relay no longer settles. A refund that waits for an account keeps that
@@ -115,9 +73,6 @@ function createExecutionIntents({ intend }: Mover, writing: Writing) {
         row,
         'refunding',
         {
-          refund_transaction: Buffer.from(signed.bytes),
-          refund_signature: signed.signature,
-          refund_last_valid_height: signed.lastValidHeight,
           refund_reason: BigInt(why.reason),
           refund_state: why.waits ?? (isWaiting(row) ? row.refund_state : 'pending'),
           is_waiting: why.waits ? 1n : 0n,
@@ -125,7 +80,7 @@ function createExecutionIntents({ intend }: Mover, writing: Writing) {
           error_message: why.message,
           rebuilds: why.rebuilds,
         },
-        signed,
+        { ...signed, kind: 'refund' },
       );
     },
     reserveRefund: (row: Waiting, budgets: Pick<Budgets, 'burnt'>) => reserveRefund(writing, row, budgets),
@@ -151,14 +106,13 @@ async function reserveRefund(writing: Writing, row: Waiting, budgets: Pick<Budge
   if (row.is_waiting === 0n) return true;
   const { execution_id: id, wallet, listing } = row;
   const { writes, db, owner, compile } = writing;
-  const me = { id, wallet, listing, keyId: '', slot: 0n, nowMs: BigInt(Date.now()) };
-  const limits = resentBy(budgets, row.may_burn_lamports === 0n);
-  const values = [...meValues(me), id, owner, limits.wallet, limits.listing, limits.total];
-  const build = () => sql`
-    WITH ${meRow(me)}, ${SPENT}
+  const me = meOf({ id, wallet, listing, keyId: '', slot: 0n, nowMs: BigInt(Date.now()) });
+  const values = { ...me, owner, ...roomOf(resentBy(budgets, row.may_burn_lamports === 0n)) };
+  const reserving = (named: Named<typeof values>) => sql`
+    WITH ${meRow(named)}, ${SPENT}
     UPDATE executions SET is_waiting = 0
-    WHERE execution_id = ${id} AND lease_owner = ${owner} AND is_waiting = 1 AND ${hasRoom(limits)}`;
-  const query = compile('reserve a refund', values, () => ({ compile: () => build().compile(db) }));
+    WHERE execution_id = ${named.me_id} AND lease_owner = ${named.owner} AND is_waiting = 1 AND ${hasRoom(named)}`;
+  const query = compile('reserve a refund', values, (named) => compilable(db, reserving(named)));
   const [reserved] = await writes.alone([`wallet ${wallet}`, 'totals'], [query]);
   if (reserved?.changes !== 1) return false;
   row.is_waiting = 0n;

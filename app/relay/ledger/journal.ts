@@ -19,6 +19,7 @@ import { createMover } from './moves.ts';
 import { createNotes } from './notes.ts';
 import { createResults } from './results.ts';
 import type { JournalRow, LedgerTables } from './tables.ts';
+import { createOutcomes } from './transactions.ts';
 import { createUnfinished } from './unfinished.ts';
 import type { Writing } from './writing.ts';
 
@@ -38,6 +39,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     ...createClaims(writing),
     ...createIntents(mover, writing),
     ...createNotes(mover, writing),
+    ...createOutcomes(writing),
     ...createResults(writing),
     ...createLateAnswers(writing),
     ...createFailedAnswers(writing),

@@ -1,10 +1,14 @@
 /**
- * The forward-only moves of an execution's row. Every move is one statement, so that no crash can leave half of one.
+ * The forward-only moves of an execution's row, each with the transaction that it announces or has seen on the chain. All
+ * of a move is in one database transaction, so that no crash can leave half of one.
  */
-import type { RawBuilder } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Written } from '../../database/groupCommit.ts';
-import type { ExecutionState, JournalRow } from './tables.ts';
-import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
+import { isPostgres } from '../../database/portable.ts';
+import type { Named } from '../../database/prepared.ts';
+import type { ExecutionColumns, ExecutionState, JournalRow, TransactionRow } from './tables.ts';
+import { nextOf, type StoredTransaction } from './transactions.ts';
+import { compilable, JournalConflict, type Writing } from './writing.ts';
 
 /**
  * For each state, the states that may move to it. A state that may move to itself has bytes that are signed again. No end
@@ -29,23 +33,29 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
   parked: ['returning', 'verified', 'refunding'],
 };
 
-type Changes = Partial<Omit<JournalRow, 'execution_id' | 'state' | 'lease_owner'>>;
-/** Values that the database computes, as SQL without parameters. The given row object does not get them. */
-type Computed = { dispatched_ms?: RawBuilder<bigint> };
+type Changes = Partial<Omit<ExecutionColumns, 'execution_id' | 'state' | 'lease_owner'>>;
 type Moved = keyof typeof COMES_FROM;
 
 /** A row to move. The move updates this object to match the table. */
-export type Moving = Pick<JournalRow, 'execution_id' | 'fees' | 'state'>;
+export type Moving = Pick<JournalRow, 'execution_id' | 'state' | 'transactions'>;
+
+/** What a note writes besides its values. */
+interface Seen {
+  /** Values that the database computes, as SQL without parameters. The given row object does not get them. */
+  computed?: { dispatched_ms: RawBuilder<bigint> };
+  /** The transaction that has landed. */
+  landed?: TransactionRow | undefined;
+}
 
 /**
  * Both throw JournalConflict if the row may not move there, belongs to another relay, or has moved since it was read. A
  * row that was another relay's in between may have moved.
  */
 export interface Mover {
-  /** A move that is on the disk when it resolves: `signed` will be sent, and costs its fee. */
-  intend(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void>;
+  /** A move that is on the disk when it resolves, with the transaction that will be sent. */
+  intend(row: Moving, state: Moved, changes: Changes, signed?: StoredTransaction): Promise<void>;
   /** A move that the chain can show again. It reaches the disk with the next intent. */
-  note(row: Moving, state: Moved, changes: Changes, computed?: Computed): Promise<void>;
+  note(row: Moving, state: Moved, changes: Changes, seen?: Seen): Promise<void>;
 }
 
 const conflict = ({ execution_id: id }: Moving, state: Moved) =>
@@ -54,36 +64,86 @@ const conflict = ({ execution_id: id }: Moving, state: Moved) =>
   );
 
 /** Moves rows of the process in `writing`. */
-export function createMover({ writes, db, owner, compile }: Writing): Mover {
-  function update(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction, computed: Computed = {}) {
-    const { execution_id: id } = row;
-    if (!COMES_FROM[state].includes(row.state)) throw conflict(row, state);
-    const fee = signed?.fee;
-    const columns = [...Object.keys(changes), ...Object.keys(computed)];
-    const name = [state, signed ? 'signed' : 'unsigned', ...columns].join();
-    const values = [...Object.values(changes), state, ...(fee === undefined ? [] : [fee]), id, row.state, owner];
-    return compile(name, values, () =>
-      db
-        .updateTable('executions')
-        .set((own) => ({ ...changes, ...computed, state, ...(fee !== undefined && { fees: own('fees', '+', fee) }) }))
-        .where('execution_id', '=', id)
-        .where('state', '=', row.state)
-        .where('lease_owner', '=', owner),
-    );
-  }
+export function createMover(writing: Writing): Mover {
+  const { writes } = writing;
 
   /** Updates the given row object to match the table. */
-  function follow(written: Written, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
-    if (written.changes !== 1) throw conflict(row, state);
-    Object.assign(row, changes, { state, ...(signed && { fees: row.fees + signed.fee }) });
+  function follow({ changes: count, rows }: Written, row: Moving, state: Moved, changes: Changes): void {
+    if (count + rows.length !== 1) throw conflict(row, state);
+    Object.assign(row, changes, { state });
   }
 
   return {
     async intend(row, state, changes, signed) {
-      follow(await writes.intend(update(row, state, changes, signed)), row, state, changes, signed);
+      const transaction = signed && nextOf(row, signed);
+      follow(
+        await writes.intend(...moving(writing, row, state, { changes, signed: transaction })),
+        row,
+        state,
+        changes,
+      );
+      if (transaction) row.transactions.push(transaction);
     },
-    async note(row, state, changes, computed) {
-      follow(await writes.note(update(row, state, changes, undefined, computed)), row, state, changes);
+    async note(row, state, changes, { computed = {}, landed } = {}) {
+      follow(await writes.note(...moving(writing, row, state, { changes, computed, landed })), row, state, changes);
+      if (landed) landed.outcome = 'landed';
     },
   };
+}
+
+interface Move {
+  changes: Changes;
+  computed?: { dispatched_ms?: RawBuilder<bigint> };
+  /** At most one of these two. */
+  signed?: TransactionRow | undefined;
+  landed?: TransactionRow | undefined;
+}
+
+/** Holds in a statement that follows the row's update, if that moved the row. */
+const HAS_MOVED = {
+  sqlite: sql<boolean>`changes() = 1`,
+  postgres: sql<boolean>`EXISTS (SELECT 1 FROM moved)`,
+};
+
+const inserted = (named: Named<TransactionRow>, hasMoved: RawBuilder<boolean>) => sql`
+  INSERT INTO transactions (execution_id, kind, attempt, signature, last_valid_height, fee, bytes)
+  SELECT ${named.execution_id}, ${named.kind}, ${named.attempt}, ${named.signature}, ${named.last_valid_height},
+    ${named.fee}, ${named.bytes} WHERE ${hasMoved}`;
+
+const landing = (named: Named<TransactionRow>, hasMoved: RawBuilder<boolean>) => sql`
+  UPDATE transactions SET outcome = 'landed'
+  WHERE execution_id = ${named.execution_id} AND kind = ${named.kind} AND attempt = ${named.attempt} AND ${hasMoved}`;
+
+/**
+ * The statements of a move: the row's, and its transaction's, which changes nothing unless the row moves. On PostgreSQL
+ * both are one, because each statement costs a round trip.
+ */
+function moving(
+  { db, compile, owner }: Writing,
+  row: Moving,
+  state: Moved,
+  { changes, computed = {}, signed, landed }: Move,
+): [CompiledQuery, ...CompiledQuery[]] {
+  if (!COMES_FROM[state].includes(row.state)) throw conflict(row, state);
+  const name = [state, ...Object.keys(changes), ...Object.keys(computed)].join();
+  const moved = { ...changes, state, was: row.state, execution_id: row.execution_id, lease_owner: owner };
+  const columns = [...Object.keys(changes), 'state'] as 'state'[];
+  const update = (named: Named<typeof moved>) =>
+    db
+      .updateTable('executions')
+      .set({ ...Object.fromEntries(columns.map((column) => [column, named[column]])), ...computed })
+      .where('execution_id', '=', named.execution_id)
+      .where('state', '=', named.was)
+      .where('lease_owner', '=', named.lease_owner);
+  const transaction = signed ?? landed;
+  if (!transaction) return [compile(name, moved, update)];
+  const [kind, write] = signed ? (['signed', inserted] as const) : (['landed', landing] as const);
+  if (!isPostgres(db)) {
+    const second = (named: Named<TransactionRow>) => write(named, HAS_MOVED.sqlite);
+    return [compile(name, moved, update), compile(kind, transaction, (named) => compilable(db, second(named)))];
+  }
+  const both = (named: Named<typeof moved & TransactionRow>) => sql`
+    WITH moved AS (${update(named).returning('execution_id')}), followed AS (${write(named, HAS_MOVED.postgres)})
+    SELECT execution_id FROM moved`;
+  return [compile(`${name} ${kind}`, { ...moved, ...transaction }, (named) => compilable(db, both(named)))];
 }

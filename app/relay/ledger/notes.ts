@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
-import { isWaiting, type JournalRow } from './tables.ts';
+import { isWaiting, type JournalRow, type TransactionRow } from './tables.ts';
+import { undecidedOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
 
 /** What the record shows from the open on; times are unix seconds. */
@@ -28,6 +29,13 @@ export interface FailedOpen {
   burnt: bigint;
 }
 
+/** How the money came back. */
+export interface Refunded {
+  landed?: TransactionRow | undefined;
+  burnt?: bigint;
+  refund_state?: 'handed_over' | 'done';
+}
+
 type Losses = Pick<JournalRow, 'lost_fees' | 'account_fees'>;
 type Losing = Losses & Pick<JournalRow, 'refund_state'>;
 
@@ -48,19 +56,20 @@ function createProgressNotes({ note }: Mover, { db }: Writing) {
   return {
     /** The deposit's accounts exist, so its payment can land. */
     depositConfirmed(row: Moving): Promise<void> {
-      return note(row, 'deposit_confirmed', {});
+      return note(row, 'deposit_confirmed', {}, { landed: undecidedOf(row, 'deposit') });
     },
     /** The payment is in the deposit. `slot` is one in which the chain showed it. */
     paid(row: Moving, slot: number): Promise<void> {
-      return note(row, 'paid', { opened_slot: BigInt(slot), refund_state: null });
+      const changes = { opened_slot: BigInt(slot), refund_state: null };
+      return note(row, 'paid', changes, { landed: undecidedOf(row, 'pay') });
     },
     /** `slot` is one in which the chain showed the record. */
     openConfirmed(row: Moving, record: OpenedRecord, slot: number): Promise<void> {
-      return note(row, 'open_confirmed', openedBy(record, slot));
+      return note(row, 'open_confirmed', openedBy(record, slot), { landed: undecidedOf(row, 'open') });
     },
     /** The creator is about to be called. Stores the time, on the clock that all relays share. */
     dispatched(row: Moving): Promise<void> {
-      return note(row, 'dispatched', {}, { dispatched_ms: nowMsOf(db) });
+      return note(row, 'dispatched', {}, { computed: { dispatched_ms: nowMsOf(db) } });
     },
     /** Time since the first call of the creator, milliseconds. */
     async msSinceDispatch(id: string): Promise<number> {
@@ -80,28 +89,32 @@ function createEndNotes({ note }: Mover) {
     /** The deposit is closed, and its payer has the money back. `why` is given if somebody else did that. */
     returned(row: Moving, returnedAt: bigint, why?: { code: string; message: string }): Promise<void> {
       const error = why && { error_code: why.code, error_message: why.message };
-      return note(row, 'returned', { settled_at: returnedAt, refund_state: 'done', is_waiting: 0n, ...error });
+      const changes = { settled_at: returnedAt, refund_state: 'done' as const, is_waiting: 0n, ...error };
+      return note(row, 'returned', changes, { landed: undecidedOf(row, 'return') });
     },
     /** Amounts are base units. */
     settled(
       row: Moving & Pick<JournalRow, 'gas_lamports' | 'deposit'>,
       outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint },
     ): Promise<void> {
-      return note(row, 'settled', {
+      const changes = {
         settled_at: outcome.settledAt,
         creator_amount: outcome.creatorAmount,
         platform_amount: outcome.platformAmount,
-      });
+      };
+      return note(row, 'settled', changes, { landed: undecidedOf(row, 'settle') });
     },
-    /** `burnt`: fees left unpaid because somebody else's refund returned the gas to the wallet, lamports. */
+    /**
+     * `landed` is our refund; without one, somebody else sent it. `burnt`: fees left unpaid because the gas returned to
+     * the wallet then, lamports.
+     */
     refunded(
       row: Moving & Losing & Pick<JournalRow, 'error_code' | 'gas_lamports' | 'deposit'>,
       settledAt: bigint,
-      burnt = 0n,
-      refund_state: 'handed_over' | 'done' = 'done',
+      { landed, burnt = 0n, refund_state = 'done' }: Refunded = {},
     ): Promise<void> {
       const lost = burnt > 0n ? losses(row, burnt, isWaiting(row)) : {};
-      return note(row, 'refunded', { settled_at: settledAt, refund_state, is_waiting: 0n, ...lost });
+      return note(row, 'refunded', { settled_at: settledAt, refund_state, is_waiting: 0n, ...lost }, { landed });
     },
     /**
      * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of

@@ -19,10 +19,11 @@ export async function storeRestart(ledger: Kysely<LedgerTables>, slot: bigint): 
 /** Rows of one page: a join of some milliseconds. */
 const PAGE = 1_000;
 
-export type Doubted = Pick<
-  JournalRow,
-  'execution_id' | 'state' | 'settled_at' | 'open_signature' | 'open_last_valid_height' | 'settle_signature'
-> & {
+export type Doubted = Pick<JournalRow, 'execution_id' | 'state' | 'settled_at'> & {
+  /** The last height at which one of its opens can land; null if none was signed. */
+  open_last_valid_height: bigint | null;
+  /** Number of settles that were signed. */
+  settles: bigint;
   /** Null if the index does not know the execution. */
   indexed_id: string | null;
 };
@@ -35,7 +36,7 @@ export async function readDoubted(
   views: Kysely<LedgerDatabase>,
   after: string,
 ): Promise<{ rows: Doubted[]; last: string } | null> {
-  const page = sql`SELECT execution_id, state, settled_at, open_signature, open_last_valid_height, settle_signature
+  const page = sql`SELECT execution_id, state, settled_at
     FROM executions WHERE execution_id > ${after} ORDER BY execution_id LIMIT ${sql.lit(PAGE)}`;
   const { rows: ends } = await sql<{
     last: string | null;
@@ -43,7 +44,9 @@ export async function readDoubted(
   const last = ends[0]?.last ?? null;
   if (last === null) return null;
   const { rows } = await sql<Doubted>`
-    SELECT j.*, c.execution_id AS indexed_id
+    SELECT j.*, c.execution_id AS indexed_id, (SELECT max(last_valid_height) FROM transactions AS t
+        WHERE t.execution_id = j.execution_id AND t.kind = 'open') AS open_last_valid_height,
+      (SELECT count(*) FROM transactions AS t WHERE t.execution_id = j.execution_id AND t.kind = 'settle') AS settles
     FROM (${page}) AS j LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
     WHERE (j.state = 'settled' AND coalesce(c.status, 'open') IN ('open', 'refunded'))
       OR (j.state = 'refunded' AND coalesce(c.status, 'open') <> 'refunded')

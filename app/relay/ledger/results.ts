@@ -1,5 +1,6 @@
 /** Results of executions: the creators' answers, kept from before the settle is signed until they expire. */
 import { type Insertable, type Kysely, sql } from 'kysely';
+import type { Named } from '../../database/prepared.ts';
 import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
@@ -29,24 +30,23 @@ export function createResults({ writes, db, owner, compile }: Writing) {
   /** The statement that stores an answer, or returns the stored one. */
   function insert(row: NewResult) {
     const columns = Object.keys(row) as (keyof NewResult)[];
-    const { execution_id: id } = row;
-    const query = () =>
+    const values = { ...row, owner };
+    const query = (named: Named<typeof values>) =>
       db
         .insertInto('results')
         .columns(columns)
         .expression(
-          db
-            .selectNoFrom(columns.map((column) => sql`${row[column]}`.as(column)))
-            .where(
-              sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${id} AND lease_owner = ${owner})`,
-            ),
+          db.selectNoFrom(columns.map((column) => sql`${named[column]}`.as(column))).where(
+            sql<boolean>`EXISTS (SELECT 1 FROM executions WHERE execution_id = ${named.execution_id}
+                AND lease_owner = ${named.owner})`,
+          ),
         )
         // Changes nothing, but returns the existing row.
         .onConflict((conflict) =>
           conflict.column('execution_id').doUpdateSet((build) => ({ token: build.ref('results.token') })),
         )
         .returning(WITHOUT_TEXT);
-    return compile(`storeResult ${columns.join()}`, [...Object.values(row), id, owner], query);
+    return compile(`storeResult ${columns.join()}`, values, query);
   }
 
   return {

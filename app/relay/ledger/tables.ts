@@ -63,9 +63,6 @@ export interface ExecutionsTable {
    * The chain's clock when the caller's money was checked. It is shown as initiated_at until the record has its own.
    */
   accepted_at: bigint;
-  open_transaction: Buffer | null;
-  open_signature: string | null;
-  open_last_valid_height: bigint | null;
   open_before: bigint | null;
   opened_at: bigint | null;
   deadline: bigint | null;
@@ -73,12 +70,6 @@ export interface ExecutionsTable {
   fee_bps: bigint | null;
   dispatched_ms: bigint | null;
   execution_time_ms: bigint | null;
-  settle_transaction: Buffer | null;
-  settle_signature: string | null;
-  settle_last_valid_height: bigint | null;
-  refund_transaction: Buffer | null;
-  refund_signature: string | null;
-  refund_last_valid_height: bigint | null;
   refund_reason: bigint | null;
   refund_state: RefundState | null;
   settled_at: bigint | null;
@@ -91,10 +82,6 @@ export interface ExecutionsTable {
   lease_owner: string | null;
   /** SHA-256 of agent and canonical body in hex, if the call carried an Idempotency-Key. */
   fingerprint: string | null;
-  /** Network fees of the transactions signed for it so far, lamports. */
-  fees: Generated<bigint>;
-  /** How often the open was signed again because the chain had refused it as too late. */
-  reopens: Generated<bigint>;
   /** Unpaid network fees, including those of calls that this one replaced, lamports. */
   lost_fees: Generated<bigint>;
   /** The part that the caller's own account caused: by refused refunds, or by a waiting refund that the caller sent. */
@@ -115,8 +102,6 @@ export interface ExecutionsTable {
   record_lent: Generated<bigint>;
   /** The escrow's rent if the operator lent it, lamports; it returns at the end. */
   escrow_lent: Generated<bigint>;
-  /** Cost of the current open if it lands, lamports. */
-  open_fee: Generated<bigint>;
   /** The most that a call of an unproven wallet may burn before its refund is signed, lamports; 0 for any other. */
   may_burn_lamports: Generated<bigint>;
   /** Taken out of the wallet's gas balance by the open, lamports. */
@@ -135,14 +120,9 @@ export interface ExecutionsTable {
   service_fee: Generated<bigint>;
   /** The client's own id of the payment. */
   payment_id: Generated<string | null>;
-  deposit_transaction: Generated<Buffer | null>;
-  deposit_signature: Generated<string | null>;
-  deposit_last_valid_height: Generated<bigint | null>;
-  /** The client's payment. */
-  pay_transaction: Generated<Buffer | null>;
-  /** Null until this service has signed the payment too. Before that, nobody can send it. */
-  pay_signature: Generated<string | null>;
-  pay_last_valid_height: Generated<bigint | null>;
+  /** The client's payment; null once this service has signed it too. Before that, nobody can send it. */
+  payment: Generated<Buffer | null>;
+  payment_last_valid_height: Generated<bigint | null>;
 }
 
 /** Every column of the table. */
@@ -164,9 +144,6 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   state: true,
   created_ms: true,
   accepted_at: true,
-  open_transaction: true,
-  open_signature: true,
-  open_last_valid_height: true,
   open_before: true,
   opened_at: true,
   deadline: true,
@@ -174,12 +151,6 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   fee_bps: true,
   dispatched_ms: true,
   execution_time_ms: true,
-  settle_transaction: true,
-  settle_signature: true,
-  settle_last_valid_height: true,
-  refund_transaction: true,
-  refund_signature: true,
-  refund_last_valid_height: true,
   refund_reason: true,
   refund_state: true,
   settled_at: true,
@@ -190,8 +161,6 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   rebuilds: true,
   lease_owner: true,
   fingerprint: true,
-  fees: true,
-  reopens: true,
   lost_fees: true,
   account_fees: true,
   lost_ms: true,
@@ -202,7 +171,6 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   trials: true,
   record_lent: true,
   escrow_lent: true,
-  open_fee: true,
   may_burn_lamports: true,
   tank_lamports: true,
   opened_slot: true,
@@ -212,14 +180,31 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   names_payer: true,
   service_fee: true,
   payment_id: true,
-  deposit_transaction: true,
-  deposit_signature: true,
-  deposit_last_valid_height: true,
-  pay_transaction: true,
-  pay_signature: true,
-  pay_last_valid_height: true,
+  payment: true,
+  payment_last_valid_height: true,
 };
 export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];
+
+/** `pay` is the client's payment into a deposit, `return` its refund. A hand-over of an escrow counts as `refund`. */
+export type TransactionKind = 'deposit' | 'pay' | 'open' | 'settle' | 'refund' | 'return';
+
+/** The chain takes the fee of a landed and of a failed transaction. */
+export type TransactionOutcome = 'landed' | 'failed' | 'expired';
+
+/** Every transaction that was signed for an execution. */
+export interface TransactionsTable {
+  execution_id: string;
+  kind: TransactionKind;
+  /** 0 for the first of its kind. */
+  attempt: bigint;
+  signature: string;
+  last_valid_height: bigint;
+  /** Its cost if it lands, lamports. */
+  fee: bigint;
+  /** As far as this service has seen; null while unknown. */
+  outcome: TransactionOutcome | null;
+  bytes: Buffer;
+}
 
 export interface ResultsTable {
   execution_id: string;
@@ -510,6 +495,7 @@ export interface LedgerTables {
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
+  transactions: TransactionsTable;
   cluster: { id: bigint; restart_slot: bigint };
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;
@@ -531,5 +517,8 @@ export interface LedgerTables {
 /** The relay's tables, and under `chain.` those of the index (attached read-only by use). */
 export type LedgerDatabase = LedgerTables & AttachedIndex;
 
-export type JournalRow = Selectable<ExecutionsTable>;
+export type ExecutionColumns = Selectable<ExecutionsTable>;
+export type TransactionRow = Selectable<TransactionsTable>;
+/** An execution with all transactions that were signed for it, in the order of kind and attempt. */
+export type JournalRow = ExecutionColumns & { transactions: TransactionRow[] };
 export type ResultRow = Selectable<ResultsTable>;

@@ -1,7 +1,7 @@
 /** Unfinished rows: their owners, and the time of their next attempt. */
 import { type Kysely, sql } from 'kysely';
 import { isPostgres, textsOf } from '../../database/portable.ts';
-import { IS_UNFINISHED, type JournalRow, type LedgerDatabase } from './tables.ts';
+import { type ExecutionColumns, IS_UNFINISHED, type JournalRow, type LedgerDatabase } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** Rows per transfer; the next one follows half a second later. */
@@ -21,15 +21,24 @@ const NOT_ENDED = {
 };
 
 /** The unfinished rows of one journal. */
-export function createUnfinished({ db, owner }: Writing) {
-  /** Moves a row of any relay, unless it has moved since it was read. It belongs to no relay after that. */
-  async function moveAnyones({ execution_id: id, state }: Moved, changes: Partial<JournalRow>): Promise<void> {
-    await db
+export function createUnfinished({ writes, db, owner }: Writing) {
+  /**
+   * Moves a row of any relay, unless it has moved since it was read. It belongs to no relay after that. The outcomes of
+   * its transactions are unknown again, because the end in the row followed from them.
+   */
+  async function moveAnyones({ execution_id: id, state }: Moved, changes: Partial<ExecutionColumns>): Promise<void> {
+    const moved = db
+      .selectFrom('executions')
+      .select('execution_id')
+      .where('execution_id', '=', id)
+      .where('state', '=', state);
+    const outcomes = db.updateTable('transactions').set({ outcome: null }).where('execution_id', 'in', moved);
+    const move = db
       .updateTable('executions')
       .set({ ...changes, lease_owner: null, rest_until_ms: 0n })
       .where('execution_id', '=', id)
-      .where('state', '=', state)
-      .execute();
+      .where('state', '=', state);
+    await writes.note(outcomes.compile(), move.compile());
   }
 
   return {

@@ -1,5 +1,5 @@
 /** The shared way to write for all parts of the journal, and its error. */
-import type { Kysely } from 'kysely';
+import type { Compilable, Kysely, RawBuilder } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import type { Prepared } from '../../database/prepared.ts';
 import type { LedgerTables } from './tables.ts';
@@ -27,3 +27,8 @@ export interface SignedTransaction {
 export interface NewTransaction extends SignedTransaction {
   fee: bigint;
 }
+
+/** A statement in SQL as `compile` of `Writing` takes it. */
+export const compilable = <Row>(db: Kysely<LedgerTables>, text: RawBuilder<Row>): Compilable<Row> => ({
+  compile: () => text.compile(db),
+});

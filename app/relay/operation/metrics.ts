@@ -13,6 +13,7 @@ import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import { displacedSessions } from '../ledger/sessions.ts';
 import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
+import { paidFees } from '../ledger/transactions.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests, waitingWork } from '../workers.ts';
@@ -121,13 +122,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
       async settled(row, outcome) {
         await journal.settled(row, outcome);
         ended.inc({ outcome: 'completed' });
-        count('fees', row.fees);
+        count('fees', paidFees(row));
         count('collected', collectedOf(row));
       },
-      async refunded(row, settledAt, burnt = 0n, state = 'done') {
-        await journal.refunded(row, settledAt, burnt, state);
+      async refunded(row, settledAt, how = {}) {
+        await journal.refunded(row, settledAt, how);
+        const { burnt = 0n } = how;
         ended.inc({ outcome: refundOutcome(row.error_code) });
-        count('fees', row.fees);
+        count('fees', paidFees(row));
         count('burnt', burnt);
         // If fees were burnt, somebody else sent the refund and the gas returned to the wallet.
         if (burnt === 0n) count('collected', collectedOf(row));
@@ -135,7 +137,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       async returned(row, returnedAt, why) {
         await journal.returned(row, returnedAt, why);
         ended.inc({ outcome: 'unserved' });
-        count('fees', row.fees);
+        count('fees', paidFees(row));
       },
       async void(row, code, message, failed) {
         await journal.void(row, code, message, failed);

@@ -70,8 +70,8 @@ export function createStorage(options: {
     look,
     listenTo: (writes) => ({
       ...writes,
-      intend: (query) => noticing(writes.intend(query)),
-      note: (query) => noticing(writes.note(query)),
+      intend: (...queries) => noticing(writes.intend(...queries)),
+      note: (...queries) => noticing(writes.note(...queries)),
       alone: (...given) => noticing(writes.alone(...given)),
     }),
     start() {

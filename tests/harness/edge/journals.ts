@@ -25,7 +25,7 @@ export interface Journals {
   /** Runs statements on the ledger; returns the last one's rows. */
   // biome-ignore lint/suspicious/noExplicitAny: the rows are what the statement says
   run(...statements: string[]): Promise<any[]>;
-  /** Deletes every execution with its result. */
+  /** Deletes every execution with its transactions and its result. */
   clear(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function openJournals(): Promise<Journals> {
     ledger,
     elsewhere: other.db,
     run,
-    clear: async () => void (await run('DELETE FROM executions', 'DELETE FROM results')),
+    clear: async () => void (await run('DELETE FROM executions', 'DELETE FROM transactions', 'DELETE FROM results')),
     async close() {
       await other.close();
       await tables.close();
@@ -83,8 +83,8 @@ export const depositOf = (id: string, changes: Partial<ClaimedDeposit> = {}): Cl
   names_payer: 0n,
   service_fee: 1n,
   payment_id: null,
-  pay_transaction: Buffer.from([1]),
-  pay_last_valid_height: 10n,
+  payment: Buffer.from([1]),
+  payment_last_valid_height: 10n,
   deposit: id,
   ...changes,
 });

@@ -1,10 +1,17 @@
 /** Rows of index.db and ledger.db as the indexer and the engine would write them. */
 import { randomBytes } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
 import type { Insertable, Kysely } from 'kysely';
 import { describe } from '../../../app/relay/agents/words.ts';
 import { insertDocument } from '../../../app/relay/ledger/metadata.ts';
-import type { ExecutionsTable, LedgerDatabase, LedgerTables, ResultsTable } from '../../../app/relay/ledger/tables.ts';
+import type {
+  ExecutionsTable,
+  LedgerDatabase,
+  LedgerTables,
+  ResultsTable,
+  TransactionsTable,
+} from '../../../app/relay/ledger/tables.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
@@ -16,6 +23,8 @@ export const EPOCH = 1_760_000_000;
 
 export const newAddress = (): string => Keypair.generate().publicKey.toBase58();
 export const newExecutionId = (): string => formatUuid(randomBytes(16));
+/** A signature. */
+export const newTransaction = (): string => bs58.encode(randomBytes(64));
 const newHash = (): string => randomBytes(32).toString('hex');
 
 export interface TestKey {
@@ -188,9 +197,6 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       request_hash: newHash(),
       created_ms: BigInt(EPOCH * 1000 - 300),
       accepted_at: BigInt(EPOCH - 1),
-      open_transaction: null,
-      open_signature: null,
-      open_last_valid_height: null,
       open_before: null,
       opened_at: BigInt(EPOCH),
       deadline: BigInt(EPOCH + 60),
@@ -198,12 +204,6 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       fee_bps: 100n,
       dispatched_ms: null,
       execution_time_ms: null,
-      settle_transaction: null,
-      settle_signature: null,
-      settle_last_valid_height: null,
-      refund_transaction: null,
-      refund_signature: null,
-      refund_last_valid_height: null,
       refund_reason: null,
       refund_state: null,
       settled_at: null,
@@ -216,6 +216,27 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     };
     await ledger.insertInto('executions').values(row).execute();
     return row.execution_id;
+  }
+
+  /** A signed transaction of an execution, the first of its kind. Returns its signature. */
+  async function addTransaction(
+    execution_id: string,
+    kind: TransactionsTable['kind'],
+    changes: Partial<Insertable<TransactionsTable>> = {},
+  ): Promise<string> {
+    const row: Insertable<TransactionsTable> = {
+      execution_id,
+      kind,
+      attempt: 0n,
+      signature: newTransaction(),
+      last_valid_height: 100n,
+      fee: 5_000n,
+      outcome: null,
+      bytes: Buffer.from([1]),
+      ...changes,
+    };
+    await ledger.insertInto('transactions').values(row).execute();
+    return row.signature;
   }
 
   async function addResult(
@@ -286,5 +307,5 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       .execute();
   }
 
-  return { addConfig, addDispute, addListing, addDocument, addKey, addRecord, addJournal, addResult };
+  return { addConfig, addDispute, addListing, addDocument, addKey, addRecord, addJournal, addTransaction, addResult };
 }

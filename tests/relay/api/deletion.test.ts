@@ -1,12 +1,12 @@
 /** DELETE /v1/executions/{execution_id}/content: when a caller can delete task and result, and which data stay. */
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { expect } from 'chai';
 import pino from 'pino';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
 import { newLive } from '../../../app/relay/execution/step.ts';
 import { insertAnswer } from '../../../app/relay/ledger/answers.ts';
+import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { hashResult, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
@@ -47,8 +47,9 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
   async function addSettled(changes: Partial<ExecutionRow> = {}): Promise<string> {
     const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET };
     const request_hash = Buffer.from(requestHash(SECRET, { text: SECRET })).toString('hex');
-    const ended = { settled_at: BigInt(EPOCH + 3), settle_signature: bs58.encode(wallet.secretKey), request_hash };
+    const ended = { settled_at: BigInt(EPOCH + 3), request_hash };
     const id = await world.addJournal({ ...row, ...ended, parameters: JSON.stringify({ text: SECRET }) });
+    await world.addTransaction(id, 'settle', { outcome: 'landed' });
     const chain = { execution_id: id, caller: key.wallet, listing, settled_at: BigInt(EPOCH + 3), request_hash };
     const hashes = { result_hash: result_hash.slice('sha256:'.length), signing_key: signer.publicKey.toBase58() };
     await world.addRecord({ ...chain, ...hashes, ...changes });
@@ -66,7 +67,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
 
   /** Everything that the ledger stores about an execution, as text. */
   async function stored(id: string): Promise<string> {
-    const tables = ['executions', 'results', 'answers', 'late_answers', 'failed_answers'] as const;
+    const tables = ['executions', 'transactions', 'results', 'answers', 'late_answers', 'failed_answers'] as const;
     const all = tables.map((table) => world.ledger.selectFrom(table).selectAll().execute());
     const rows = (await Promise.all(all)).flat().filter(({ execution_id }) => execution_id === id);
     const values = rows.flatMap((row) => Object.values(row));
@@ -121,10 +122,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const id = await addSettled();
     await remove(id);
     const { deps, ledger } = world;
-    const journal = {
-      get: async () => (await ledger.selectFrom('executions').selectAll().where('execution_id', '=', id).execute())[0],
-      result: async () => (await ledger.selectFrom('results').selectAll().where('execution_id', '=', id).execute())[0],
-    };
+    const journal = createJournal(world.tables.writes, ledger, 'relay');
     const error = await outcomeOf({ journal, readText: deps.readText }, id, newLive({ isFresh: false })).catch(
       (reason) => reason,
     );

@@ -1,6 +1,5 @@
 /** GET /v1/executions/{execution_id}/receipt: when it exists, and its content. */
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
@@ -8,10 +7,9 @@ import { hashResult, parseUuid, requestHash, signResult } from '../../../app/sdk
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { ExecutionRow } from '../../../indexer/tables.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
-import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
+import { EPOCH, newAddress, newExecutionId, newTransaction, type TestKey } from '../../harness/edge/rows.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
-const newTransaction = (): string => bs58.encode(Keypair.generate().secretKey);
 const REQUEST = { task: 'capital of Italy?', parameters: { language: 'en' } };
 
 describe('GET /v1/executions/{execution_id}/receipt', () => {
@@ -37,7 +35,6 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
   /** Adds an execution to journal and index. `changes` apply to the index's row; null adds none. */
   async function addExecution(state: 'settled' | 'verified' | 'refunded', changes: Partial<ExecutionRow> | null) {
     const execution_id = newExecutionId();
-    const transactions = { open_signature: newTransaction(), settle_signature: newTransaction() };
     await world.addJournal({
       execution_id,
       wallet: key.wallet,
@@ -46,9 +43,14 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
       ...REQUEST,
       parameters: JSON.stringify(REQUEST.parameters),
       request_hash,
-      ...transactions,
       ...(state === 'settled' && { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n }),
     });
+    const open_signature = await world.addTransaction(execution_id, 'open', { outcome: 'landed' });
+    const settle_signature = await world.addTransaction(execution_id, 'settle', { attempt: 1n, outcome: 'landed' });
+    // Neither of these paid.
+    await world.addTransaction(execution_id, 'settle', { outcome: 'expired' });
+    await world.addTransaction(execution_id, 'settle', { attempt: 2n });
+    const transactions = { open_signature, settle_signature };
     const record = findExecution(parseUuid(execution_id)!).toBase58();
     if (changes) {
       await world.addRecord({

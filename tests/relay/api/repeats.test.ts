@@ -12,7 +12,7 @@ import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
 import type { EngineDeps } from '../../../app/relay/execution/step.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
+import type { ExecutionColumns } from '../../../app/relay/ledger/tables.ts';
 import { ownWork } from '../../../app/relay/workers.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { nonceDay, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
@@ -21,8 +21,8 @@ import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.t
 import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 
 const FAILED = { error_code: 'execution_failed', error_message: 'no luck' };
-const DONE = { settled_at: BigInt(EPOCH + 3), settle_signature: 'SettleSignature' };
-type Row = Partial<JournalRow> & Pick<JournalRow, 'state'>;
+const DONE = { settled_at: BigInt(EPOCH + 3) };
+type Row = Partial<ExecutionColumns> & Pick<ExecutionColumns, 'state'>;
 
 const WAIT = [409, 'request_in_progress'] as const;
 const PENDING = [200, 'pending'] as const;
@@ -114,6 +114,11 @@ describe('a repeated call', () => {
   }
   let calls = 0;
 
+  /** The settle of a row that says that it was paid. */
+  async function addSettle(executionId: string, { state }: Row): Promise<void> {
+    if (state === 'settled') await world.addTransaction(executionId, 'settle', { outcome: 'landed' });
+  }
+
   async function executed(row: Row, isAsync: boolean): Promise<Call> {
     calls += 1;
     const key = `call-${calls}`;
@@ -128,6 +133,7 @@ describe('a repeated call', () => {
       request_hash: known.requestHash,
       ...row,
     });
+    await addSettle(known.executionId, row);
     return {
       executionId: known.executionId,
       again: (changes = {}) =>
@@ -157,6 +163,7 @@ describe('a repeated call', () => {
       deadline: BigInt(EPOCH + 60),
     } as unknown as ExecutionRecord);
     await world.addJournal({ wallet: address, listing, execution_id: executionId, request_hash: hash, ...row });
+    await addSettle(executionId, row);
     const message = startMessage(findExecution(id).toBase58(), hash);
     const proof = withKey ? {} : { wallet_signature: signMessage(wallet.secretKey, message) };
     return {
@@ -245,6 +252,7 @@ describe('a repeated call', () => {
       expect((await call.again()).json.status).to.equal('pending');
       expect((await call.again({ async: false })).json.error.code).to.equal('request_in_progress');
       await world.addResult(call.executionId, 'Rome');
+      await addSettle(call.executionId, { state: 'settled' });
       await world.ledger
         .updateTable('executions')
         .set({ state: 'settled', execution_time_ms: 40n, ...DONE })

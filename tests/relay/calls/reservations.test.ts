@@ -152,7 +152,7 @@ describe('reservations', () => {
       expect(await lentTo(state), state).to.equal(0n);
       expect(await lentTo(`another, ${state}`, 'another'), state).to.equal(5n);
     }
-    await mine.refunded((await mine.get('one'))!, 700n, 0n, 'handed_over');
+    await mine.refunded((await mine.get('one'))!, 700n, { refund_state: 'handed_over' });
     await opened.run("DELETE FROM executions WHERE execution_id <> 'one'");
     expect(await lentTo('handed over')).to.equal(0n);
     await mine.escrowsClosed(['one']);

@@ -225,7 +225,11 @@ describe('kill -9 of a relay that holds deposits', function () {
 
   /** The state of each call's row, and the signature of its open, by course and kill point. */
   async function rowsOf(doomed: Doomed[]): Promise<Record<string, { state: string; open: string | null }>> {
-    const rows = await market.query('ledger', 'SELECT task, state, open_signature AS open FROM executions');
+    const rows = await market.query(
+      'ledger',
+      `SELECT task, state, (SELECT signature FROM transactions AS t WHERE t.execution_id = e.execution_id AND kind = 'open'
+        ORDER BY attempt DESC LIMIT 1) AS open FROM executions AS e`,
+    );
     return Object.fromEntries(
       doomed.map(({ way, point, task }) => {
         const { state, open } = rows.find((row) => row.task === task)!;

@@ -67,6 +67,13 @@ describe('writes in groups', () => {
     expect(stored()).to.deep.equal(['a', 'b']);
   });
 
+  it('write the statements of one write all or none', async () => {
+    const both = (one: string, another: string) => writes.intend(insert(one), insert(another));
+    const [first, second] = await Promise.allSettled([both('a', 'b'), both('c', 'a')]);
+    expect([first?.status, second?.status]).to.deep.equal(['fulfilled', 'rejected']);
+    expect(stored()).to.deep.equal(['a', 'b']);
+  });
+
   it('write nothing of a group when the disk fills, and report the error to every writer', async () => {
     const pages = Number(sqlite.pragma('page_count', { simple: true }));
     sqlite.pragma(`max_page_count = ${pages + 1}`);

@@ -14,6 +14,7 @@ import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
 import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import type { ResultRow } from '../../../app/relay/ledger/tables.ts';
+import { hasSigned, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
@@ -124,7 +125,9 @@ describe('the journal', () => {
     await mine.takeRowsOfOthersThan([]);
     const why = { reason: 0, code: 'execution_timeout', message: 'too late', rebuilds: 0n };
     expect(await rejected(mine.refunding(row, SIGNED, why))).to.be.instanceOf(JournalConflict);
-    expect(await mine.get('one')).to.include({ state: 'verified', lease_owner: 'mine', refund_signature: null });
+    const kept = (await mine.get('one'))!;
+    expect(kept).to.include({ state: 'verified', lease_owner: 'mine' });
+    expect(kept.transactions.map(({ kind }) => kind)).to.deep.equal(['open', 'settle']);
   });
 
   it('gives a creator its full time, whatever the clock of the relay that takes over', async () => {
@@ -194,12 +197,80 @@ describe('the journal', () => {
     for (let times = 0; times < 3; times += 1) await refuse('again', 'insufficient_balance');
     expect(await burntOf(0)).to.equal(15_000n);
     const row = await mine.claim(execution('again'), 1, free());
-    expect(row).to.include({ state: 'accepted', lost_fees: 15_000n, fees: 0n, error_code: null, open_signature: null });
+    expect(row).to.include({ state: 'accepted', lost_fees: 15_000n, error_code: null });
     await mine.openSigned(row, SIGNED, 60n);
     await mine.openConfirmed(row, TIMES, 1);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     expect(await burntOf(0)).to.equal(15_000n);
     expect(await burntOf(Date.now() + DAY_MS)).to.equal(0n);
+  });
+
+  const signedAs = (signature: string, fee = 5_000n) => ({ ...SIGNED, signature, fee, bytes: Buffer.from(signature) });
+  /** The stored transactions of an execution: kind, attempt, signature, outcome. */
+  const transactionsOf = async (id: string) =>
+    (await others.get(id))!.transactions.map((one) => [one.kind, one.attempt, one.signature, one.outcome]);
+
+  it('keeps every signature of an execution, and finds each', async () => {
+    const row = await mine.claim(execution('one'), 1, free());
+    await mine.openSigned(row, signedAs('open 0'), 60n);
+    await mine.decided(row, { kind: 'open', signature: 'open 0' }, 'expired');
+    await mine.openSigned(row, signedAs('open 1', 7_000n), 70n);
+    await mine.openConfirmed(row, TIMES, 1);
+    await mine.dispatched(row);
+    await mine.verified(row, signedAs('settle 0'), 1n, 0n);
+    await mine.decided(row, { kind: 'settle', signature: 'settle 0' }, 'failed');
+    await mine.verified(row, signedAs('settle 1'), 1n, 1n);
+    await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
+    const all = [
+      ['open', 0n, 'open 0', 'expired'],
+      ['open', 1n, 'open 1', 'landed'],
+      ['settle', 0n, 'settle 0', 'failed'],
+      ['settle', 1n, 'settle 1', 'landed'],
+    ];
+    expect(await transactionsOf('one')).to.deep.equal(all);
+    expect(row.transactions).to.deep.equal((await mine.get('one'))!.transactions);
+    expect(row.transactions[1]).to.deep.include({ fee: 7_000n, last_valid_height: 10n, bytes: Buffer.from('open 1') });
+    // An expired transaction costs nothing.
+    expect(paidFees(row)).to.equal(17_000n);
+    for (const [, , signature] of all) expect(await hasSigned(opened.ledger, 'one', String(signature))).to.equal(true);
+    expect(await hasSigned(opened.ledger, 'one', 'of another')).to.equal(false);
+    expect(await hasSigned(opened.ledger, 'two', 'open 0')).to.equal(false);
+  });
+
+  it('leaves an outcome open while several transactions of a kind may have landed', async () => {
+    const row = await mine.claim(execution('one'), 1, free());
+    for (const signature of ['open 0', 'open 1']) await mine.openSigned(row, signedAs(signature), 60n);
+    await mine.openConfirmed(row, TIMES, 1);
+    expect(await transactionsOf('one')).to.deep.equal([
+      ['open', 0n, 'open 0', null],
+      ['open', 1n, 'open 1', null],
+    ]);
+  });
+
+  it('keeps the signatures of a call that never paid when its Idempotency-Key is used again', async () => {
+    await refuse('again', 'insufficient_balance');
+    const row = await mine.claim(execution('again'), 1, free());
+    expect(row.transactions.map(({ signature }) => signature)).to.deep.equal(['signature']);
+    await mine.openSigned(row, signedAs('the next open'), 60n);
+    expect(await transactionsOf('again')).to.deep.equal([
+      ['open', 0n, 'signature', null],
+      ['open', 1n, 'the next open', null],
+    ]);
+  });
+
+  it('rejects: a move of a row that another relay has, with its transaction', async () => {
+    const row = await dispatch('one');
+    await others.takeRowsOfOthersThan([]);
+    expect(await rejected(mine.verified(row, signedAs('settle'), 1n, 0n))).to.be.instanceOf(JournalConflict);
+    expect(row.transactions.map(({ kind }) => kind)).to.deep.equal(['open']);
+    expect(await transactionsOf('one')).to.deep.equal([['open', 0n, 'signature', 'landed']]);
+    expect(await hasSigned(opened.ledger, 'one', 'settle')).to.equal(false);
+    // Nor is the end of somebody else's row noted.
+    await others.verified((await others.get('one'))!, signedAs('settle'), 1n, 0n);
+    const stale = { ...(await mine.get('one'))! };
+    const ended = mine.settled(stale, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
+    expect(await rejected(ended)).to.be.instanceOf(JournalConflict);
+    expect((await transactionsOf('one'))[1]).to.deep.equal(['settle', 0n, 'settle', null]);
   });
 
   it('counts the fee of a refused open whatever the caller was told, and nothing for an expired open', async () => {

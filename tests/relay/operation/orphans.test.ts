@@ -43,10 +43,10 @@ describe('open records without a row', () => {
     const terms = { wallet: 'payer', listing: 'listing', error_code: 'agent_paused', error_message: 'Sent back' };
     const add = async (state: 'returned' | 'returning', record: { isOurs: boolean; status?: 'refunded' } | null) => {
       const ended = { settled_at: BigInt(EPOCH), refund_state: 'done' as const };
-      const signed = { open_signature: 'our open', open_transaction: Buffer.from([1]) };
       const execution_id = newExecutionId();
       const deposit = `deposit of ${execution_id}`;
-      await rows.addJournal({ ...terms, ...ended, ...signed, execution_id, state, deposit });
+      await rows.addJournal({ ...terms, ...ended, execution_id, state, deposit });
+      await rows.addTransaction(execution_id, 'open', { signature: 'our open', outcome: 'expired' });
       const found = { execution_id, caller: 'payer', listing: 'listing', status: record?.status ?? ('open' as const) };
       if (record) await rows.addRecord({ ...found, deposit: record.isOurs ? deposit : null });
       return execution_id;
@@ -64,7 +64,11 @@ describe('open records without a row', () => {
     for (const id of [landed, landing]) {
       const row = (await journal.get(id))!;
       expect(row).to.include({ state: 'parked', lease_owner: null, refund_state: null, settled_at: null });
-      expect(row).to.include({ open_signature: 'our open', deposit: `deposit of ${id}`, task: 'a task' });
+      expect(row).to.include({ deposit: `deposit of ${id}`, task: 'a task' });
+      // It counted as expired, but it may have landed.
+      expect(row.transactions.map(({ signature, outcome }) => [signature, outcome])).to.deep.equal([
+        ['our open', null],
+      ]);
       expect([row.error_code, row.error_message]).to.deep.equal([null, null]);
     }
     expect(await readLandedReturns(tables.views.db)).to.deep.equal([]);

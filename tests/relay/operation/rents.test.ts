@@ -36,7 +36,7 @@ describe('lent rents', () => {
       };
       const ended = [await lend(1, 'one agent'), await lend(2, 'another agent')];
       const running = await lend(3, 'another agent');
-      for (const row of ended) await mine.refunded(row, 2n, 0n, refundState);
+      for (const row of ended) await mine.refunded(row, 2n, { refund_state: refundState });
       const areWaiting = (count: number) =>
         until(`${count} transactions wait`, async () => {
           const [{ n }] = await opened.run('SELECT count(*) AS n FROM pg_locks WHERE NOT granted');

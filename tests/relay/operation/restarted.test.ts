@@ -6,7 +6,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { compareEnds } from '../../../app/relay/execution/restarted.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import type { ExecutionState, JournalRow } from '../../../app/relay/ledger/tables.ts';
+import type { ExecutionColumns, ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import {
   accountDiscriminator,
@@ -49,13 +49,14 @@ describe('after a restart of the cluster', () => {
     records.clear();
     height = 0n;
     await tables.ledger.db.deleteFrom('executions').execute();
+    await tables.ledger.db.deleteFrom('transactions').execute();
     await tables.index.db.deleteFrom('executions').execute();
   });
 
-  async function add(state: ExecutionState, record: RecordStatus | null, changes: Partial<JournalRow> = {}) {
+  async function add(state: ExecutionState, record: RecordStatus | null, changes: Partial<ExecutionColumns> = {}) {
     const execution_id = newExecutionId();
     const terms = { wallet: 'wallet', listing: 'listing', lease_owner: 'another relay', opened_slot: 9n };
-    await rows.addJournal({ execution_id, ...terms, open_last_valid_height: 100n, state, ...changes });
+    await rows.addJournal({ execution_id, ...terms, state, ...changes });
     if (record) records.set(findExecution(parseUuid(execution_id)!).toBase58(), recordAccount(record));
     return execution_id;
   }
@@ -77,17 +78,19 @@ describe('after a restart of the cluster', () => {
 
   it('pays a delivered call again whose settle was lost, and refunds one that no settle was signed for', async () => {
     const end = { settled_at: BigInt(EPOCH + 2), creator_amount: 247_500n, platform_amount: 2_500n };
-    const settle = { settle_transaction: Buffer.from([7]), settle_signature: 'settle', settle_last_valid_height: 90n };
-    const delivered = await add('settled', 'open', { ...end, ...settle, rebuilds: 5n });
+    const delivered = await add('settled', 'open', { ...end, rebuilds: 5n });
     const unsigned = await add('settled', 'open', end);
     const refunded = await add('refunded', 'open', { settled_at: 5n, refund_state: 'done', error_code: 'x' });
-    const kept = await add('settled', 'completed', { ...end, ...settle });
+    const kept = await add('settled', 'completed', end);
+    for (const id of [delivered, kept]) await rows.addTransaction(id, 'settle', { outcome: 'landed' });
     for (const id of [delivered, unsigned, refunded]) await index(id, 'open');
     await index(kept, 'completed');
     expect(await compare()).to.equal(true);
     const cleared = { settled_at: null, creator_amount: null, platform_amount: null, lease_owner: null };
-    const row = await journal.get(delivered);
-    expect(row).to.include({ state: 'verified', settle_signature: 'settle', rebuilds: 0n, price: PRICE, ...cleared });
+    const row = (await journal.get(delivered))!;
+    expect(row).to.include({ state: 'verified', rebuilds: 0n, price: PRICE, ...cleared });
+    const outcomesOf = async (id: string) => (await journal.get(id))!.transactions.map(({ outcome }) => outcome);
+    expect([await outcomesOf(delivered), await outcomesOf(kept)]).to.deep.equal([[null], ['landed']]);
     for (const id of [unsigned, refunded]) {
       expect(await journal.get(id)).to.include({ state: 'parked', refund_state: null, error_code: null, ...cleared });
     }
@@ -99,7 +102,12 @@ describe('after a restart of the cluster', () => {
     const lost: string[] = [];
     for (const state of opened) lost.push(await add(state, null));
     lost.push(await add('settled', null, { settled_at: BigInt(EPOCH + 2) }));
-    const adopted = await add('parked', null, { open_last_valid_height: null });
+    // A later open was signed, which is the one that can land last.
+    for (const id of lost) {
+      await rows.addTransaction(id, 'open', { last_valid_height: 90n, outcome: 'expired' });
+      await rows.addTransaction(id, 'open', { attempt: 1n, last_valid_height: 100n, outcome: 'landed' });
+    }
+    const adopted = await add('parked', null);
     // Their record is there, or the index knows their end.
     const present = await add('dispatched', 'open');
     const closed = await add('verified', null);

@@ -66,7 +66,7 @@ describe('waiting refunds', () => {
     await mine.refundWaits('one', 'blocked');
     expect(await burdens()).to.deep.equal([[5_000n, 10_000n], NONE, NONE]);
     // The caller sends the refund.
-    await mine.refunded((await mine.get('one'))!, 2n, 10_000n);
+    await mine.refunded((await mine.get('one'))!, 2n, { burnt: 10_000n });
     expect(await burdens()).to.deep.equal([[15_000n, 0n], NONE, NONE]);
     // A fee that no caller's account caused counts in all three budgets.
     const refused = await mine.claim(executionOf('refused'), Date.now(), free());

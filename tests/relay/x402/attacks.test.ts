@@ -315,8 +315,12 @@ describe('attacks on the x402 API', function () {
       'payment_failed',
       'The payment has expired. Nothing was paid.',
     ]);
-    const rows = await market.query('ledger', `SELECT state, pay_signature FROM executions WHERE task = '${task}'`);
-    expect(rows).to.deep.equal([{ state: 'void', pay_signature: null }]);
+    const rows = await market.query(
+      'ledger',
+      `SELECT state, (SELECT count(*) FROM transactions AS t WHERE t.execution_id = e.execution_id AND kind = 'pay') AS payments
+        FROM executions AS e WHERE task = '${task}'`,
+    );
+    expect(rows).to.deep.equal([{ state: 'void', payments: 0n }]);
     expect([await usdcOf(payer), before - (await lamports(feePayer))]).to.deep.equal([TOTAL, 0]);
     expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
   });
@@ -353,7 +357,7 @@ describe('attacks on the x402 API', function () {
     expect((await buy(body, accepted, { blockhash })).status).to.equal(200);
     const [row] = await market.query(
       'ledger',
-      `SELECT pay_last_valid_height AS last FROM executions WHERE task = '${body.task}'`,
+      `SELECT payment_last_valid_height AS last FROM executions WHERE task = '${body.task}'`,
     );
     expect(Number(row.last)).to.be.within(before + 150, (await height()) + 150);
   });

@@ -1,0 +1,124 @@
+/**
+ * The table of transactions: everything that was signed for executions. A transaction is inserted by the move that
+ * announces it, and its outcome is set by what the chain shows.
+ */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { JournalRow, LedgerDatabase, TransactionKind, TransactionOutcome, TransactionRow } from './tables.ts';
+import type { NewTransaction, Writing } from './writing.ts';
+
+/** A transaction as it is stored. */
+export interface StoredTransaction extends NewTransaction {
+  kind: TransactionKind;
+}
+
+/** The transactions of an execution, in the order of kind and attempt. */
+export async function readTransactions(
+  { db, compile }: Pick<Writing, 'db' | 'compile'>,
+  id: string,
+): Promise<TransactionRow[]> {
+  const query = compile('transactions', { id }, (named) =>
+    db.selectFrom('transactions').selectAll().where('execution_id', '=', named.id).orderBy('kind').orderBy('attempt'),
+  );
+  return (await db.executeQuery(query)).rows;
+}
+
+type Signed = Pick<JournalRow, 'transactions'>;
+
+/** The transactions of one kind, the oldest first. */
+export const transactionsOf = ({ transactions }: Signed, kind: TransactionKind): TransactionRow[] =>
+  transactions.filter((one) => one.kind === kind);
+
+/** The last transaction of one kind. Throws if there is none. */
+export function lastOf(row: Signed, kind: TransactionKind): StoredTransaction {
+  const last = transactionsOf(row, kind).at(-1);
+  if (!last) throw new Error(`a journal row lacks its signed ${kind}`);
+  const { bytes, signature, last_valid_height: lastValidHeight, fee } = last;
+  return { kind, bytes, signature, lastValidHeight, fee };
+}
+
+/** The transaction of one kind that landed; without one, the last that may have landed. */
+export function landedOf(row: Signed, kind: TransactionKind): TransactionRow | undefined {
+  const known = transactionsOf(row, kind);
+  return known.findLast(({ outcome }) => outcome === 'landed') ?? known.findLast(({ outcome }) => outcome === null);
+}
+
+/** The only transaction of one kind with an unknown outcome. If there are several, any of them may have landed. */
+export function undecidedOf(row: Signed, kind: TransactionKind): TransactionRow | undefined {
+  const [one, another] = transactionsOf(row, kind).filter(({ outcome }) => outcome === null);
+  return another ? undefined : one;
+}
+
+/** Network fees that the chain took for a row's transactions, lamports. */
+export function paidFees({ transactions }: Signed): bigint {
+  const isPaid = ({ outcome }: TransactionRow) => outcome === 'landed' || outcome === 'failed';
+  return transactions.filter(isPaid).reduce((sum, { fee }) => sum + fee, 0n);
+}
+
+/** The row of the next transaction of its kind. */
+export const nextOf = (
+  row: Signed & Pick<JournalRow, 'execution_id'>,
+  { kind, bytes, signature, lastValidHeight, fee }: StoredTransaction,
+): TransactionRow => ({
+  execution_id: row.execution_id,
+  kind,
+  attempt: BigInt(transactionsOf(row, kind).length),
+  signature,
+  last_valid_height: lastValidHeight,
+  fee,
+  outcome: null,
+  bytes: Buffer.from(bytes),
+});
+
+/** The outcomes of one journal's transactions. */
+export function createOutcomes({ writes, db, compile }: Writing) {
+  return {
+    /** Notes what became of a transaction of this row. */
+    async decided(
+      row: Signed & Pick<JournalRow, 'execution_id'>,
+      { kind, signature }: Pick<StoredTransaction, 'kind' | 'signature'>,
+      outcome: TransactionOutcome,
+    ): Promise<void> {
+      const known = transactionsOf(row, kind).findLast((one) => one.signature === signature);
+      if (!known) throw new Error(`execution ${row.execution_id} has no ${kind} with the signature ${signature}`);
+      const values = { execution_id: row.execution_id, kind, attempt: known.attempt, outcome };
+      const query = compile('decided', values, (named) =>
+        db
+          .updateTable('transactions')
+          .set({ outcome: named.outcome })
+          .where('execution_id', '=', named.execution_id)
+          .where('kind', '=', named.kind)
+          .where('attempt', '=', named.attempt),
+      );
+      await writes.note(query);
+      known.outcome = outcome;
+    },
+  };
+}
+
+/** The signature of an execution's transaction of one of these kinds: that of the landed one, else of the last. */
+export const signatureOf = (...kinds: TransactionKind[]): RawBuilder<string | null> => sql<string | null>`(
+  SELECT signature FROM transactions AS t
+  WHERE t.execution_id = executions.execution_id AND t.kind IN (${sql.join(kinds.map((kind) => sql.lit(kind)))})
+  ORDER BY CASE t.outcome WHEN 'landed' THEN 0 ELSE 1 END, t.kind, t.attempt DESC LIMIT 1)`;
+
+/** True if this ledger signed the transaction for the execution. */
+export async function hasSigned(ledger: Writing['db'], executionId: string, signature: string): Promise<boolean> {
+  const signed = await ledger
+    .selectFrom('transactions')
+    .select('attempt')
+    .where('execution_id', '=', executionId)
+    .where('signature', '=', signature)
+    .executeTakeFirst();
+  return signed !== undefined;
+}
+
+/** The signatures of all opens of an execution. */
+export async function readOpenSignatures(views: Kysely<LedgerDatabase>, executionId: string): Promise<string[]> {
+  const opens = await views
+    .selectFrom('transactions')
+    .select('signature')
+    .where('execution_id', '=', executionId)
+    .where('kind', '=', 'open')
+    .execute();
+  return opens.map(({ signature }) => signature);
+}
