@@ -94,6 +94,26 @@ describe('payments of x402 clients that are interrupted', function () {
     return answer!;
   }
 
+  /** The outcomes of the transactions of one kind, the oldest first, for each of these calls. */
+  async function outcomesOf(bought: readonly { task: string }[], kind: string): Promise<(string | null)[][]> {
+    const rows = await market.query(
+      'ledger',
+      `SELECT task, outcome FROM executions JOIN transactions USING (execution_id) WHERE kind = '${kind}' ORDER BY attempt`,
+    );
+    return bought.map(({ task }) => rows.filter((row) => row.task === task).map(({ outcome }) => outcome));
+  }
+
+  /** Fees that the chain took by the ledger, lamports: of the relay, and of the fee payer. */
+  async function paidByLedger() {
+    const rows = await market.query(
+      'ledger',
+      `SELECT kind, fee FROM transactions WHERE outcome IN ('landed', 'failed')`,
+    );
+    const sum = (isPayment: boolean) =>
+      rows.filter(({ kind }) => (kind === 'pay') === isPayment).reduce((fees, { fee }) => fees + Number(fee), 0);
+    return { relay: sum(false), feePayer: sum(true) };
+  }
+
   it('opens a paid deposit again whose open expired while the relay was down, and serves the call once', async () => {
     const before = await balances();
     const bought = await killAt(['openSigned:after', 'send-open:before']);
@@ -107,6 +127,9 @@ describe('payments of x402 clients that are interrupted', function () {
       expect(await usdcOf(one.payer.publicKey)).to.equal(0n);
       expect(await isGone(one)).to.equal(true);
     }
+    // The first open is not forgotten.
+    expect(await outcomesOf(bought, 'open')).to.deep.equal(bought.map(() => ['expired', 'landed']));
+    expect(await outcomesOf(bought, 'settle')).to.deep.equal(bought.map(() => ['landed']));
     const after = await balances();
     expect(after.creator - before.creator).to.equal(2n * (PRICE - FEE));
     expect(after.treasury - before.treasury).to.equal(2n * (FEE + SERVICE_FEE));
@@ -115,6 +138,7 @@ describe('payments of x402 clients that are interrupted', function () {
 
   it('gives price and service fee back if the deposit expired while the relay was down', async () => {
     const before = await balances();
+    const known = await paidByLedger();
     const bought = await killAt(['paid:after', 'openSigned:after']);
     const ended = (await market.node.now()) + DEPOSIT_SECONDS;
     await outlive();
@@ -145,6 +169,13 @@ describe('payments of x402 clients that are interrupted', function () {
       relay: before.relay - 2 * (1 + 2) * SIGNATURE_LAMPORTS,
       feePayer: before.feePayer - 2 * PAYMENT_LAMPORTS,
     });
+    // The ledger counts the same, and nothing for the expired open.
+    const paid = await paidByLedger();
+    expect([paid.relay - known.relay, paid.feePayer - known.feePayer]).to.deep.equal([
+      2 * (1 + 2) * SIGNATURE_LAMPORTS,
+      2 * PAYMENT_LAMPORTS,
+    ]);
+    expect(await outcomesOf(bought, 'return')).to.deep.equal(bought.map(() => ['landed']));
   });
 
   // The last test: its deposit stays on the chain.
