@@ -38,18 +38,16 @@ export async function hasKept(views: Views): Promise<boolean> {
   return rows[0]?.kept === 1n;
 }
 
-/** Time from which a settled record can become a leaf. */
-const ENDED_FOR = sql.lit(constants.endedRecordSeconds);
-const RIPE_AT = sql`settled_at + CASE WHEN status = 'completed' AND dispute_window_seconds > ${ENDED_FOR}
-  THEN dispute_window_seconds ELSE ${ENDED_FOR} END`;
+/** Time from which a settled record can become a leaf, disputed or not. */
+const RIPE_AT = sql`settled_at + ${sql.lit(constants.endedRecordSeconds)}`;
 
 /** Settled records that can become leaves, oldest first. */
 export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     SELECT execution_id AS id, record AS address, settled_at AS ended_at, ${RIPE_AT} AS ripe_at
     FROM chain.executions
-    WHERE closed = 0 AND status <> 'open' AND status IN ('completed', 'dispute_upheld')
-      AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}
+    WHERE closed = 0 AND status <> 'open' AND status <> 'refunded'
+      AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)}
       AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;
@@ -112,8 +110,7 @@ export async function countRecords(views: Views, now: bigint) {
   const { rows } = await sql<{ kept: bigint; ripe: bigint; archived: bigint }>`SELECT
     (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,
     (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open'
-      AND status IN ('completed', 'dispute_upheld')
-      AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}) AS ripe,
+      AND status <> 'refunded' AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)}) AS ripe,
     (SELECT coalesce(sum(leaf_count), 0) FROM chain.archives) AS archived`.execute(views);
   return rows[0]!;
 }
