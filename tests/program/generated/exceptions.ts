@@ -305,6 +305,7 @@ export const EXCEPTIONS: Exception[] = [
     (mutation): Exception => ({
       where: ['open_dispute_with_proof.record'],
       mutation,
+      ...(mutation === 'type cosplay' && { variants: TYPES.map((type) => `its bytes as ${type}`) }),
       effect: 'succeeds',
       reason: 'It is only an address. The record that was there is a leaf, and the proof shows its fields.',
     }),
