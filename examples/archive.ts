@@ -28,11 +28,15 @@ const answer = await fetch(`${service}/v1/executions/${executionId}/archive`);
 if (!answer.ok) throw new Error(`${service} answers ${answer.status}: ${await answer.text()}`);
 const given = (await answer.json()) as { archive_index: number; leaf_index: number; fields: string; proof: string[] };
 
-// The leaf hashes the record's address, which is derived from the execution id, and the record's fields.
+// The leaf hashes the record's address, which is derived from the execution id, and the record's fields: the first as
+// they are, and the hash of the rest.
 const id = Buffer.from(executionId.replaceAll('-', ''), 'hex');
 const fields = Buffer.from(given.fields, 'base64');
 const record = find(constant('EXECUTION_SEED'), id);
-const leaf = Buffer.from(spl.hash(Buffer.concat([constant('ARCHIVE_LEAF_DOMAIN'), record.toBytes()]), fields));
+const headBytes = Number(idl.constants.find(({ name }) => name === 'RECORD_HEAD_BYTES')!.value);
+const head = Buffer.concat([constant('ARCHIVE_LEAF_DOMAIN'), record.toBytes(), fields.subarray(0, headBytes)]);
+const rest = spl.hash(fields.subarray(headBytes), Buffer.alloc(0));
+const leaf = Buffer.from(spl.hash(head, Buffer.from(rest)));
 
 // The root is that of the archive's tree. Both accounts are read from the chain.
 const index = Buffer.alloc(2);

@@ -45,8 +45,7 @@ export interface AccountRows {
   grants: GrantRow[];
   executions: ExecutionRow[];
   deposits: DepositRow[];
-  /** The caller looks up `execution_id` by the record. */
-  disputes: Omit<DisputeRow, 'execution_id'>[];
+  disputes: DisputeRow[];
   archives: ArchiveRow[];
   /** Refunds in the transaction, handed over or not: the reason counts only if the authority is the relay. */
   refunds: { record: string; authority: string; reason: bigint }[];
@@ -104,9 +103,10 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
   hand_over_refund: ['record'],
   close_escrow: ['record'],
   close_execution: ['record'],
-  open_dispute: ['record', 'dispute'],
-  resolve_dispute: ['record', 'dispute'],
-  lapse_dispute: ['record', 'dispute'],
+  open_dispute: ['dispute'],
+  open_dispute_with_proof: ['dispute'],
+  resolve_dispute: ['dispute'],
+  lapse_dispute: ['dispute'],
   claim_dispute_award: ['dispute'],
   close_dispute: ['dispute'],
 };
@@ -180,16 +180,14 @@ async function readRowsOf(
       rows.executions.push({ ...row, ...readHistory(invocations, row.record, at) });
     } else if (name === 'Deposit') rows.deposits.push(depositRow(address, decodeAccount(name, data), slot));
     else if (name === 'Dispute') {
-      const opening = findInvocation(invocations, 'open_dispute', 'dispute', address.toBase58());
-      const evidenceUri = opening ? (readArguments(opening).evidenceUri as string) : null;
+      const opening = OPEN_DISPUTE.map((by) => findInvocation(invocations, by, 'dispute', address.toBase58())).find(
+        (found) => found !== undefined,
+      );
+      const evidenceUri = opening ? claimOf(readArguments(opening)).evidenceUri : null;
       rows.disputes.push(disputeRow(address, decodeAccount(name, data), evidenceUri, slot));
     } else if (name === 'Archive') rows.archives.push(archiveRow(address, decodeAccount(name, data), slot));
   };
-  const read = (some: readonly string[]) => readAccounts(source, programId, at.slot, some);
-  for await (const account of read(addresses)) addRow(account);
-  // A dispute's row takes its execution's id from the record. Some dispute instructions do not write the record.
-  const records = rows.disputes.map(({ record }) => record).filter((record) => !found.has(record));
-  for await (const account of read(records)) addRow(account);
+  for await (const account of readAccounts(source, programId, at.slot, addresses)) addRow(account);
   rows.listings.push(...(await readListings(source, at.slot, [...listings])));
   return { rows, found };
 }
@@ -279,6 +277,14 @@ function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
     const { record = '', authority = '' } = invocation.accounts;
     return [{ record, authority, reason: isHandOver ? EXPIRED : readReason(invocation) }];
   });
+}
+
+/** The instructions that open a dispute. */
+const OPEN_DISPUTE = ['open_dispute', 'open_dispute_with_proof'] as const;
+
+/** The claim in the arguments of either of them. */
+export function claimOf(args: Record<string, unknown>): { evidenceHash: Uint8Array; evidenceUri: string } {
+  return (args.claim ?? args) as ReturnType<typeof claimOf>;
 }
 
 /** Signatures, slot and deposit, if the transaction opened or ended this record, and whether it handed its refund over. */

@@ -133,17 +133,22 @@ async function writeLate(db: Db, item: LateTransaction): Promise<void> {
   const raw: Raw = { events: [], eventless: [], gaps: [] };
   await load(db, unit, [item]);
   const { gone: absent } = item.content.kind === 'unreadable' ? { gone: [] } : item.content.snapshot;
-  const gone = absent.map(({ kind, address }) => {
+  const { executions } = unit.rows;
+  const gone = absent.map(({ kind, address, accounts }) => {
     const rows = unit.rows[GONE_TABLES[kind]] as unknown as RowSet<{ closed: Flag }>;
-    return { kind, address, rows, wasKnown: rows.get(address) !== null };
+    const status = accounts.record ? executions.get(accounts.record)?.status : undefined;
+    return { kind, address, rows, wasKnown: rows.get(address) !== null, record: accounts.record ?? '', status };
   });
   foldTransaction(unit, item, raw, await readKnown(db, [item]));
-  for (const { kind, address, rows, wasKnown } of gone) {
+  for (const { kind, address, rows, wasKnown, record, status } of gone) {
     const row = rows.get(address);
     if (!row) continue;
     // The events that ended it were passed over without a row, so a new row would stay open for ever.
-    if (row.closed === 0n && !wasKnown && (kind === 'record' || kind === 'dispute')) rows.remove(address);
-    else {
+    if (row.closed === 0n && !wasKnown && (kind === 'record' || kind === 'dispute')) {
+      rows.remove(address);
+      const disputed = kind === 'dispute' ? executions.get(record) : null;
+      if (disputed && status) executions.put({ ...disputed, status });
+    } else {
       rows.put({ ...row, closed: 1n });
       if (unit.rows.unread_accounts.get(address)) unit.rows.unread_accounts.remove(address);
     }

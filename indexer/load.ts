@@ -8,7 +8,7 @@ import type { ChainTransaction } from './chainTransaction.ts';
 import { base58, optionalBase58, optionalHex } from './columns.ts';
 import { grantAddress, rememberGrant } from './handlers/grantAddress.ts';
 import { STORED, type StoredName, type StoredRow } from './stored.ts';
-import type { IndexDatabase } from './tables.ts';
+import type { DisputeRow, IndexDatabase } from './tables.ts';
 import type { Unit } from './unit.ts';
 import { versionKey } from './write.ts';
 
@@ -61,7 +61,7 @@ export async function load(db: Db, unit: Unit, batch: readonly ChainTransaction[
     await loadKeyed(db, unit, table, wanted.keys[table]);
   }
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
-  await loadDisputed(db, unit, wanted.keys.executions);
+  await loadOutcomes(db, unit, wanted.keys.executions);
   await loadUnread(db, unit, wanted);
   await loadOpened(db, unit, wanted.slots);
 }
@@ -87,11 +87,12 @@ function recordsOfDisputes({ rows }: Unit, { keys }: Wanted): string[] {
   return [...keys.disputes].flatMap((dispute) => rows.disputes.get(dispute)?.record ?? []);
 }
 
-/** Finds the records without a row that already have a dispute. */
-async function loadDisputed(db: Db, unit: Unit, records: ReadonlySet<string>): Promise<void> {
-  const unknown = [...records].filter((record) => !unit.rows.executions.get(record));
-  const found = await readRows<{ record: string }, IndexDatabase>(db, 'disputes', ['record'], 'record', unknown);
-  for (const { record } of found) unit.disputed.add(record);
+/** Loads the outcomes of disputes. Records are asked about that have a dispute, or whose execution has no row yet. */
+async function loadOutcomes(db: Db, unit: Unit, records: ReadonlySet<string>): Promise<void> {
+  const asked = [...records].filter((record) => unit.rows.executions.get(record)?.dispute_count !== 0n);
+  type Found = Pick<DisputeRow, 'record' | 'outcome'>;
+  const found = await readRows<Found, IndexDatabase>(db, 'disputes', ['record', 'outcome'], 'record', asked);
+  for (const { record, outcome } of found) unit.outcomes.set(record, outcome);
 }
 
 /** Unread accounts are rare; most indexes have none. */

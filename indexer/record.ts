@@ -1,10 +1,15 @@
-/** Rebuilds the account that an execution's row shows. Its leaf in an archive is the hash of that account. */
+/** Rebuilds the account that an execution's row shows. Its leaf in an archive follows from that account. */
 import { PublicKey } from '@solana/web3.js';
-import { type ExecutionRecord, findExecutionBumps } from '../app/sdk/program/program.ts';
+import { type ExecutionRecord, findExecutionBumps, type RecordStatus } from '../app/sdk/program/program.ts';
 import { parseUuid } from '../app/sdk/receipt/receipt.ts';
-import type { ExecutionRow } from './tables.ts';
+import type { ExecutionRow, ExecutionStatusName } from './tables.ts';
 
 const NO_KEY = '00'.repeat(16);
+
+/** The status of the record itself, which a dispute does not change. */
+export function recordStatus(status: ExecutionStatusName): RecordStatus {
+  return status === 'open' || status === 'refunded' ? status : 'completed';
+}
 
 /** The record as its account is, or as it was when it was archived. */
 export function recordOf(row: ExecutionRow): ExecutionRecord {
@@ -12,7 +17,7 @@ export function recordOf(row: ExecutionRow): ExecutionRecord {
   if (!executionId) throw new Error(`the index has an execution with the invalid id ${row.execution_id}`);
   return {
     version: 1,
-    status: row.status === 'dispute_upheld' ? 'disputeUpheld' : row.status,
+    status: recordStatus(row.status),
     ...findExecutionBumps(executionId),
     executionId,
     listing: new PublicKey(row.listing),

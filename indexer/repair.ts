@@ -114,8 +114,9 @@ async function repairRows({ db }: IngestDeps, log: Logger, { table, keys, rows, 
     const account = read.get(verified.keyOf(row));
     if (!account) return row.closed === 0n;
     if ((row.slot as bigint) > (account.slot as bigint)) return false;
+    const shown = verified.shown(row);
     return Object.keys(account).some(
-      (column) => !verified.elsewhere.includes(column) && row[column] !== account[column],
+      (column) => !verified.elsewhere.includes(column) && shown[column] !== account[column],
     );
   });
   const wrong = differing.map((row) => verified.keyOf(row));

@@ -25,7 +25,6 @@ import type {
   DepositRow,
   DisputeRow,
   ExecutionRow,
-  ExecutionStatusName,
   GrantRow,
   ListingRow,
 } from './tables.ts';
@@ -110,10 +109,10 @@ export function settledAmounts(
   return { creator_amount: price - platformAmount, platform_amount: platformAmount };
 }
 
-/** The record keeps no reason, hand-over, signatures or position, so these are empty. Only a present dispute counts. */
+/** The record keeps no reason, hand-over, signatures, position or dispute, so these are empty. */
 export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
-  const status: ExecutionStatusName = record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
-  const settled = status !== 'open' && status !== 'refunded';
+  const { status } = record;
+  const settled = status === 'completed';
   return {
     execution_id: formatUuid(record.executionId),
     record: base58(address),
@@ -136,7 +135,7 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     refund_at: record.refundAt,
     settled_at: optionalTime(record.settledAt),
     dispute_window_seconds: BigInt(record.disputeWindowSeconds),
-    dispute_count: status === 'disputed' || status === 'dispute_upheld' ? 1n : 0n,
+    dispute_count: 0n,
     open_signature: null,
     opened_slot: null,
     open_index: null,
@@ -179,16 +178,12 @@ export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): 
   };
 }
 
-/** The account keeps no execution id, and the URI comes from elsewhere. */
-export function disputeRow(
-  address: PublicKey,
-  dispute: Dispute,
-  evidenceUri: string | null,
-  slot: bigint,
-): Omit<DisputeRow, 'execution_id'> {
+/** The account keeps no URI. */
+export function disputeRow(address: PublicKey, dispute: Dispute, evidenceUri: string | null, slot: bigint): DisputeRow {
   return {
     dispute: base58(address),
     record: base58(dispute.record),
+    execution_id: formatUuid(dispute.executionId),
     listing: base58(dispute.listing),
     caller: base58(dispute.caller),
     evidence_hash: hex(dispute.evidenceHash),

@@ -4,7 +4,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import { constants } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
-import type { AccountRows, GoneAccount } from './accounts.ts';
+import { type AccountRows, claimOf, type GoneAccount } from './accounts.ts';
 import { base58, hex, optionalHex, uri } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
 import { PREPARED, settledAmounts } from './rows.ts';
@@ -14,6 +14,7 @@ import {
   changeRow,
   EXPIRED,
   endDeposit,
+  endDispute,
   endExecution,
   HANDED_OVER,
   MissingRow,
@@ -49,11 +50,7 @@ export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): 
     writeExecution(unit, { ...row, reason });
   }
   for (const row of snapshot.deposits) writeDeposit(unit, row);
-  for (const row of snapshot.disputes) {
-    const executionId = executionOf(unit, row.record);
-    if (executionId !== null) writeDispute(unit, { ...row, execution_id: executionId });
-    else writeUnread(unit, { address: row.dispute, slot: row.slot });
-  }
+  for (const row of snapshot.disputes) writeDispute(unit, row);
   for (const row of snapshot.archives) writeRow(unit, 'archives', row);
   for (const gone of snapshot.gone) passOverGone(unit, at.slot, () => writeGone(unit, gone, at, reasonOf));
 }
@@ -132,15 +129,6 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
     case 'close_escrow':
       noteHandOver(unit, address, HANDED_OVER.closed);
       break;
-    case 'open_dispute':
-      changeRow(unit, 'executions', address, { status: 'disputed', dispute_count: 1n, slot });
-      break;
-    case 'resolve_dispute':
-      changeRow(unit, 'executions', address, { status: args.upheld ? 'dispute_upheld' : 'completed', slot });
-      break;
-    case 'lapse_dispute':
-      changeRow(unit, 'executions', address, { status: 'completed', slot });
-      break;
     case 'close_execution':
       changeRow(unit, 'executions', address, { closed: 1n, slot });
       break;
@@ -162,8 +150,10 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
 function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): void {
   const { instruction, address, args, time } = gone;
   switch (instruction) {
-    case 'open_dispute': {
+    case 'open_dispute':
+    case 'open_dispute_with_proof': {
       const { record = '', payer = '' } = gone.accounts;
+      const claim = claimOf(args);
       const execution = unit.rows.executions.get(record);
       if (!execution) {
         writeUnread(unit, { address, slot });
@@ -175,8 +165,8 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
         execution_id: execution.execution_id,
         listing: execution.listing,
         caller: execution.caller,
-        evidence_hash: hex(args.evidenceHash as Uint8Array),
-        evidence_uri: uri(args.evidenceUri as string),
+        evidence_hash: hex(claim.evidenceHash),
+        evidence_uri: uri(claim.evidenceUri),
         reason_hash: null,
         outcome: 'open',
         bond: 0n,
@@ -195,8 +185,7 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
       const amount = args.amount as bigint;
       const price = priceOf(unit, address);
       const beyond = amount > price ? amount - price : 0n;
-      changeRow(unit, 'disputes', address, {
-        outcome: args.upheld ? 'upheld' : 'rejected',
+      endDispute(unit, { dispute: address }, args.upheld ? 'upheld' : 'rejected', () => ({
         amount_to_caller: amount - beyond,
         amount_to_treasury: beyond,
         reason_hash: optionalHex(args.reasonHash as Uint8Array),
@@ -204,11 +193,11 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
         owed: 0n,
         bond: 0n,
         slot,
-      });
+      }));
       break;
     }
     case 'lapse_dispute':
-      changeRow(unit, 'disputes', address, { outcome: 'lapsed', resolved_at: time, bond: 0n, slot });
+      endDispute(unit, { dispute: address }, 'lapsed', () => ({ resolved_at: time, bond: 0n, slot }));
       break;
     case 'claim_dispute_award':
       changeRow(unit, 'disputes', address, { owed: 0n, slot });
@@ -216,13 +205,6 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
     default:
       changeRow(unit, 'disputes', address, { closed: 1n, slot });
   }
-}
-
-/**
- * The execution id of a record, which the accounts of disputes do not keep. The record may close before its dispute.
- */
-function executionOf({ rows }: Unit, record: string): string | null {
-  return rows.executions.get(record)?.execution_id ?? rows.unread_accounts.get(record)?.execution_id ?? null;
 }
 
 /** The price of a dispute's execution; 0 if either is unknown, and then nothing is written. */

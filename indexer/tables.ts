@@ -3,6 +3,7 @@
 import type { Generated } from 'kysely';
 
 export type ListingStatusName = 'active' | 'paused' | 'delisted';
+/** The record's status; that of a completed one with an open or upheld dispute shows the dispute. */
 export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
 export type DisputeOutcomeName = 'open' | 'rejected' | 'upheld' | 'lapsed';
 export type DepositStatusName = 'prepared' | 'opened' | 'refunded';

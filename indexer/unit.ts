@@ -3,6 +3,7 @@
  * change them, and save.ts writes each once. Nothing here waits for the database.
  */
 import { STORED, type StoredName, type StoredRow, type StoredTable } from './stored.ts';
+import type { DisputeOutcomeName } from './tables.ts';
 
 /** The rows of one table by their key. */
 export class RowSet<Row extends object> {
@@ -76,8 +77,8 @@ export class Unit {
       new RowSet<object>(STORED[table] as unknown as StoredTable<object>),
     ]),
   ) as unknown as { [Table in StoredName]: RowSet<StoredRow<Table>> };
-  /** Records that have a dispute, among those whose execution has no row. */
-  readonly disputed = new Set<string>();
+  /** The outcome of each record's dispute, of those records that have one. */
+  readonly outcomes = new Map<string, DisputeOutcomeName>();
   /** Number of executions that each slot opened; a missing slot counts as 0. */
   readonly opened = new Map<bigint, bigint>();
 }

@@ -11,7 +11,7 @@ import { chunks } from '../app/process/chunks.ts';
 import { accountDiscriminator } from '../app/sdk/program/program.ts';
 import type { IndexDatabase } from './tables.ts';
 import { type Difference, readPage, VERIFIED, type Verified } from './verified.ts';
-import { checkFigures, checkLeaves } from './verifyRows.ts';
+import { checkDisputes, checkFigures, checkLeaves } from './verifyRows.ts';
 
 export type { Difference } from './verified.ts';
 
@@ -58,11 +58,12 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   }
   const leaves = await checkLeaves(options);
   onProgress?.('archive_leaves', leaves.rows);
+  const disputes = await checkDisputes(db);
   const figures = await checkFigures(db);
   onProgress?.('agent_statistics, caller_totals, agent_days and agents', figures.rows);
   return {
     rows: rows + leaves.rows + figures.rows,
-    differences: [...differences, ...leaves.differences, ...figures.differences],
+    differences: [...differences, ...leaves.differences, ...disputes, ...figures.differences],
   };
 }
 
@@ -94,8 +95,9 @@ export async function compare(
     if (!present) return [one(null, 'open', 'there is no account')];
     const expected = table.expected(wanted[at]!, data as Buffer[]);
     const columns = Object.keys(expected).filter((column) => !table.elsewhere.includes(column));
+    const shown = table.shown(row);
     return columns.flatMap((column) =>
-      row[column] === expected[column] ? [] : [one(column, row[column], expected[column])],
+      shown[column] === expected[column] ? [] : [one(column, shown[column], expected[column])],
     );
   });
 }

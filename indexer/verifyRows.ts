@@ -1,4 +1,4 @@
-/** Checks rows that follow from other rows: leaves from executions, roots from leaves, figures from executions. */
+/** Checks rows that follow from others: leaves from executions, roots from leaves, statuses from disputes, figures. */
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readTogether } from '../app/database/portable.ts';
@@ -17,6 +17,7 @@ import { recordOf } from './record.ts';
 import { callerKey, Figures } from './statistics.ts';
 import type { ArchiveRow, ExecutionRow, IndexDatabase } from './tables.ts';
 import type { Difference } from './verified.ts';
+import { DISPUTED_STATUS } from './write.ts';
 
 /** Rows in memory at a time. */
 const PAGE = 1_000;
@@ -118,6 +119,30 @@ function createRoot(): { add(leaf: Uint8Array): void; end(): Uint8Array } {
       return rise(new Uint8Array(32), 0, true)!;
     },
   };
+}
+
+/** Compares the status of each disputed execution with its dispute, read at one moment. */
+export function checkDisputes(db: Kysely<IndexDatabase>): Promise<Difference[]> {
+  return readTogether(db, async (transaction) => {
+    const differences: Difference[] = [];
+    for (let last = ''; ; ) {
+      const page = await transaction
+        .selectFrom('disputes as d')
+        .innerJoin('executions as e', 'e.record', 'd.record')
+        .select(['d.dispute', 'd.record', 'd.outcome', 'e.status', 'e.dispute_count'])
+        .where('d.dispute', '>', last)
+        .orderBy('d.dispute')
+        .limit(PAGE)
+        .execute();
+      for (const { record, outcome, status, dispute_count } of page) {
+        const wanted = DISPUTED_STATUS[outcome];
+        if (status !== wanted) differences.push(differ('executions', record, 'status', status, wanted));
+        if (dispute_count !== 1n) differences.push(differ('executions', record, 'dispute_count', '0', '1'));
+      }
+      if (page.length < PAGE) return differences;
+      last = page.at(-1)!.dispute;
+    }
+  });
 }
 
 /** Compares the figures with the executions, and agents with the rows that they follow from, all read at one moment. */

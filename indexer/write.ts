@@ -3,8 +3,9 @@
  * not older. Changing a missing row throws MissingRow, unless its account is known to be unread.
  */
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
+import { recordStatus } from './record.ts';
 import type { StoredName, StoredRow } from './stored.ts';
-import type { DepositRow, DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
+import type { DepositRow, DisputeOutcomeName, DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 
 /** Tables whose rows show an account at a slot. */
@@ -67,11 +68,12 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
   // timeout is not used.
   const shown = listing?.listing_version === row.listing_version ? listing.timeout_seconds : null;
   const timeout = version?.timeout_seconds ?? shown;
-  const isDisputed = known?.dispute_count || row.dispute_count || unit.disputed.has(row.record);
+  const isDisputed = known?.dispute_count || unit.outcomes.has(row.record);
   const { open_signature, opened_slot, open_index } = placeOf(unit, known, row);
   // Naming each field is many times cheaper than spreading the changes into a copy.
   executions.put({
     ...base,
+    status: statusOf(unit, base, known),
     reason: known?.reason ?? row.reason,
     end_signature: known?.end_signature ?? row.end_signature,
     deposit: known?.deposit ?? row.deposit,
@@ -82,6 +84,25 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
     opened_slot,
     open_index,
   });
+}
+
+/** The status of a paid execution with a dispute. */
+export const DISPUTED_STATUS = {
+  open: 'disputed',
+  upheld: 'dispute_upheld',
+  rejected: 'completed',
+  lapsed: 'completed',
+} as const satisfies Record<DisputeOutcomeName, ExecutionRow['status']>;
+
+/**
+ * The status of a row with this record, in view of its dispute. The record does not show a dispute, so without the
+ * dispute's row the status that is known stays.
+ */
+function statusOf(unit: Unit, base: ExecutionRow, known: ExecutionRow | null): ExecutionRow['status'] {
+  if (recordStatus(base.status) !== 'completed') return base.status;
+  const outcome = unit.outcomes.get(base.record);
+  if (outcome) return DISPUTED_STATUS[outcome];
+  return known && recordStatus(known.status) === 'completed' ? known.status : base.status;
 }
 
 type Place = Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'open_index'>;
@@ -114,6 +135,7 @@ export function endExecution(
     else if (known.status === 'open') Object.assign(row, state);
     row.reason ??= reason;
     row.end_signature ??= at.signature;
+    row.status = statusOf(unit, row, known);
     executions.put(row);
   }
   tellUnread(unit, record, { end_signature: at.signature });
@@ -152,14 +174,34 @@ export function endDeposit(
 
 /** Writes a dispute's state. Its URI, and the fact that it existed, are only added. */
 export function writeDispute(unit: Unit, row: DisputeRow): void {
-  const { disputes, executions } = unit.rows;
+  const { disputes } = unit.rows;
   const known = disputes.get(row.dispute);
   const base = !known || known.slot <= row.slot ? row : known;
   disputes.put({ ...base, evidence_uri: known?.evidence_uri ?? row.evidence_uri });
-  // A record can have only one dispute, ever.
-  unit.disputed.add(row.record);
-  const execution = executions.get(row.record);
-  if (execution) executions.put({ ...execution, dispute_count: 1n });
+  showOutcome(unit, row.record, base.outcome);
+}
+
+/**
+ * Writes the outcome of a dispute, and the status of its execution, which follows from it. `record` is for a dispute
+ * that was never read.
+ */
+export function endDispute(
+  unit: Unit,
+  { dispute, record }: { dispute: string; record?: string },
+  outcome: DisputeOutcomeName,
+  change: (row: DisputeRow) => Change<DisputeRow>,
+): void {
+  changeRow(unit, 'disputes', dispute, (row) => ({ ...change(row), outcome }));
+  const row = unit.rows.disputes.get(dispute);
+  const disputed = row?.record ?? record;
+  if (disputed !== undefined) showOutcome(unit, disputed, row?.outcome ?? outcome);
+}
+
+/** A record can have only one dispute, ever. */
+function showOutcome(unit: Unit, record: string, outcome: DisputeOutcomeName): void {
+  unit.outcomes.set(record, outcome);
+  const row = unit.rows.executions.get(record);
+  if (row) unit.rows.executions.put({ ...row, dispute_count: 1n, status: statusOf(unit, row, row) });
 }
 
 /** Writes an execution from its leaf, which never changes. An execution that was never read gets a normal row. */

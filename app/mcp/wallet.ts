@@ -11,6 +11,7 @@ import { loadSigningKey } from '../sdk/creator/signingKey.ts';
 import { DEVNET_USDC, MAINNET_USDC } from '../sdk/program/clusters.ts';
 import { findTokenAccount, parseAddress } from '../sdk/program/program.ts';
 import { parseUuid } from '../sdk/receipt/receipt.ts';
+import { archiveFrom } from '../sdk/wallet/archive.ts';
 import { connect, readTokens } from '../sdk/wallet/connection.ts';
 import { disputeExecution } from '../sdk/wallet/disputes.ts';
 import { openChain } from '../sdk/wallet/marketplace.ts';
@@ -48,6 +49,7 @@ export function createDispute(options: {
       executionId: id,
       evidenceHash: hexToBytes(evidence_hash),
       evidenceUri: '',
+      findArchive: archiveFrom(options),
     });
     return { signature: opened.signature, evidence_hash, bond_lamports: Number(opened.bond_lamports) };
   };

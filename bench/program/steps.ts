@@ -19,7 +19,7 @@ import {
   USDC,
   type World,
 } from '../../tests/harness/vm/world.ts';
-import { TestArchive } from '../../tests/program/archiving.ts';
+import { leavesOf, proofsOf, TestArchive } from '../../tests/program/archiving.ts';
 import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';
@@ -28,6 +28,12 @@ export const OPEN_FROM_TANK = 'open_execution_with_grant (gas balance lends)';
 export const ARCHIVE_TWELVE = 'archive_executions (12)';
 export const SETTLE = 'settle_execution';
 export const REFUND = 'refund_execution (grant)';
+
+const EVIDENCE = {
+  evidenceHash: new Uint8Array(32).fill(6),
+  evidenceUri: 'https://example.com/evidence',
+  maxBond: NO_LIMIT,
+};
 
 /** The terms change once before the first open. */
 const LISTING_VERSION = 2;
@@ -252,8 +258,17 @@ async function* archives(w: World): AsyncGenerator<Step> {
   await w.must([makeTree], [w.stranger, archive.tree]);
   yield { name: 'create_archive', instructions: [create], signers: [w.stranger] };
   const ripe = [...DISPUTED, ...UNDISPUTED].map((number) => ownExecution(w, number));
+  const leafIndex = ripe.length - 1;
+  // The last one can still be disputed.
+  await w.overwrite('ExecutionRecord', ripe[leafIndex]!.record, { disputeWindowSeconds: 2 ** 32 - 1 });
+  const leaves = await leavesOf(w, ripe);
   yield { name: 'archive_executions (1)', instructions: [archive.archive(ripe.slice(0, 1))], signers: [relay] };
   yield { name: ARCHIVE_TWELVE, instructions: [archive.archive(ripe.slice(1))], signers: [relay] };
+  const late = program.openDisputeWithProof({
+    ...{ ...EVIDENCE, payer: w.caller.publicKey, execution: leaves[leafIndex]!.execution },
+    ...{ archiveIndex: 0, tree: archive.tree.publicKey, leafIndex, proof: proofsOf(leaves)[leafIndex]!.proof },
+  });
+  yield { name: 'open_dispute_with_proof', instructions: [late], signers: [w.caller] };
 }
 
 /** The first day of every VM is the same, so addresses and compute units are the same in every run. */
@@ -282,12 +297,7 @@ async function disputed(w: World, number: number): Promise<Execution> {
 
 /** A dispute of an execution; its caller signs and pays. */
 export function dispute({ caller, listing }: World, { executionId }: Execution) {
-  const evidence = {
-    evidenceHash: new Uint8Array(32).fill(6),
-    evidenceUri: 'https://example.com/evidence',
-    maxBond: NO_LIMIT,
-  };
-  return program.openDispute({ caller: caller.publicKey, payer: caller.publicKey, executionId, listing, ...evidence });
+  return program.openDispute({ caller: caller.publicKey, payer: caller.publicKey, executionId, listing, ...EVIDENCE });
 }
 
 /** The admin's resolution: rejected if nothing is slashed. */

@@ -1,14 +1,14 @@
 /** Events of disputes, and their effects on the execution and the listing. */
+import type { PublicKey } from '@solana/web3.js';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalHex, uri } from '../columns.ts';
 import type { DisputeRow } from '../tables.ts';
-import { changeRow, writeDispute } from '../write.ts';
+import { changeRow, endDispute, writeDispute } from '../write.ts';
 import type { Handlers } from './handler.ts';
 import { listingStatus } from './listings.ts';
 
 export const disputes = {
   DisputeOpened(unit, data, { slot }) {
-    changeRow(unit, 'executions', base58(data.record), { status: 'disputed', slot });
     writeDispute(unit, {
       dispute: base58(data.dispute),
       record: base58(data.record),
@@ -32,8 +32,7 @@ export const disputes = {
   },
 
   DisputeResolved(unit, data, { slot }) {
-    changeRow(unit, 'disputes', base58(data.dispute), (row) => ({
-      outcome: data.upheld ? ('upheld' as const) : ('rejected' as const),
+    endDispute(unit, namesOf(data), data.upheld ? 'upheld' : 'rejected', (row) => ({
       amount_to_caller: data.amountToCaller,
       amount_to_treasury: data.amountToTreasury,
       owed: data.owed,
@@ -42,7 +41,6 @@ export const disputes = {
       bond: bondLeft(row, data.bond),
       slot: slotOfEnd(row, slot),
     }));
-    changeRow(unit, 'executions', base58(data.record), { status: data.upheld ? 'dispute_upheld' : 'completed', slot });
     const figures = { deposited: data.deposited, slashed: data.slashed };
     changeRow(unit, 'listings', base58(data.listing), { ...figures, status: listingStatus(data.listingStatus), slot });
   },
@@ -52,19 +50,22 @@ export const disputes = {
   },
 
   DisputeLapsed(unit, data, { slot }) {
-    changeRow(unit, 'disputes', base58(data.dispute), (row) => ({
-      outcome: 'lapsed' as const,
+    endDispute(unit, namesOf(data), 'lapsed', (row) => ({
       resolved_at: data.resolvedAt,
       bond: bondLeft(row, data.bond),
       slot: slotOfEnd(row, slot),
     }));
-    changeRow(unit, 'executions', base58(data.record), { status: 'completed', slot });
   },
 
   DisputeClosed(unit, data, { slot }) {
     changeRow(unit, 'disputes', base58(data.dispute), { closed: 1n, slot });
   },
 } satisfies Partial<Handlers>;
+
+const namesOf = ({ dispute, record }: { dispute: PublicKey; record: PublicKey }) => ({
+  dispute: base58(dispute),
+  record: base58(record),
+});
 
 /**
  * The part of the bond left after an outcome: the receiver could not take it, or the account needs it for increased

@@ -158,7 +158,8 @@ describe('the command line without the service: the life of an agent', function 
     const after = (name: string) => (Date.parse(shown[name]) - Date.parse(shown.opened_at)) / 1000;
     expect([after('answer_due_at'), after('lapses_at')]).to.deep.equal([259_200, LAPSE_SECONDS]);
     expect(await show()).to.include({ open_disputes: 1, disputed_usdc: '0.25' });
-    expect(await terminal.look('execution', 'show', id)).to.include({ status: 'disputed', escrow_usdc: null });
+    const paid = { status: 'completed', source: 'record', escrow_usdc: null };
+    expect(await terminal.look('execution', 'show', id)).to.include({ ...paid, dispute: 'open' });
     expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
 
     expect(await resolveRefused(id)).to.equal('Give --reject, or --uphold USDC.\n');
@@ -171,7 +172,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await lamportsOf(creator!.publicKey)).to.equal(creatorLamports + BOND_LAMPORTS);
     expect(await held()).to.deep.equal(before);
     expect(await terminal.look('dispute', 'show', id)).to.include({ outcome: 'rejected', bond_lamports: '0' });
-    expect(await terminal.look('execution', 'show', id)).to.include({ status: 'completed' });
+    expect(await terminal.look('execution', 'show', id)).to.include({ ...paid, dispute: 'rejected' });
     expect(await resolveRefused(id, '--reject')).to.include('(DisputeNotOpen). Its outcome is rejected.');
     expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
   });

@@ -485,7 +485,7 @@ for (const how of ['heard', 'cut'] as const) {
       for (const row of executions!) {
         const record = await readAccount(market, 'ExecutionRecord', new PublicKey(String(row.record)));
         expect(row.closed).to.equal(record ? 0n : 1n);
-        const status = row.status === 'dispute_upheld' ? 'disputeUpheld' : row.status;
+        const status = row.status === 'dispute_upheld' ? 'completed' : row.status;
         if (record) expect([status, row.settled_at]).to.deep.equal([record.status, record.settledAt]);
       }
       for (const row of disputes!) {

@@ -29,6 +29,11 @@ const TAMPERED: { table: string; column: string | null; sql: string }[] = [
   { table: 'executions', column: null, sql: "UPDATE executions SET closed = 1 WHERE closed = 0 AND status = 'open'" },
   { table: 'deposits', column: 'service_fee', sql: 'UPDATE deposits SET service_fee = service_fee + 1' },
   { table: 'deposits', column: null, sql: 'DELETE FROM deposits' },
+  {
+    table: 'executions',
+    column: 'status',
+    sql: "UPDATE executions SET status = 'completed' WHERE status = 'disputed'",
+  },
   { table: 'disputes', column: 'bond', sql: 'UPDATE disputes SET bond = bond + 1' },
   { table: 'archives', column: 'leaf_count', sql: 'UPDATE archives SET leaf_count = leaf_count + 1' },
   { table: 'archives', column: 'root', sql: 'DELETE FROM archive_leaves WHERE leaf_index = 1' },

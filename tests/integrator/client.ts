@@ -38,7 +38,8 @@ export const NAMED = {
   createArchive: ['previous', 'tree'],
   archiveExecutions: ['archive'],
   openDispute: ['record'],
-  lapseDispute: ['record'],
+  openDisputeWithProof: ['archive', 'collateral'],
+  lapseDispute: ['dispute'],
   claimDisputeAward: ['dispute'],
   closeDispute: ['dispute'],
 } satisfies Record<string, string[]>;
@@ -46,7 +47,7 @@ export const NAMED = {
 /** The same for instructions of the relay or the admin that the story needs. */
 const OFFICIAL: Record<string, string[]> = {
   settleExecution: ['payout', 'record'],
-  resolveDispute: ['listing', 'record'],
+  resolveDispute: ['dispute', 'listing'],
 };
 
 export type Instruction = keyof typeof NAMED | 'settleExecution' | 'resolveDispute';

@@ -146,7 +146,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
 
   function resolve(name: string, upheld: boolean, amount: bigint): Promise<string> {
     const args = { upheld, amount: bn(amount), reasonHash: [...sha256('reason')] };
-    return admin!.send('resolveDispute', args, { record: recordOf(name), listing: listing! });
+    return admin!.send('resolveDispute', args, { dispute: disputeOf(name), listing: listing! });
   }
 
   before(async () => {
@@ -357,7 +357,9 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(claim())).to.equal('NothingOwed');
     // The slash left less than the price requires.
     expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ paused: {} });
-    expect((await read('three')).status).to.deep.equal({ disputeUpheld: {} });
+    // A dispute changes no record.
+    expect((await read('three')).status).to.deep.equal({ completed: {} });
+    expect((await caller!.fetch('dispute', disputeOf('three'))).outcome).to.deep.equal({ upheld: {} });
   });
 
   it('pays the bond of a rejected dispute to the creator', async () => {
@@ -386,7 +388,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
 
     await market.node.timeTravel(returnableAt.toNumber());
     expect(await refusal(back())).to.equal('DisputesOpen');
-    const lapse = () => stranger!.send('lapseDispute', null, { record: recordOf('five') });
+    const lapse = () => stranger!.send('lapseDispute', null, { dispute: disputeOf('five') });
     expect(await refusal(lapse())).to.equal('LapseTooEarly');
     const { openedAt } = await caller!.fetch('dispute', disputeOf('five'));
     expect(returnableAt.toNumber()).to.be.greaterThan(openedAt.toNumber() + WINDOW_SECONDS);

@@ -179,14 +179,14 @@ export function tellOfDisputes(
         await moving(changes, () => command(callerPath, ...open(id)));
         const shown = await executionWhen(id, 'disputed');
         expect(shown).to.deep.include({ dispute: { outcome: 'open' }, cost_usdc: 0.25, creator_amount_usdc: 0.2475 });
-        expect((await readRecord(id)).status).to.deep.equal({ disputed: {} });
+        expect((await readRecord(id)).status).to.deep.equal({ completed: {} });
       }
       const { body } = await agentWhen((answer) => answer.body.dispute_count === 2);
       expect(body).to.include({ total_executions: 2, successful_executions: 2, status: 'active' });
     });
 
     it('has a dispute upheld in part: the collateral pays, the bond is returned, and the agent is paused', async () => {
-      const { command, refusal, send, readRecord } = visit();
+      const { command, refusal, send } = visit();
       const reason = file('upheld.txt', 'Right in part.');
       const resolve = ['admin', 'resolve-dispute', wrong, '--uphold', '0.1', '--reason-file', reason];
       expect(await refusal(creatorPath, ...resolve)).to.include('(NotAdmin)');
@@ -198,7 +198,7 @@ export function tellOfDisputes(
         adminLamports: -SIGNATURE_LAMPORTS,
       };
       await moving(changes, () => command(adminPath, ...resolve));
-      expect((await readRecord(wrong)).status).to.deep.equal({ disputeUpheld: {} });
+      expect(await command(null, 'execution', 'show', wrong)).to.include({ status: 'completed', dispute: 'upheld' });
       const { body } = await agentWhen((answer) => answer.body.status === 'paused');
       expect(body).to.include({ total_executions: 2, successful_executions: 1, success_rate: 0.5, dispute_count: 2 });
       const shown = await executionWhen(wrong, 'disputed');
@@ -208,7 +208,7 @@ export function tellOfDisputes(
     });
 
     it('has a dispute rejected: the creator gets the bond, and the execution is completed', async () => {
-      const { command, readRecord } = visit();
+      const { command } = visit();
       const reason = file('rejected.txt', 'It is as it was ordered.');
       const changes = {
         creatorLamports: BOND_LAMPORTS,
@@ -218,7 +218,7 @@ export function tellOfDisputes(
       await moving(changes, () =>
         command(adminPath, 'admin', 'resolve-dispute', fine, '--reject', '--reason-file', reason),
       );
-      expect((await readRecord(fine)).status).to.deep.equal({ completed: {} });
+      expect(await command(null, 'execution', 'show', fine)).to.include({ status: 'completed', dispute: 'rejected' });
       expect(await executionWhen(fine, 'completed')).to.include({ dispute: null, result: 'AND LOUDER' });
     });
 

@@ -28,8 +28,8 @@ import {
   ripe,
   TestArchive,
 } from './archiving.ts';
+import { dispute, ENDED } from './exploits/acts.ts';
 
-const WINDOW = 259_200n;
 /** Network fee of a transaction with one signature. */
 const SIGNATURE_LAMPORTS = 5_000;
 const BUDGET = [
@@ -84,14 +84,14 @@ describe('archive_executions', () => {
   const told = (first: number) => leaves.slice(first).map(({ record, execution }) => ({ record, execution }));
   const sponsorAt = (index: number) => namedKeypair(`sponsor ${index}`).publicKey;
 
-  it('turns a record into a leaf and returns all its rent after its window', async () => {
+  it('turns a record into a leaf and returns all its rent three days after its settle', async () => {
     const execution = await w.open();
     await w.must([w.settleInstruction(execution)], [w.relay]);
     const account = (await w.vm.getAccount(execution.record))!;
     expect(account.lamports).to.equal(w.vm.rent(account.data.length));
-    await w.vm.setClock(START + WINDOW - 1n);
+    await w.vm.setClock(START + ENDED - 1n);
     await w.rejects([archive.archive([execution])], [], 'NothingToArchive');
-    await w.vm.setClock(START + WINDOW);
+    await w.vm.setClock(START + ENDED);
     await archives([execution]);
     await w.rejects([archive.archive([execution])], [], 'NothingToArchive');
   });
@@ -196,24 +196,28 @@ describe('archive_executions', () => {
     await w.rejects([changed([execution])], [], 'NothingToArchive');
   };
 
-  it('skips a record one second before its window ends, and archives it then', async () => {
-    const waiting: [bigint, Partial<program.ExecutionRecord>][] = [
-      [WINDOW, {}],
-      [WINDOW, { disputeWindowSeconds: 1 }],
-      [WINDOW + 1n, { disputeWindowSeconds: 259_201 }],
-      [WINDOW, { disputeWindowSeconds: 2_592_000, status: 'disputeUpheld' }],
-    ];
-    for (const [seconds, fields] of waiting) {
-      const execution = await ended(w, { ...fields, settledAt: START });
-      await w.vm.setClock(START + seconds - 1n);
+  it('skips a record one second before it is three days old, and archives it then, whatever its window', async () => {
+    for (const disputeWindowSeconds of [1, 259_200, 2_592_000]) {
+      const execution = await ended(w, { disputeWindowSeconds, settledAt: START });
+      await w.vm.setClock(START + ENDED - 1n);
       await skips(execution);
-      await w.vm.setClock(START + seconds);
+      await w.vm.setClock(START + ENDED);
       await archives([execution]);
     }
   });
 
-  it('skips open, refunded and disputed records at any age', async () => {
-    for (const status of ['open', 'refunded', 'disputed'] as const) await skips(await ended(w, { status }));
+  it('archives a disputed record without waiting for its dispute, whose leaf is that of an undisputed one', async () => {
+    const execution = await w.open();
+    await w.must([w.settleInstruction(execution)], [w.relay]);
+    const [before] = await leavesOf(w, [execution]);
+    await w.must([dispute(w, execution)], [w.caller]);
+    await w.vm.setClock(START + ENDED);
+    await archives([execution]);
+    expect(leaves.at(-1)).to.deep.equal(before);
+  });
+
+  it('skips open and refunded records at any age', async () => {
+    for (const status of ['open', 'refunded'] as const) await skips(await ended(w, { status }));
   });
 
   it('skips missing accounts, other account types, and records at a wrong address or of another program', async () => {
@@ -331,5 +335,5 @@ function flipped(value: unknown): unknown {
   if (typeof value === 'number') return value ^ 1;
   if (value instanceof Uint8Array) return Uint8Array.from(value, (byte, at) => (at === 7 ? byte ^ 1 : byte));
   if (value instanceof PublicKey) return new PublicKey(flipped(value.toBytes()) as Uint8Array);
-  return value === 'completed' ? 'disputeUpheld' : 'completed';
+  return value === 'completed' ? 'refunded' : 'completed';
 }

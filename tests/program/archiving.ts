@@ -12,6 +12,8 @@ const compression = createRequire(import.meta.url)(
 ) as typeof import('@solana/spl-account-compression');
 
 export const DEPTH = 20;
+/** Bytes of a tree's account before its canopy. */
+const TREE_END = 44_280;
 export const CAPACITY = 2 ** DEPTH;
 
 /** One archive of a world, by its index. */
@@ -65,7 +67,7 @@ export class TestArchive {
   async setCount(count: number): Promise<void> {
     const account = await this.w.vm.getAccount(this.tree.publicKey);
     const data = Buffer.from(account!.data);
-    data.writeUInt32LE(count, data.length - 8);
+    data.writeUInt32LE(count, TREE_END - 8);
     this.w.vm.setAccount(this.tree.publicKey, { ...account!, data });
     await this.w.overwrite('Archive', this.address, { count });
   }
@@ -88,6 +90,20 @@ export async function ripe(w: World, count: number, sponsorOf?: (index: number) 
   return executions;
 }
 
+/** Bytes of a record's account before the fields that a leaf has only the hash of: discriminator and head. */
+const HEAD_END = 8 + 102;
+
+/** The leaf of a record with this account data, hashed by the SPL package: domain, address, head, hash of the rest. */
+export function leafHash(record: PublicKey, data: Uint8Array): Buffer {
+  const rest = compression.hash(Buffer.from(data.subarray(HEAD_END)), Buffer.alloc(0));
+  const head = Buffer.concat([
+    Buffer.from('agent-marketplace:archive:v1'),
+    record.toBytes(),
+    data.subarray(8, HEAD_END),
+  ]);
+  return Buffer.from(compression.hash(head, Buffer.from(rest)));
+}
+
 /** The content of a leaf. */
 export interface Leaf {
   record: PublicKey;
@@ -101,8 +117,7 @@ export async function leavesOf(w: World, executions: Execution[]): Promise<Leaf[
   const leaves: Leaf[] = [];
   for (const { record } of executions) {
     const { data } = (await w.vm.getAccount(record))!;
-    const address = Buffer.concat([Buffer.from('agent-marketplace:archive:v1'), record.toBytes()]);
-    const hash = Buffer.from(compression.hash(address, Buffer.from(data.subarray(8))));
+    const hash = leafHash(record, data);
     leaves.push({ record, execution: program.decodeAccount('ExecutionRecord', data), hash });
   }
   return leaves;

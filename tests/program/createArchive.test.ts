@@ -10,7 +10,7 @@ import { type World, world } from '../harness/vm/world.ts';
 import { CAPACITY, DEPTH, emptyNode, TestArchive } from './archiving.ts';
 
 const ARCHIVE_BYTES = 8 + 1 + 1 + 2 + 32 + 4 + 8;
-const TREE_BYTES = 44_280;
+const TREE_BYTES = 109_752;
 
 describe('create_archive', () => {
   let w: World;
@@ -38,7 +38,7 @@ describe('create_archive', () => {
     expect(archive).to.deep.equal({ version: 1, index: 0, tree, count: 0, createdAt: START });
     const spl = await first.splTree();
     const shape = [spl.getMaxDepth(), spl.getMaxBufferSize(), spl.getCanopyDepth(), spl.getCurrentSeq().toNumber()];
-    expect(shape).to.deep.equal([DEPTH, 64, 0, 0]);
+    expect(shape).to.deep.equal([DEPTH, 64, 10, 0]);
     expect(spl.getAuthority().toBase58()).to.equal(first.address.toBase58());
     expect(spl.getCurrentRoot()).to.deep.equal(emptyNode(DEPTH));
     expect(plain(readArchiveTree(await first.treeData()))).to.deep.equal(

@@ -7,7 +7,7 @@ import { START } from '../harness/vm/vm.ts';
 import { type Execution, NO_LIMIT, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 const BOND = 10_000_000n;
-const DISPUTE_BYTES = 8 + 3 + 6 * 32 + 7 * 8;
+const DISPUTE_BYTES = 8 + 3 + 6 * 32 + 16 + 7 * 8;
 const WINDOW = 259_200n;
 const LAPSE = 2_592_000n;
 const REASON = new Uint8Array(32).fill(3);
@@ -66,24 +66,26 @@ describe('disputes', () => {
       destination,
       rentSponsor: w.creator.publicKey,
     });
-  const status = async (run = execution) => (await w.read('ExecutionRecord', run.record)).status;
+  const record = async (run = execution) => (await w.vm.getAccount(run.record))!.data;
   const book = () => w.read('CreatorCollateral', program.findCollateral(w.listing));
   const claimant = () => w.read('Dispute', program.findDispute(execution.record));
 
   it('opens with rent and bond of the payer, and reserves the collateral', async () => {
     const lamports = -(w.vm.rent(DISPUTE_BYTES) + BOND);
+    const before = await record();
     const outcome = await w.moves([openInput()], [w.caller], { caller: { lamports } });
-    expect(await status()).to.equal('disputed');
+    expect(await record()).to.deep.equal(before);
     expect(await book()).to.include({ openDisputes: 1, disputedAmount: PRICE });
-    expect(await claimant()).to.include({ outcome: 'open', bond: BOND, price: PRICE, openedAt: START });
+    const { executionId } = execution;
+    const claimed = { outcome: 'open', bond: BOND, price: PRICE, openedAt: START };
+    expect(await claimant()).to.deep.include({ ...claimed, executionId });
     expect(outcome.events[0]?.data).to.include({ bond: BOND, evidenceUri: 'https://example.com/evidence' });
   });
 
-  it('pays the bond to the creator when it is rejected, completes the record and refuses another dispute', async () => {
+  it('pays the bond to the creator when it is rejected, and refuses another dispute', async () => {
     await dispute();
     const instruction = resolve({ upheld: false, amount: 0n });
     await w.moves([instruction], [w.admin], { creator: { lamports: BOND } });
-    expect(await status()).to.equal('completed');
     expect(await book()).to.include({ openDisputes: 0, disputedAmount: 0n, slashed: 0n });
     expect(await claimant()).to.include({ outcome: 'rejected', bond: 0n });
     await w.rejects([openInput()], [w.caller], 'DisputeExists');
@@ -96,7 +98,6 @@ describe('disputes', () => {
       caller: { usdc: 500_000n, lamports: BOND },
       vault: { usdc: -500_000n },
     });
-    expect(await status()).to.equal('disputeUpheld');
     expect(await w.read('AgentListing', w.listing)).to.include({ status: 'paused' });
     expect(await book()).to.include({ deposited: 10n * USDC, slashed: 500_000n, owed: 0n });
   });
@@ -145,7 +146,6 @@ describe('disputes', () => {
     await w.vm.setClock(START + LAPSE);
     await w.rejects([lapse(w.stranger.publicKey)], [], 'WrongRentSponsor');
     await w.moves([lapse()], [], { caller: { lamports: BOND } });
-    expect(await status()).to.equal('completed');
     expect(await claimant()).to.include({ outcome: 'lapsed', bond: 0n });
     await w.rejects([lapse()], [], 'DisputeNotOpen');
   });

@@ -30,6 +30,21 @@ const settings = {
 /** The fee payer lends the rent, and another account gets it back. */
 const borrowed = (w: World) => ({ payer: w.vm.feePayer.publicKey, rentSponsor: w.stranger.publicKey });
 
+/** The leaf of the caller's execution. */
+const archived = (w: World) => ({
+  execution: {
+    ...({ version: 1, status: 'completed', bump: 1, escrowBump: 1, executionId, listing: w.listing } as const),
+    ...{ caller: w.caller.publicKey, signingKey: w.stranger.publicKey, keyId: executionId, rentSponsor: w.payout },
+    ...{ price: HUGE, requestHash: new Uint8Array(32), resultHash: new Uint8Array(32), openedAt: 1n, deadline: 2n },
+    ...{ refundAt: 3n, settledAt: 2n, disputeWindowSeconds: 1, listingVersion: 1, executionTimeMs: 1 },
+    ...{ gasLamports: 1, feeBps: 1 },
+  },
+  archiveIndex: 2 ** 16 - 1,
+  tree: w.stranger.publicKey,
+  leafIndex: 2 ** 20 - 1,
+  proof: Array.from({ length: program.constants.archiveProofNodes }, () => new Uint8Array(32)),
+});
+
 describe('transaction size', () => {
   let w: World;
 
@@ -272,6 +287,16 @@ describe('transaction size', () => {
         const people = { caller: w.caller.publicKey, payer: w.vm.feePayer.publicKey };
         const evidence = { evidenceHash: new Uint8Array(32).fill(1), evidenceUri: 'x'.repeat(200), maxBond: HUGE };
         return [[program.openDispute({ ...people, executionId, listing: w.listing, ...evidence })], w.caller];
+      },
+    ],
+    [
+      'open_dispute_with_proof',
+      (w) => {
+        const evidence = { evidenceHash: new Uint8Array(32).fill(1), evidenceUri: 'x'.repeat(200), maxBond: HUGE };
+        return [
+          [program.openDisputeWithProof({ ...archived(w), payer: w.vm.feePayer.publicKey, ...evidence })],
+          w.caller,
+        ];
       },
     ],
     [

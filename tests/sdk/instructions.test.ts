@@ -3,6 +3,7 @@
  * seeds and flags written by hand, not read from the IDL.
  */
 import { createHash } from 'node:crypto';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -70,6 +71,18 @@ const limits = {
   maxGasLamports: 5,
   maxLamports: 6n,
 };
+
+const archived: program.ExecutionRecord = {
+  ...{ version: 1, status: 'completed', executionId, listing, caller, price: MAX, settledAt: 6n },
+  ...{ disputeWindowSeconds: 7, bump: 8, escrowBump: 9, signingKey: account, keyId, rentSponsor: sponsor },
+  ...{ requestHash: filled(32, 10), resultHash: filled(32, 11), openedAt: 12n, deadline: 13n, refundAt: 14n },
+  ...{ listingVersion: 15, executionTimeMs: 16, gasLamports: 17, feeBps: 18 },
+};
+/** Its fields after those that a dispute needs. */
+const archivedRest = Buffer.concat([
+  ...[Buffer.of(8, 9), account.toBytes(), keyId, sponsor.toBytes(), filled(32, 10), filled(32, 11)],
+  ...[u64(12n), u64(13n), u64(14n), u32(15), u32(16), u32(17), u16(18)],
+]);
 
 /** Accounts with their flags: read, signer, writable, or both. */
 type Flagged = [PublicKey, '' | 'S' | 'W' | 'SW'];
@@ -462,7 +475,37 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       [caller, 'S'],
       [payer, 'SW'],
       [config, ''],
-      [record, 'W'],
+      [record, ''],
+      [collateral, 'W'],
+      [dispute, 'W'],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'open_dispute_with_proof',
+    program.openDisputeWithProof({
+      execution: archived,
+      ...{ payer, archiveIndex: 3, tree: account, leafIndex: 0x0001_0203 },
+      proof: Array.from({ length: 20 }, (_, level) => filled(32, level)),
+      ...{ evidenceHash: filled(32, 8), evidenceUri: 'aé', maxBond: MAX },
+    }),
+    [
+      executionId,
+      u64(MAX),
+      u64(6n),
+      u32(7),
+      keccak_256(archivedRest),
+      u32(0x0001_0203),
+      ...Array.from({ length: 10 }, (_, level) => filled(32, level)),
+      ...[filled(32, 8), u64(MAX), u32(3), Buffer.from('aé')],
+    ],
+    [
+      [caller, 'S'],
+      [payer, 'SW'],
+      [config, ''],
+      [record, ''],
+      [pda('archive', u16(3)), ''],
+      [account, ''],
       [collateral, 'W'],
       [dispute, 'W'],
       [SYSTEM, ''],
@@ -486,7 +529,6 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     [
       [admin, 'S'],
       [config, ''],
-      [record, 'W'],
       [dispute, 'W'],
       [listing, 'W'],
       [collateral, 'W'],
@@ -518,7 +560,6 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     program.lapseDispute({ executionId, listing, rentSponsor: sponsor }),
     [],
     [
-      [record, 'W'],
       [dispute, 'W'],
       [collateral, 'W'],
       [sponsor, 'W'],

@@ -57,21 +57,22 @@ describe('program addresses', () => {
 describe('decodeAccount', () => {
   const record = Buffer.concat([
     sha256('account:ExecutionRecord').subarray(0, 8),
-    Buffer.of(1, 4, 254, 253),
+    Buffer.of(1, 2),
     filled(16, 1),
     filled(32, 2),
     filled(32, 3),
+    u64(2n ** 64n - 1n),
+    u64(-1n),
+    u32(259_200),
+    Buffer.of(254, 253),
     filled(32, 4),
     filled(16, 5),
     filled(32, 6),
-    u64(2n ** 64n - 1n),
     filled(32, 7),
     filled(32, 8),
     u64(1_800_000_000n),
     u64(1_800_000_060n),
     u64(1_800_000_660n),
-    u64(-1n),
-    u32(259_200),
     u32(0xffff_ffff),
     u32(1_250),
     u32(20_000),
@@ -81,7 +82,7 @@ describe('decodeAccount', () => {
   it('reads a record, its widest numbers and its enum', () => {
     expect(program.decodeAccount('ExecutionRecord', record)).to.deep.equal({
       version: 1,
-      status: 'disputeUpheld',
+      status: 'refunded',
       bump: 254,
       escrowBump: 253,
       executionId: filled(16, 1),
@@ -107,7 +108,7 @@ describe('decodeAccount', () => {
 
   it('has the offsets used by filters', () => {
     const at = program.RECORD_OFFSETS;
-    expect(record[at.status]).to.equal(program.RECORD_STATUS_BYTE.disputeUpheld);
+    expect(record[at.status]).to.equal(program.RECORD_STATUS_BYTE.refunded);
     const fills = { executionId: 1, listing: 2, caller: 3, signingKey: 4, keyId: 5, rentSponsor: 6 } as const;
     for (const [name, fill] of Object.entries(fills)) {
       const offset = at[name as keyof typeof fills];
@@ -280,12 +281,14 @@ describe('decodeAccount', () => {
     const fills = [1, 2, 3, 4, 5, 6].map((fill) => filled(32, fill));
     const numbers = [100n, 6n, 50n, 7n, 8n, 9n, -1n].map(u64);
     const head = sha256('account:Dispute').subarray(0, 8);
-    const dispute = Buffer.concat([head, Buffer.of(1, 3, 9), ...fills, ...numbers]);
+    const [disputed, ...others] = fills as [Uint8Array, ...Uint8Array[]];
+    const dispute = Buffer.concat([head, Buffer.of(1, 3, 9), disputed, filled(16, 7), ...others, ...numbers]);
     expect(program.decodeAccount('Dispute', dispute)).to.deep.equal({
       version: 1,
       outcome: 'lapsed',
       bump: 9,
       record: key(1),
+      executionId: filled(16, 7),
       listing: key(2),
       caller: key(3),
       rentSponsor: key(4),

@@ -9,6 +9,7 @@ import {
   openOnChain,
   publicKeyOf,
   readWallet,
+  serviceOf,
   toAddress,
   toExecutionId,
   withMarketplace,
@@ -30,9 +31,11 @@ export function disputeCommands(): Command {
     .option('--evidence-uri <uri>', `public URL of that file, at most ${constants.maxUriLength} bytes`, toUri, '')
     .action(async (executionId: Uint8Array, options: DisputeOptions) => {
       const { disputeExecution } = await import('../../sdk/wallet/disputes.ts');
+      const { archiveFrom } = await import('../../sdk/wallet/archive.ts');
       const wallet = await readWallet(options);
       const { evidence, evidenceUri } = options;
-      const claimed = { wallet, executionId, evidenceHash: hashFile(evidence), evidenceUri };
+      const findArchive = archiveFrom(serviceOf(options));
+      const claimed = { wallet, executionId, evidenceHash: hashFile(evidence), evidenceUri, findArchive };
       printResult(await disputeExecution(await openOnChain(options), claimed), options.json);
     });
 

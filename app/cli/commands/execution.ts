@@ -10,6 +10,7 @@ import {
   openOnChain,
   publicKeyOf,
   readWallet,
+  serviceOf,
   toAddress,
   toAmount,
   toBytes,
@@ -109,7 +110,9 @@ function addShow(group: Command): void {
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { showExecution } = await import('../../sdk/wallet/executions.ts');
-      printResult(await showExecution(await openOnChain(options), executionId), options.json);
+      const { archiveFrom } = await import('../../sdk/wallet/archive.ts');
+      const findArchive = archiveFrom(serviceOf(options));
+      printResult(await showExecution(await openOnChain(options), executionId, findArchive), options.json);
     });
 }
 

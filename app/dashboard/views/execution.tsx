@@ -49,7 +49,7 @@ function readAgain(execution: Execution | undefined, isLate = false): number | f
 
 /** True if the index is behind the chain. */
 function isBehind({ status }: Execution, record: ShownRecord | null | undefined): boolean {
-  if (record?.status === 'disputed') return status !== 'disputed';
+  if (record?.dispute === 'open') return status !== 'disputed';
   return record?.status === 'refunded' ? status !== 'failed' : false;
 }
 
@@ -59,7 +59,8 @@ function isOlder({ status, refund }: Execution, record: ShownRecord | null | und
 }
 
 function isDisputeBehind(dispute: DisputeSummary | null, record: ShownRecord | null | undefined): boolean {
-  return record?.status === 'disputed' ? dispute === null : dispute?.outcome === 'open';
+  if (!record) return false;
+  return record.dispute === 'open' ? dispute === null : dispute?.outcome === 'open';
 }
 
 export default function View() {
@@ -85,13 +86,13 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
   } = useQuery({
     ...executionQuery(executionId),
     refetchInterval: ({ state: { data } }) => {
-      const record = queries.getQueryData(recordQuery(executionId).queryKey);
+      const record = queries.getQueryData(recordQuery(executionId, Boolean(data?.archive)).queryKey);
       return readAgain(data, data && isBehind(data, record));
     },
   });
   const { data: read } = useQuery({
-    ...recordQuery(executionId),
-    enabled: execution !== undefined && execution.archive === null,
+    ...recordQuery(executionId, Boolean(execution?.archive)),
+    enabled: execution !== undefined,
     refetchInterval: ({ state: { data } }) => readAgain(execution, execution && isOlder(execution, data)),
   });
   const record = execution && isOlder(execution, read) ? undefined : read;
@@ -141,7 +142,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             </Card>
           )}
           <div className="grid gap-5 max-lg:order-3">
-            <OnChain execution={execution} record={record} />
+            <OnChain execution={execution} record={archive ? null : record} />
             {archive && <Archived archive={archive} />}
           </div>
         </div>

@@ -2,7 +2,9 @@
  * Compares an execution in the chain, the journal and the index. The chain is right by definition. A difference names
  * the side that disagrees with it, by its kind.
  */
-import type { ExecutionRecord } from '../../sdk/program/program.ts';
+import { recordStatus } from '../../../indexer/record.ts';
+import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+import type { ExecutionRecord, RecordStatus } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { ExecutionState } from '../ledger/tables.ts';
 
@@ -54,7 +56,7 @@ export interface IndexView {
   request_hash: string;
   /** Hex. */
   result_hash: string | null;
-  status: 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
+  status: ExecutionStatusName;
   creator_amount: bigint;
   platform_amount: bigint;
   closed: bigint;
@@ -70,7 +72,7 @@ export interface ExecutionViews {
 }
 
 /** States of the journal that fit each status of the record. `none`: no record yet, or never. */
-const FITTING: Record<IndexView['status'] | 'none', readonly ExecutionState[]> = {
+const FITTING: Record<RecordStatus | 'none', readonly ExecutionState[]> = {
   none: [
     'accepted',
     'deposit_signed',
@@ -84,18 +86,10 @@ const FITTING: Record<IndexView['status'] | 'none', readonly ExecutionState[]> =
   ],
   open: ['open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   completed: ['settled'],
-  disputed: ['settled'],
-  dispute_upheld: ['settled'],
   refunded: ['refunded'],
 };
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-const isPaid = (status: string): boolean => ['completed', 'disputed', 'dispute_upheld'].includes(status);
-
-/** The record's status under the index's name. */
-function statusOf(record: ExecutionRecord): IndexView['status'] {
-  return record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
-}
 
 /** All differences; empty if all agree. */
 export function compareExecution(views: ExecutionViews): Difference[] {
@@ -104,7 +98,7 @@ export function compareExecution(views: ExecutionViews): Difference[] {
   const differ = (kind: DifferenceKind, detail: string): void => void found.push({ kind, subject, detail });
   // From three days after its end, a record may be closed or archived. Then only the index has it.
   const isClosed = record === null && index?.closed === 1n;
-  const status = record ? statusOf(record) : isClosed ? index.status : 'none';
+  const status = record?.status ?? (isClosed ? recordStatus(index.status) : 'none');
 
   if (record?.status === 'open' && (escrow ?? 0n) < record.price) {
     differ(
@@ -145,7 +139,7 @@ function compareJournal(record: ExecutionRecord, status: string, journal: Journa
   const terms = [journal.price, journal.wallet, journal.listing, journal.request_hash].join(' ');
   const recorded = [record.price, record.caller, record.listing, hex(record.requestHash)].join(' ');
   if (terms !== recorded) differ('journal_terms', `the journal has ${terms}, the record ${recorded}`);
-  if (!isPaid(status)) return;
+  if (status !== 'completed') return;
   const resultHash = `sha256:${hex(record.resultHash)}`;
   if (journal.stored_result_hash !== null && journal.stored_result_hash !== resultHash) {
     differ('journal_result', `the stored result is ${journal.stored_result_hash}, the record has ${resultHash}`);
@@ -159,13 +153,15 @@ function compareJournal(record: ExecutionRecord, status: string, journal: Journa
 }
 
 function compareIndex(record: ExecutionRecord, status: string, index: IndexView, differ: Differ): void {
-  if (index.status !== status) differ('index_status', `the index has ${index.status}, the record ${status}`);
-  const result = isPaid(index.status) ? index.result_hash : '';
+  const indexed = recordStatus(index.status);
+  const isPaid = indexed === 'completed';
+  if (indexed !== status) differ('index_status', `the index has ${index.status}, the record ${status}`);
+  const result = isPaid ? index.result_hash : '';
   const terms = [index.price, index.caller, index.listing, index.request_hash, result].join(' ');
-  const resultHash = isPaid(index.status) ? hex(record.resultHash) : '';
+  const resultHash = isPaid ? hex(record.resultHash) : '';
   const recorded = [record.price, record.caller, record.listing, hex(record.requestHash), resultHash].join(' ');
   if (terms !== recorded) differ('index_terms', `the index has ${terms}, the record ${recorded}`);
-  const { creator, platform } = isPaid(status) ? paidBy(record) : { creator: 0n, platform: 0n };
+  const { creator, platform } = status === 'completed' ? paidBy(record) : { creator: 0n, platform: 0n };
   // Tokens that somebody sent to the escrow beyond its price go to the treasury with the fee.
   if (index.creator_amount !== creator || index.platform_amount < platform) {
     const amounts = `${index.creator_amount} and ${index.platform_amount}`;

@@ -21,7 +21,7 @@ export interface ArchivesDeps {
   views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;
-  /** True if this relay pays for trees, a third of a SOL each. */
+  /** True if this relay pays for trees, about half a SOL each. */
   makesTrees: boolean;
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;

@@ -38,14 +38,12 @@ export async function hasKept(views: Views): Promise<boolean> {
   return rows[0]?.kept === 1n;
 }
 
-/** Time from which a settled record can become a leaf. */
-const ENDED_FOR = sql.lit(constants.endedRecordSeconds);
-const RIPE_AT = sql`settled_at + CASE WHEN status = 'completed' AND dispute_window_seconds > ${ENDED_FOR}
-  THEN dispute_window_seconds ELSE ${ENDED_FOR} END`;
+/** Time from which a settled record can become a leaf, disputed or not. */
+const RIPE_AT = sql`settled_at + ${sql.lit(constants.endedRecordSeconds)}`;
 
 /** `status <> 'open'` is the condition of the index. */
-const isRipe = (now: bigint) => sql`closed = 0 AND status <> 'open' AND status IN ('completed', 'dispute_upheld')
-  AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}`;
+const isRipe = (now: bigint) => sql`closed = 0 AND status <> 'open' AND status <> 'refunded'
+  AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)}`;
 
 /** Settled records that can become leaves, oldest first. */
 export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {

@@ -5,7 +5,7 @@
  */
 import { PublicKey } from '@solana/web3.js';
 import type { ExecutionRecord } from './accounts.ts';
-import { leafOf, readTreeAccount, rootOf, type TreeAccount } from './archiveTree.ts';
+import { leafOf, readTreeAccount, restHashOf, rootOf, type TreeAccount } from './archiveTree.ts';
 import { ByteReader } from './borsh.ts';
 import { constants } from './constants.ts';
 import { codecOf } from './idlCodec.ts';
@@ -17,9 +17,14 @@ export function archiveLeaf(record: PublicKey, execution: ExecutionRecord): Uint
   return leafOf(record.toBytes(), encodeArchived(execution));
 }
 
-/** A record's fields as in its account after the discriminator. The leaf hashes these bytes. */
+/** A record's fields as in its account after the discriminator. The leaf follows from these bytes. */
 export function encodeArchived(execution: ExecutionRecord): Uint8Array {
   return codecOf('ExecutionRecord').write(execution);
+}
+
+/** The hash in a leaf of the fields that a dispute does not need. */
+export function archivedRestHash(execution: ExecutionRecord): Uint8Array {
+  return restHashOf(encodeArchived(execution));
 }
 
 /** Decodes these bytes. Throws RangeError if they are not a record's fields. */
@@ -31,10 +36,8 @@ export function decodeArchived(fields: Uint8Array): ExecutionRecord {
 }
 
 /** True if `archive_executions` accepts a record at this time of the chain's clock, unix seconds. */
-export function isArchivable({ status, settledAt, disputeWindowSeconds }: ExecutionRecord, now: bigint): boolean {
-  if (status !== 'completed' && status !== 'disputeUpheld') return false;
-  const window = status === 'completed' ? disputeWindowSeconds : 0;
-  return now >= settledAt + BigInt(Math.max(window, constants.endedRecordSeconds));
+export function isArchivable({ status, settledAt }: ExecutionRecord, now: bigint): boolean {
+  return status === 'completed' && now >= settledAt + BigInt(constants.endedRecordSeconds);
 }
 
 export interface ArchiveProof {

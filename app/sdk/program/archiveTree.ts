@@ -9,7 +9,13 @@ import { ARCHIVE_LEAF_DOMAIN, constants } from './constants.ts';
 
 /** A record's 32-byte leaf in its archive's tree, from its address and its account's fields. */
 export function leafOf(record: Uint8Array, fields: Uint8Array): Uint8Array {
-  return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record, fields));
+  const head = fields.subarray(0, constants.recordHeadBytes);
+  return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record, head, restHashOf(fields)));
+}
+
+/** The hash of the fields after those that a dispute needs. */
+export function restHashOf(fields: Uint8Array): Uint8Array {
+  return keccak_256(fields.subarray(constants.recordHeadBytes));
 }
 
 /** An inner node from its two children. */
@@ -48,8 +54,10 @@ const HEADER_VERSION = 0;
 const HEADER_BYTES = 56;
 /** Sequence number, index of the latest change and number of changes kept, u64 each. */
 const COUNTERS_BYTES = 24;
-/** Root, path, index and padding. The account ends with a path of the same size: proof, leaf, index and padding. */
+/** Root, path, index and padding. After the changes comes a path of the same size: proof, leaf, index and padding. */
 const CHANGE_BYTES = 32 + 32 * constants.archiveDepth + 4 + 4;
+/** The canopy begins here. */
+const TREE_END = HEADER_BYTES + COUNTERS_BYTES + (constants.archiveBuffer + 1) * CHANGE_BYTES;
 
 /**
  * Reads a tree's account, which has the layout of SPL Account Compression (`ConcurrentMerkleTreeAccount` of
@@ -67,7 +75,7 @@ export function readTreeAccount(data: Uint8Array): TreeAccount {
   const latest = Number(u64.read(new ByteReader(data, HEADER_BYTES + 8)));
   if (latest >= constants.archiveBuffer) throw new RangeError("the tree's latest change has an index out of range");
   const root = new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + latest * CHANGE_BYTES).take(32);
-  const count = u32.read(new ByteReader(data, data.length - 8));
+  const count = u32.read(new ByteReader(data, TREE_END - 8));
   return { authority, creationSlot, count, root };
 }
 

@@ -56,9 +56,11 @@ export const constants = {
   disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
   endedDisputeSeconds: Number(constantText('ENDED_DISPUTE_SECONDS')),
   archiveDepth: Number(constantText('ARCHIVE_DEPTH')),
+  archiveProofNodes: Number(constantText('ARCHIVE_PROOF_NODES')),
   archiveBuffer: Number(constantText('ARCHIVE_BUFFER')),
   archiveCapacity: Number(constantText('ARCHIVE_CAPACITY')),
   archiveSuccessorCount: Number(constantText('ARCHIVE_SUCCESSOR_COUNT')),
+  recordHeadBytes: Number(constantText('RECORD_HEAD_BYTES')),
   archiveTreeBytes: Number(constantText('ARCHIVE_TREE_BYTES')),
   maxArchivedRecords: Number(constantText('MAX_ARCHIVED_RECORDS')),
 } as const;

@@ -1,14 +1,21 @@
 /** Instructions of a dispute over a settled execution. Part of program.ts. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { findCollateral, findCollateralVault, findDispute, findExecution, findTokenAccount } from './addresses.ts';
+import type { ExecutionRecord } from './accounts.ts';
+import {
+  findArchive,
+  findCollateral,
+  findCollateralVault,
+  findDispute,
+  findExecution,
+  findTokenAccount,
+} from './addresses.ts';
+import { archivedRestHash } from './archive.ts';
+import { constants } from './constants.ts';
 import { buildInstruction } from './instruction.ts';
 
-export interface OpenDisputeInput {
-  caller: PublicKey;
+export interface DisputeClaim {
   /** Pays rent and bond, and gets the bond back unless the dispute is rejected. */
   payer: PublicKey;
-  executionId: Uint8Array;
-  listing: PublicKey;
   /** SHA-256 of the evidence, 32 bytes. */
   evidenceHash: Uint8Array;
   /** URL of the evidence, at most 200 bytes. */
@@ -17,12 +24,58 @@ export interface OpenDisputeInput {
   maxBond: bigint;
 }
 
-/** Disputes a result within its window. Signs: caller, payer. */
+export interface OpenDisputeInput extends DisputeClaim {
+  caller: PublicKey;
+  executionId: Uint8Array;
+  listing: PublicKey;
+}
+
+/** Disputes a result within its window, while its record exists. Signs: caller, payer. */
 export function openDispute(input: OpenDisputeInput): TransactionInstruction {
   const { caller, payer, executionId, listing, evidenceHash, evidenceUri, maxBond } = input;
   const record = findExecution(executionId);
   const accounts = { caller, payer, record, collateral: findCollateral(listing), dispute: findDispute(record) };
   return buildInstruction('open_dispute', accounts, { evidenceHash, maxBond, evidenceUri });
+}
+
+export interface OpenDisputeWithProofInput extends DisputeClaim {
+  /** The archived execution, whose caller signs. */
+  execution: ExecutionRecord;
+  archiveIndex: number;
+  /** As stored in the archive. */
+  tree: PublicKey;
+  leafIndex: number;
+  /**
+   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
+   * the tree's account has the others.
+   */
+  proof: readonly Uint8Array[];
+}
+
+/** Disputes a result within its window, by the leaf of its archived record. Signs: the execution's caller, payer. */
+export function openDisputeWithProof(input: OpenDisputeWithProofInput): TransactionInstruction {
+  const { payer, execution, archiveIndex, tree, leafIndex, proof, evidenceHash, evidenceUri, maxBond } = input;
+  const { executionId, listing, caller, price, settledAt, disputeWindowSeconds } = execution;
+  const record = findExecution(executionId);
+  const accounts = {
+    caller,
+    payer,
+    record,
+    archive: findArchive(archiveIndex),
+    tree,
+    collateral: findCollateral(listing),
+    dispute: findDispute(record),
+  };
+  return buildInstruction('open_dispute_with_proof', accounts, {
+    executionId,
+    price,
+    settledAt,
+    disputeWindowSeconds,
+    restHash: archivedRestHash(execution),
+    leafIndex,
+    proof: proof.slice(0, constants.archiveProofNodes),
+    claim: { evidenceHash, maxBond, evidenceUri },
+  });
 }
 
 export interface ResolveDisputeInput {
@@ -48,11 +101,9 @@ export interface ResolveDisputeInput {
 /** Resolves a dispute. Signs: admin. */
 export function resolveDispute(input: ResolveDisputeInput): TransactionInstruction {
   const { admin, executionId, listing, caller, creator, rentSponsor, usdcMint, upheld, amount, reasonHash } = input;
-  const record = findExecution(executionId);
   const accounts = {
     admin,
-    record,
-    dispute: findDispute(record),
+    dispute: findDispute(findExecution(executionId)),
     listing,
     collateral: findCollateral(listing),
     collateral_vault: findCollateralVault(listing),
@@ -97,10 +148,8 @@ export interface LapseDisputeInput {
 
 /** Ends a dispute that was not resolved for 30 days. Nobody signs. */
 export function lapseDispute({ executionId, listing, rentSponsor }: LapseDisputeInput): TransactionInstruction {
-  const record = findExecution(executionId);
   const accounts = {
-    record,
-    dispute: findDispute(record),
+    dispute: findDispute(findExecution(executionId)),
     collateral: findCollateral(listing),
     rent_sponsor: rentSponsor,
   };
@@ -115,10 +164,6 @@ export interface CloseDisputeInput {
 
 /** Returns the rent of an ended dispute that owes nothing, 30 days after its outcome. Nobody signs. */
 export function closeDispute({ executionId, rentSponsor }: CloseDisputeInput): TransactionInstruction {
-  return closeDisputeOf({ record: findExecution(executionId), rentSponsor });
-}
-
-/** `closeDispute` by the record's address: a dispute's account stores this address and not the execution's id. */
-export function closeDisputeOf({ record, rentSponsor }: { record: PublicKey; rentSponsor: PublicKey }) {
-  return buildInstruction('close_dispute', { dispute: findDispute(record), rent_sponsor: rentSponsor }, {});
+  const dispute = findDispute(findExecution(executionId));
+  return buildInstruction('close_dispute', { dispute, rent_sponsor: rentSponsor }, {});
 }

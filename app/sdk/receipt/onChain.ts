@@ -23,6 +23,7 @@ export { decodeInstruction };
 /** Fields with addresses as base58 text. */
 type InText<Name extends AccountName> = StructOf<Name, string>;
 export type RecordFields = InText<'ExecutionRecord'>;
+export type DisputeFields = InText<'Dispute'>;
 
 /** Decodes an account's fields. Throws RangeError if the data are not an account of this name. */
 export function decodeInText<Name extends AccountName>(name: Name, data: Uint8Array): InText<Name> {
@@ -41,6 +42,7 @@ const derive = (seed: string, ...rest: Uint8Array[]): string =>
   bs58.encode(deriveAddress([constantBytes(seed), ...rest], bs58.decode(PROGRAM))[0]);
 
 export const recordAddress = (executionId: Uint8Array): string => derive('EXECUTION_SEED', executionId);
+export const disputeAddress = (record: string): string => derive('DISPUTE_SEED', bs58.decode(record));
 export const escrowAddress = (record: string): string => derive('ESCROW_SEED', bs58.decode(record));
 export const treasuryAddress = (): string => derive('TREASURY_SEED');
 export const archiveAddress = (index: number): string => derive('ARCHIVE_SEED', u16.write(index));

@@ -13,7 +13,6 @@ import { fromBase64, type NodeAccount, type SolanaNode, Unanswered } from './nod
 import { archiveAddress, decodeFields, decodeInText, PROGRAM, type RecordFields } from './onChain.ts';
 import { formatResultHash, formatUuid } from './receipt.ts';
 
-const SETTLED: readonly string[] = ['completed', 'disputed', 'disputeUpheld'];
 const LAST_ARCHIVE = 2 ** 16 - 1;
 
 /** Asks for the proof of an archived execution; null if there is none. The answer need not be trusted. */
@@ -187,9 +186,7 @@ async function checkArchiving(
 
 function compareFields(check: OpenCheck, claim: Claim, fields: RecordFields): void {
   const { status } = fields;
-  if (isReceipt(claim))
-    check.equal('status', status, SETTLED.includes(status) ? status : 'completed, disputed or disputeUpheld');
-  else check.equal('status', status, status);
+  check.equal('status', status, isReceipt(claim) ? 'completed' : status);
   check.equal('execution_id', formatUuid(fields.executionId), claim.execution_id);
   check.equal('agent_id', fields.listing, claim.agent_id);
   check.equal('caller', fields.caller, claim.caller);

@@ -8,7 +8,14 @@ import { idl } from '../program/idl/idl.ts';
 import { CHECKS, type Check, type CheckName, notChecked, startCheck } from './checks.ts';
 import { type Claim, checkExecutionSignature, checkRequestHash, checkResultHash, checkSignature } from './claim.ts';
 import { createNode, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
-import { decodeInText, PROGRAM, type RecordFields, recordAddress } from './onChain.ts';
+import {
+  type DisputeFields,
+  decodeInText,
+  disputeAddress,
+  PROGRAM,
+  type RecordFields,
+  recordAddress,
+} from './onChain.ts';
 import { checkOpening, checkSettlement, type Refund } from './paid.ts';
 import { parseUuid } from './receipt.ts';
 import { checkRecord, type FindArchive, type Found, findRecord } from './recorded.ts';
@@ -21,6 +28,8 @@ export type { Refund } from './paid.ts';
 /** The node's facts about the execution. A field is null if the node does not show it. */
 export interface ExecutionFacts {
   status: RecordFields['status'] | null;
+  /** The outcome of its dispute; null if it was never disputed, or if the dispute's account is closed. */
+  dispute: DisputeFields['outcome'] | null;
   agentId: string | null;
   /** The wallet that paid. */
   caller: string | null;
@@ -136,6 +145,7 @@ async function verify(claim: Claim, options: VerifyOptions & { add: (check: Chec
   add(settlement.check);
   options.onFacts?.({
     status: fields?.status ?? null,
+    dispute: await readDispute(node, claim, fields),
     agentId: fields?.listing ?? null,
     caller,
     price: fields?.price ?? null,
@@ -179,6 +189,22 @@ function checkProgram(claim: Claim, source: string, found: Found): Check {
   }
   if (found.kind === 'nothing') check.lacks(found.reason);
   return check.end();
+}
+
+/** A dispute changes no record, so that only its own account shows it. */
+async function readDispute(
+  node: SolanaNode,
+  { record }: Claim,
+  fields: RecordFields | null,
+): Promise<DisputeFields['outcome'] | null> {
+  if (fields?.status !== 'completed') return null;
+  try {
+    const account = await node.account(disputeAddress(record));
+    return account?.owner === PROGRAM ? decodeInText('Dispute', account.data).outcome : null;
+  } catch {
+    // The checks say nothing about disputes, so none fails.
+    return null;
+  }
 }
 
 interface Listing {

@@ -17,7 +17,14 @@ import {
   readArchiveTree,
 } from '../program/archive.ts';
 import { decodeEventInstruction } from '../program/events.ts';
-import { type Archive, constants, findArchive, findExecution, PROGRAM_ID } from '../program/program.ts';
+import {
+  type Archive,
+  constants,
+  type ExecutionRecord,
+  findArchive,
+  findExecution,
+  PROGRAM_ID,
+} from '../program/program.ts';
 import { readTransaction, UnreadableTransaction } from '../program/transaction.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
@@ -51,24 +58,42 @@ export async function readArchive(connection: Connection, index: number): Promis
   return { address, archive, tree, roots: readArchiveRoots(account.data).map(bytesToHex) };
 }
 
+/** Finds the proof of an archived execution by its id. The answer need not be trusted. */
+export type FindArchive = (executionId: string) => Promise<ExecutionArchive>;
+
+/** Proofs from the service. Throws Refusal if it has none. */
+export const archiveFrom =
+  (service: Service): FindArchive =>
+  (executionId) =>
+    ask(service, () => restClient(service).getExecutionArchive(executionId));
+
+/** An archived execution that the chain proves. */
+export interface ProvenLeaf extends ArchiveOnChain {
+  execution: ExecutionRecord;
+  leafIndex: number;
+  /** The 20 siblings on the path to the root, from the bottom up. */
+  proof: Uint8Array[];
+  /** The root that they lead to: the present one, or an earlier one of the same tree. Hex. */
+  root: string;
+}
+
 /**
- * Proves an execution against the chain. Its proof comes from the service or from `given`, and need not be trusted. The
- * fields give the leaf, leaf and proof give the root, and the tree's own account must have that root. Throws Refusal if
- * any step fails.
+ * Proves an execution against the chain. The fields give the leaf, leaf and proof give the root, and the tree's own
+ * account must have that root. Throws Refusal if any step fails.
  */
-export async function verifyArchived(
-  { connection }: Pick<MarketplaceChain, 'connection'>,
-  service: Service,
-  { executionId, given }: { executionId: Uint8Array; given?: ExecutionArchive },
-) {
+export async function proveLeaf(
+  connection: Connection,
+  executionId: Uint8Array,
+  proof: ExecutionArchive,
+): Promise<ProvenLeaf> {
   const id = formatUuid(executionId);
-  const proof = given ?? (await ask(service, () => restClient(service).getExecutionArchive(id)));
   const record = findExecution(executionId);
   const execution = readFields(proof.fields);
   if (proof.record !== record.toBase58() || formatUuid(execution.executionId) !== id) {
     throw new Refusal(`The proof is for the record ${proof.record}, but the record of ${id} is ${record}.`);
   }
-  const { address, archive, tree, roots } = await readArchive(connection, proof.archive_index);
+  const onChain = await readArchive(connection, proof.archive_index);
+  const { archive, tree, roots } = onChain;
   const index = proof.leaf_index;
   if (index >= tree.count) throw new Refusal(`The tree ${archive.tree} has ${tree.count} leaves and no leaf ${index}.`);
   const nodes = proof.proof.map((node) => hexToBytes(node));
@@ -79,6 +104,19 @@ export async function verifyArchived(
         `its present root is ${roots[0]}. Retry in a few seconds, because the service may be behind. If it fails again, the proof is wrong.`,
     );
   }
+  return { ...onChain, execution, leafIndex: index, proof: nodes, root };
+}
+
+/** Proves an execution by a proof from the service or from `given`. Throws Refusal if any step fails. */
+export async function verifyArchived(
+  { connection }: Pick<MarketplaceChain, 'connection'>,
+  service: Service,
+  { executionId, given }: { executionId: Uint8Array; given?: ExecutionArchive },
+) {
+  const id = formatUuid(executionId);
+  const record = findExecution(executionId);
+  const found = given ?? (await archiveFrom(service)(id));
+  const { address, archive, execution, leafIndex, root, roots } = await proveLeaf(connection, executionId, found);
   return {
     execution_id: id,
     verified: true,
@@ -92,7 +130,7 @@ export async function verifyArchived(
     settled_at: formatTime(execution.settledAt),
     archive: address.toBase58(),
     tree: archive.tree.toBase58(),
-    leaf_index: index,
+    leaf_index: leafIndex,
     leaf: bytesToHex(archiveLeaf(record, execution)),
     root,
     /** An earlier root is equally valid, because leaves are only added. */

@@ -7,7 +7,7 @@ import { isArchivable } from '../program/archive.ts';
 import {
   type Archive,
   archiveExecutions,
-  closeDisputeOf,
+  closeDispute,
   closeExecution,
   constants,
   decodeAccount,
@@ -39,7 +39,7 @@ interface Goer {
 export interface RunArchiveOptions {
   /** Pays the fees, and a tree if one is needed. Any wallet. */
   wallet: Signer;
-  /** True to allow paying for a tree: a third of a SOL, which is not returned. */
+  /** True to allow paying for a tree: about half a SOL, which is not returned. */
   makesTree: boolean;
   onProgress?: Progress;
 }
@@ -49,10 +49,10 @@ export async function runArchive({ connection }: Pick<MarketplaceChain, 'connect
   const { wallet, onProgress } = options;
   const done = { archived: 0, closed: 0, returned_lamports: 0, trees_made: 0, transactions: [] as string[] };
   const now = await readClock(connection);
-  const settled = [
-    ...(await findAccounts(connection, 'ExecutionRecord', [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.completed])),
-    ...(await findAccounts(connection, 'ExecutionRecord', [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.disputeUpheld])),
-  ].filter(({ fields }) => isArchivable(fields, now));
+  const paid = [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.completed] as const;
+  const settled = (await findAccounts(connection, 'ExecutionRecord', paid)).filter(({ fields }) =>
+    isArchivable(fields, now),
+  );
   onProgress?.(`${settled.length} settled records can be archived.`);
   let waiting = settled;
   while (waiting.length > 0) {
@@ -160,9 +160,9 @@ async function findRefunded(connection: Connection, now: bigint): Promise<Goer[]
 
 async function findDisputes(connection: Connection, now: bigint): Promise<Goer[]> {
   const disputes = await findAccounts(connection, 'Dispute');
-  return disputes.flatMap(({ address, lamports, fields: { outcome, owed, resolvedAt, record, rentSponsor } }) => {
+  return disputes.flatMap(({ address, lamports, fields: { outcome, owed, resolvedAt, executionId, rentSponsor } }) => {
     const isKept = outcome === 'open' || owed > 0n || now < resolvedAt + BigInt(constants.endedDisputeSeconds);
-    return isKept ? [] : [{ address, lamports, instruction: closeDisputeOf({ record, rentSponsor }) }];
+    return isKept ? [] : [{ address, lamports, instruction: closeDispute({ executionId, rentSponsor }) }];
   });
 }
 

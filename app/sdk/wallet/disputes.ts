@@ -13,14 +13,17 @@ import {
   findTokenAccount,
   lapseDispute,
   openDispute,
+  openDisputeWithProof,
   resolveDispute,
 } from '../program/program.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
+import type { FindArchive, ProvenLeaf } from './archive.ts';
 import { readAccount, readClock } from './connection.ts';
-import { disputableUntil, readRecord } from './executions.ts';
+import { disputableUntil, type FoundExecution, readExecution } from './executions.ts';
 import { formatBytes, formatTime } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
+import { Refusal, UnknownOutcome } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 import { readCollateral, readListing } from './upkeep.ts';
@@ -33,34 +36,27 @@ interface ByWallet {
   executionId: Uint8Array;
 }
 
+export interface DisputeOptions extends ByWallet {
+  evidenceHash: Uint8Array;
+  evidenceUri: string;
+  /** Maximum bond that the caller has agreed to, lamports. Default: the bond in `config`. */
+  maxBond?: bigint;
+  /** Finds the proof of an archived execution; without it, only one with a record can be disputed. */
+  findArchive?: FindArchive;
+}
+
 /** Disputes an execution. The wallet is its caller, and pays bond and rent. `evidenceHash` is SHA-256, 32 bytes. */
-export async function disputeExecution(
-  { connection, config }: MarketplaceChain,
-  options: ByWallet & {
-    evidenceHash: Uint8Array;
-    evidenceUri: string;
-    /** Maximum bond that the caller has agreed to, lamports. Default: the bond in `config`. */
-    maxBond?: bigint;
-  },
-) {
-  const { wallet, executionId, evidenceHash, evidenceUri, maxBond = config.disputeBondLamports } = options;
-  const record = await readRecord(connection, executionId);
-  const caller = wallet.publicKey;
-  const now = formatTime(await readClock(connection));
-  const instruction = openDispute({
-    caller,
-    payer: caller,
-    executionId,
-    listing: record.listing,
-    evidenceHash,
-    evidenceUri,
-    maxBond,
-  });
-  const signature = await sendTransaction(connection, [instruction], wallet, {
-    NotCaller: `The caller is ${record.caller}; this wallet is ${caller}.`,
-    BondAboveMax: 'The bond was raised in the meantime. Check the new bond before you sign.',
-    ExecutionNotCompleted: `It is ${record.status}.`,
-    DisputeWindowClosed: `It closed at ${formatTime(disputableUntil(record))}; the chain's clock shows ${now}.`,
+export async function disputeExecution(chain: MarketplaceChain, options: DisputeOptions) {
+  const { connection, config } = chain;
+  const { executionId, evidenceHash, evidenceUri, findArchive } = options;
+  const found = await readExecution(connection, executionId, findArchive);
+  const signature = await sendDispute(chain, found, options).catch(async (error) => {
+    if (!findArchive || found.source === 'leaf' || !(error instanceof Refusal) || error instanceof UnknownOutcome)
+      throw error;
+    // The record may have been archived since it was read. Nothing was sent then, because the node simulates first.
+    const again = await readExecution(connection, executionId, findArchive);
+    if (again.source === 'record') throw error;
+    return sendDispute(chain, again, options);
   });
   return {
     execution_id: formatUuid(executionId),
@@ -70,6 +66,36 @@ export async function disputeExecution(
     bond_lamports: config.disputeBondLamports.toString(),
     signature,
   };
+}
+
+async function sendDispute(
+  { connection, config }: MarketplaceChain,
+  found: FoundExecution,
+  { wallet, executionId, evidenceHash, evidenceUri, maxBond = config.disputeBondLamports }: DisputeOptions,
+): Promise<string> {
+  const { execution } = found;
+  const payer = wallet.publicKey;
+  const wrongCaller = `The caller is ${execution.caller}; this wallet is ${payer}.`;
+  const claim = { payer, evidenceHash, evidenceUri, maxBond };
+  // The program takes the caller of a leaf from its signature, so it cannot tell a wrong one.
+  if (found.source === 'leaf' && !execution.caller.equals(payer)) {
+    throw new Refusal(`Only the execution's caller may do this (NotCaller). ${wrongCaller}`, { code: 'NotCaller' });
+  }
+  const instruction =
+    found.source === 'leaf'
+      ? openDisputeWithProof({ ...claim, ...placeOf(found.leaf), execution })
+      : openDispute({ ...claim, caller: payer, executionId, listing: execution.listing });
+  const now = formatTime(await readClock(connection));
+  return sendTransaction(connection, [instruction], wallet, {
+    NotCaller: wrongCaller,
+    BondAboveMax: 'The bond was raised in the meantime. Check the new bond before you sign.',
+    ExecutionNotCompleted: `It is ${execution.status}.`,
+    DisputeWindowClosed: `It closed at ${formatTime(disputableUntil(execution))}; the chain's clock shows ${now}.`,
+  });
+}
+
+function placeOf({ archive, leafIndex, proof }: ProvenLeaf) {
+  return { archiveIndex: archive.index, tree: archive.tree, leafIndex, proof };
 }
 
 /** A dispute's state, and the collateral that can pay for it. */

@@ -10,7 +10,9 @@ import {
   closeEscrow,
   closeExecution,
   constants,
+  decodeAccount,
   type ExecutionRecord,
+  findDispute,
   findEscrow,
   findExecution,
   findTokenAccount,
@@ -21,6 +23,7 @@ import {
 } from '../program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid, nonceDay, startMessage } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
+import { type FindArchive, type ProvenLeaf, proveLeaf } from './archive.ts';
 import { readAccount, readClock, readTokens } from './connection.ts';
 import { formatBytes, formatTime, type Progress } from './format.ts';
 import { type Marketplace, type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
@@ -126,15 +129,41 @@ export async function startByWallet(
   );
 }
 
-/** An execution's record, and the balance of its escrow. */
-export async function showExecution({ connection }: MarketplaceChain, executionId: Uint8Array) {
-  const record = await readRecord(connection, executionId);
+/** An execution as the chain has it: in its record, or proven by its leaf in an archive. */
+export type FoundExecution =
+  | { source: 'record'; execution: ExecutionRecord }
+  | { source: 'leaf'; execution: ExecutionRecord; leaf: ProvenLeaf };
+
+/**
+ * Reads an execution from its record, or, once that is archived, by a proof from `findArchive`. Throws Refusal if
+ * neither exists.
+ */
+export async function readExecution(
+  connection: Connection,
+  executionId: Uint8Array,
+  findArchive?: FindArchive,
+): Promise<FoundExecution> {
+  const account = await connection.getAccountInfo(findExecution(executionId));
+  if (account || !findArchive) return { source: 'record', execution: await readRecord(connection, executionId) };
+  const leaf = await proveLeaf(connection, executionId, await findArchive(formatUuid(executionId)));
+  return { source: 'leaf', execution: leaf.execution, leaf };
+}
+
+/** An execution's fields, the balance of its escrow, and its dispute. `findArchive` finds the proof of an archived one. */
+export async function showExecution(
+  { connection }: MarketplaceChain,
+  executionId: Uint8Array,
+  findArchive?: FindArchive,
+) {
+  const { source, execution: record } = await readExecution(connection, executionId, findArchive);
   const address = findExecution(executionId);
   const escrow = await readTokens(connection, findEscrow(address));
-  const wasSettled = record.status !== 'open' && record.status !== 'refunded';
+  const dispute = await connection.getAccountInfo(findDispute(address));
   return {
     execution_id: formatUuid(executionId),
     record: address.toBase58(),
+    /** `record`: read from its account. `leaf`: archived, and proven against the archive's tree. */
+    source,
     status: record.status,
     agent_id: record.listing.toBase58(),
     caller: record.caller.toBase58(),
@@ -154,7 +183,9 @@ export async function showExecution({ connection }: MarketplaceChain, executionI
     refund_at: formatTime(record.refundAt),
     /** Also set by a refund. */
     settled_at: formatTime(record.settledAt),
-    disputable_until: wasSettled ? formatTime(disputableUntil(record)) : null,
+    /** Null if it was never disputed, or if the dispute is closed. */
+    dispute: dispute && decodeAccount('Dispute', dispute.data).outcome,
+    disputable_until: record.status === 'completed' ? formatTime(disputableUntil(record)) : null,
     execution_time_ms: record.executionTimeMs,
     gas_lamports: record.gasLamports,
   };
@@ -257,7 +288,7 @@ export async function closeRecord(
 
 /** An execution's record. Throws Refusal if it does not exist. */
 export function readRecord(connection: Connection, executionId: Uint8Array): Promise<ExecutionRecord> {
-  const missing = `No execution ${formatUuid(executionId)} exists on this chain.`;
+  const missing = `No record of the execution ${formatUuid(executionId)} exists on this chain.`;
   return readAccount(connection, 'ExecutionRecord', findExecution(executionId), missing);
 }
 

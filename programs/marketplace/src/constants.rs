@@ -192,15 +192,15 @@ pub const NONCE_DAY_SECONDS: u64 = 86_400;
 /// Seconds that the admin has to decide a dispute before anyone can end it: 30 days.
 #[constant]
 pub const DISPUTE_LAPSE_SECONDS: i64 = 2_592_000;
-/// Seconds that an ended dispute stays: the longest dispute window, so its record cannot be disputed again.
+/// Seconds that an ended dispute stays: the longest dispute window, so its record can never be disputed again.
 #[constant]
 pub const ENDED_DISPUTE_SECONDS: i64 = DISPUTE_WINDOW_SECONDS_MAX as i64;
 
 /// Seed of an `Archive`, followed by its index, u16 little-endian.
 #[constant]
 pub const ARCHIVE_SEED: &[u8] = b"archive";
-/// Domain prefix of a leaf's hash, followed by the record's address and fields. Inner nodes hash 64 bytes without a
-/// prefix, so none of them can pass for a record.
+/// Domain prefix of a leaf's hash, followed by the record's address, the fields that a dispute needs, and the hash of
+/// the other fields. Inner nodes hash 64 bytes without a prefix, so none of them can pass for a record.
 #[constant]
 pub const ARCHIVE_LEAF_DOMAIN: &[u8] = b"agent-marketplace:archive:v1";
 /// Levels of an archive's tree below its root: room for 2^20 leaves.
@@ -209,15 +209,25 @@ pub const ARCHIVE_DEPTH: u8 = 20;
 /// Number of recent roots that an archive's tree keeps: the buffer size of SPL Account Compression.
 #[constant]
 pub const ARCHIVE_BUFFER: u8 = 64;
+/// Levels of an archive's tree below its root whose nodes its account stores (the canopy). A proof on chain has only
+/// the nodes below them.
+#[constant]
+pub const ARCHIVE_CANOPY_DEPTH: u8 = 10;
+/// Nodes of a proof on chain: `ARCHIVE_DEPTH` less `ARCHIVE_CANOPY_DEPTH`.
+#[constant]
+pub const ARCHIVE_PROOF_NODES: u8 = 10;
+/// Bytes at the start of a record's fields, before the hashed rest, that a dispute needs: those of `RecordHead`.
+#[constant]
+pub const RECORD_HEAD_BYTES: u8 = 102;
 /// Leaves that fit into an archive.
 #[constant]
 pub const ARCHIVE_CAPACITY: u32 = 1_048_576;
 /// Leaves from which on the next archive can be created: nine tenths, so archiving never waits for a tree.
 #[constant]
 pub const ARCHIVE_SUCCESSOR_COUNT: u32 = 943_719;
-/// Bytes of a tree's account.
+/// Bytes of a tree's account: header and tree 44,280, canopy 65,472.
 #[constant]
-pub const ARCHIVE_TREE_BYTES: u32 = 44_280;
+pub const ARCHIVE_TREE_BYTES: u32 = 109_752;
 /// Most records in one `archive_executions`: one transaction can carry their addresses and those of as many rent
 /// sponsors, but no more.
 #[constant]

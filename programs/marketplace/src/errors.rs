@@ -215,6 +215,8 @@ pub enum MarketplaceError {
     NothingToArchive,
     #[msg("The archive's count is not that of its tree")]
     ArchiveUnsound,
+    #[msg("The archive has no leaf with these fields, or the proof is too old: build a new one")]
+    ArchiveProofInvalid,
 
     // Any account
     #[msg("The account to be made exists already")]

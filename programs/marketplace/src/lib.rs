@@ -8,11 +8,12 @@
 //! and needs the creator's Ed25519 signature over the result's hash. `refund_execution` pays the caller, and from
 //! `refund_at` on anyone can call it. If the caller's account cannot receive a refund, the caller finally becomes
 //! owner of the escrow account itself (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` remains as proof of
-//! request, result and payment. Within the dispute window the caller can dispute the result (`open_dispute`). The
-//! admin's decision may slash the creator's collateral (`resolve_dispute`). The rest of the collateral goes back once
-//! the listing is delisted and every dispute window has closed (`delist_agent`, `return_collateral`). When a record can
-//! no longer change, it becomes a leaf of a Merkle tree and its rent goes back (`create_archive`,
-//! `archive_executions`). Anyone can then prove the record against the tree's root.
+//! request, result and payment. When a paid record is old enough, it becomes a leaf of a Merkle tree and its rent goes
+//! back (`create_archive`, `archive_executions`). Anyone can then prove the record against the tree's root. Within the
+//! dispute window the caller can dispute the result, by the record (`open_dispute`) or by the leaf
+//! (`open_dispute_with_proof`). The admin's decision may slash the creator's collateral (`resolve_dispute`). The rest of
+//! the collateral goes back once the listing is delisted and every dispute window has closed (`delist_agent`,
+//! `return_collateral`).
 //!
 //! The wallet that is served pays the costs. An open puts gas lamports into the record for the relay that ends the
 //! execution. With a grant they come from the wallet's gas balance: the lamports of its `Spender` address, the tank
@@ -441,6 +442,20 @@ pub mod marketplace {
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_dispute(ctx: Context<OpenDispute>, args: OpenDisputeArgs) -> Result<()> {
         open_dispute_handler(ctx, args)
+    }
+
+    /// Dispute a settled execution whose record was archived: the same as `open_dispute`, with a proof that the archive's
+    /// tree has the record's leaf.
+    ///
+    /// Authority: the execution's caller. Emits `DisputeOpened`.
+    /// Errors: ArchiveProofInvalid, WrongAddress, DisputeWindowClosed, DisputeExists, BondAboveMax, UriTooLong,
+    /// AccountExists.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn open_dispute_with_proof(
+        ctx: Context<OpenDisputeWithProof>,
+        args: OpenDisputeWithProofArgs,
+    ) -> Result<()> {
+        open_dispute_with_proof_handler(ctx, args)
     }
 
     /// Decide a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is

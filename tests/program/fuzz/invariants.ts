@@ -72,7 +72,7 @@ function checkRent(address: Address, entry: Entry, cheapest: bigint): void {
 /** A record is gone only after it has ended, and its escrow then holds nothing for it. */
 function checkPlace({ chain }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
   if (chain.last(address).state) return;
-  const ended = record.status !== 'open' && record.status !== 'disputed';
+  const ended = record.status !== 'open';
   const { token } = chain.last(text(program.findEscrow(key(address))));
   holds(ended && heldFor(address, token) === 0n, 'only an ended record goes', `${address} was ${record.status}`);
 }
@@ -122,7 +122,6 @@ function checkReturn(picture: Picture, listing: Address): void {
       .all('Dispute')
       .has(text(program.findDispute(program.findExecution(fromHex(record.executionId)))));
     holds(!settleable && !(disputable && undisputed), 'I7, no return while a window is open', listing);
-    holds(status !== 'disputed', 'I7, no return while a dispute is open', listing);
   }
 }
 
@@ -130,8 +129,8 @@ function checkDispute({ chain, cheapest }: Picture, address: Address, dispute: S
   const { state, lamports } = chain.last(address);
   holds(lamports >= rentOf(state!.bytes, cheapest) + dispute.bond, 'a dispute holds its bond', address);
   const record = chain.records.get(dispute.record)!;
-  const statuses = { open: 'disputed', upheld: 'disputeUpheld', rejected: 'completed', lapsed: 'completed' } as const;
-  holds(record.status === statuses[dispute.outcome], 'record and dispute agree', address);
+  const same = (['executionId', 'listing', 'caller', 'price'] as const).every((name) => record[name] === dispute[name]);
+  holds(same && record.status === 'completed', 'record and dispute agree', address);
   holds(dispute.amountToCaller <= record.price && dispute.owed <= dispute.amountToCaller, 'awards', address);
 }
 
@@ -159,10 +158,8 @@ function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant
 const MOVES: Record<string, string[]> = {
   none: ['open'],
   open: ['completed', 'refunded'],
-  completed: ['disputed', 'none'],
-  disputed: ['completed', 'disputeUpheld'],
+  completed: ['none'],
   refunded: ['none'],
-  disputeUpheld: ['none'],
 };
 const LISTING_MOVES: Record<string, string[]> = {
   none: ['active'],
@@ -219,14 +216,18 @@ export function checkChanges(chain: Chain, changes: Change[]): void {
   }
 }
 
-/** Only status and outcome of a record ever change. The outcome of an ended record is constant. */
+/** Only status and outcome of an open record change, once. An ended record is constant. */
 function checkConstant(address: Address, old: StateOf<'ExecutionRecord'>, record: StateOf<'ExecutionRecord'>): void {
-  const { status: _, resultHash, settledAt, executionTimeMs, feeBps, ...terms } = record;
+  const { status, resultHash, settledAt, executionTimeMs, feeBps, ...terms } = record;
   for (const [field, value] of Object.entries(terms)) {
     holds(old[field as keyof typeof old] === value, 'I6, the terms of a record', `${field} of ${address}`);
   }
   if (old.status === 'open') return;
-  const kept = old.resultHash === resultHash && old.settledAt === settledAt && old.executionTimeMs === executionTimeMs;
+  const kept =
+    old.status === status &&
+    old.resultHash === resultHash &&
+    old.settledAt === settledAt &&
+    old.executionTimeMs === executionTimeMs;
   holds(kept && old.feeBps === feeBps, 'I6, the outcome of a record', address);
 }
 

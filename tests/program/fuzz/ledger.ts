@@ -51,7 +51,7 @@ export const SIZES: Record<StateName, number> = {
   KeyGrant: 213,
   ExecutionRecord: 294,
   Deposit: 139,
-  Dispute: 259,
+  Dispute: 275,
   Archive: 56,
 };
 export const TOKEN_ACCOUNT_BYTES = 165;

@@ -12,7 +12,7 @@ import { Draw } from './draw.ts';
 import { isExternal } from './external.ts';
 import { checkFlows } from './flows.ts';
 import { type Change, checkChanges, checkInvariants, type Totals } from './invariants.ts';
-import { holdsLeaves, leafOf } from './leaves.ts';
+import { holdsLeaves, type Leaf, leafOf } from './leaves.ts';
 import { type Address, type Entry, key, Ledger, RENTS, text } from './ledger.ts';
 import { ARCHIVE } from './rules/archive.ts';
 import { initializeConfig } from './steps/config.ts';
@@ -52,8 +52,8 @@ class Run implements Scene {
   private readonly story: string[] = [];
 
   /** Leaves of closed records, and the expected leaves of the archive's tree in order. */
-  private readonly gone = new Map<Address, Buffer>();
-  private readonly leaves: Buffer[] = [];
+  private readonly gone = new Map<Address, Leaf>();
+  readonly leaves: Leaf[] = [];
   /** The lowest rent per byte so far. */
   private cheapest: bigint;
 

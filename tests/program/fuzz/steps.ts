@@ -27,6 +27,7 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   closeExecution: [5, executions.closeExecution],
   withdrawGas: [3, grants.withdrawGas],
   openDispute: [9, disputes.openDispute],
+  openDisputeWithProof: [5, disputes.openDisputeWithProof],
   resolveDispute: [7, disputes.resolveDispute],
   lapseDispute: [3, disputes.lapseDispute],
   claimDisputeAward: [6, disputes.claimDisputeAward],

@@ -40,6 +40,7 @@ const MAKERS = [
   'prepare_deposit',
   'open_execution_from_deposit',
   'open_dispute',
+  'open_dispute_with_proof',
   'create_archive',
 ].map((title) => `${title}.payer`);
 const REMAKERS = ['set_creator_verified a second time.payer', 'rotate_signing_key back to an earlier key.payer'];
@@ -294,6 +295,21 @@ export const EXCEPTIONS: Exception[] = [
     effect: 'refused below',
     reason: "A tree's account never leaves the program; the runtime lets nobody else write it.",
   },
+  {
+    where: ['open_dispute_with_proof.tree'],
+    mutation: 'wrong owner',
+    effect: 'succeeds',
+    reason: "The archive names the tree, and a tree's account never leaves the program.",
+  },
+  ...(['wrong owner', 'type cosplay'] as const).map(
+    (mutation): Exception => ({
+      where: ['open_dispute_with_proof.record'],
+      mutation,
+      ...(mutation === 'type cosplay' && { variants: TYPES.map((type) => `its bytes as ${type}`) }),
+      effect: 'succeeds',
+      reason: 'It is only an address. The record that was there is a leaf, and the proof shows its fields.',
+    }),
+  ),
   {
     where: ['hand_over_refund.escrow'],
     mutation: "another user's",

@@ -2,6 +2,7 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { type Execution, NO_KEY, NO_LIMIT, PRICE, SERVICE_FEE, USDC, type World } from '../../harness/vm/world.ts';
+import { emptyNode, leavesOf, TestArchive } from '../archiving.ts';
 
 /** A creator with a listing, a caller with a grant and a gas balance, and the payer of their rent. */
 export interface Side {
@@ -92,6 +93,22 @@ export function dispute({ executionId }: Execution, { caller, payer, listing }: 
     maxBond: NO_LIMIT,
   };
   return { caller: caller.publicKey, payer: payer.publicKey, executionId, listing, ...evidence };
+}
+
+/** The claim over an archived execution with a window of 30 days. */
+export async function archived(w: World, side: Side): Promise<program.OpenDisputeWithProofInput> {
+  const execution = await settled(w, side);
+  await w.overwrite('ExecutionRecord', execution.record, { disputeWindowSeconds: 2_592_000 });
+  const archive = new TestArchive(w);
+  await w.vm.setClock(w.vm.now + BigInt(program.constants.endedRecordSeconds));
+  const leafIndex = (await archive.read()).count;
+  const [leaf] = await leavesOf(w, [execution]);
+  await w.must([archive.archive([execution])], []);
+  // The tree still knows all its changes, so a proof of the empty tree is as good as one of the present tree.
+  const proof = Array.from({ length: program.constants.archiveProofNodes }, (_, level) => emptyNode(level));
+  const { payer, evidenceHash, evidenceUri, maxBond } = dispute(execution, side);
+  const place = { archiveIndex: 0, tree: archive.tree.publicKey, leafIndex, proof };
+  return { ...place, execution: leaf!.execution, payer, evidenceHash, evidenceUri, maxBond };
 }
 
 export async function disputed(w: World, side: Side): Promise<Execution> {

@@ -333,6 +333,12 @@ export const SCENARIOS: Scenario[] = [
     prepare: async (w, side) => [program.openDispute(moments.dispute(await moments.settled(w, side), side))],
   },
   {
+    instruction: 'open_dispute_with_proof',
+    absent: ['record', 'dispute'],
+    shared: ['archive', 'tree'],
+    prepare: async (w, side) => [program.openDisputeWithProof(await moments.archived(w, side))],
+  },
+  {
     instruction: 'resolve_dispute',
     when: 'for the caller',
     prepare: async (w, side) => [

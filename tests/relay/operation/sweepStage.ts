@@ -141,11 +141,11 @@ export async function startStage() {
       const account = await connection.getAccountInfo(new PublicKey(archive.tree), 'confirmed');
       const tree = compression.ConcurrentMerkleTreeAccount.fromBuffer(Buffer.from(account!.data));
       expect(tree.getMaxDepth()).to.equal(20);
-      const address = Buffer.concat([
-        Buffer.from('agent-marketplace:archive:v1'),
-        new PublicKey(archive.record).toBuffer(),
-      ]);
-      const leaf = Buffer.from(compression.hash(address, Buffer.from(archive.fields, 'base64')));
+      const fields = Buffer.from(archive.fields, 'base64');
+      const address = new PublicKey(archive.record).toBuffer();
+      const head = Buffer.concat([Buffer.from('agent-marketplace:archive:v1'), address, fields.subarray(0, 102)]);
+      const rest = Buffer.from(compression.hash(fields.subarray(102), Buffer.alloc(0)));
+      const leaf = Buffer.from(compression.hash(head, rest));
       expect(leaf.toString('hex')).to.equal(archive.leaf);
       const proof = archive.proof.map((node) => Buffer.from(node, 'hex'));
       const root = tree.getCurrentRoot();
@@ -171,7 +171,7 @@ export async function startStage() {
       const data = Buffer.from(account!.data);
       data.writeUInt32LE(count, ARCHIVE_COUNT_OFFSET);
       const treeData = Buffer.from((await connection.getAccountInfo(tree, 'confirmed'))!.data);
-      treeData.writeUInt32LE(count, treeData.length - 8);
+      treeData.writeUInt32LE(count, 44_280 - 8);
       for (const [key, bytes] of [[address, data] as const, [tree, treeData] as const]) {
         await market.node.rpc('surfnet_setAccount', [key.toBase58(), { data: bytes.toString('hex') }]);
       }

@@ -62,7 +62,7 @@ function obstacleOf({ execution, dispute, record }: DeletionProps, now: number |
   const { status, refund } = execution;
   if (status === 'pending' || status === 'running') return 'You can delete it once the execution has ended.';
   if (refund !== null && !isPaidBack(refund)) return 'You can delete it once the refund has arrived.';
-  if (dispute?.outcome === 'open' || record?.status === 'disputed') {
+  if (dispute?.outcome === 'open' || record?.dispute === 'open') {
     return 'You can delete it once the dispute has an outcome: until then both sides and the admin need it.';
   }
   if (dispute || !record?.disputable_until || now === undefined) return null;

@@ -133,7 +133,7 @@ async function fileEvidence(file: File): Promise<Chosen> {
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */
 async function dispute(
-  { marketplace, wallet, onProgress, disputeExecution }: Signing,
+  { marketplace, wallet, onProgress, disputeExecution, archiveFrom }: Signing,
   executionId: string,
   { bytes, mediaType, hash, hashHex }: Evidence,
   /** The bond as shown to the user, lamports. */
@@ -153,5 +153,6 @@ async function dispute(
     evidenceHash: hash,
     evidenceUri: '',
     maxBond,
+    findArchive: archiveFrom(marketplace),
   });
 }

@@ -13,13 +13,17 @@ export function idBytes(executionId: string): Uint8Array {
   throw new Error(`${executionId} is not the id of an execution.`);
 }
 
-/** The record on the chain; null if its account does not exist, or no longer exists. */
-export const recordQuery = (executionId: string) =>
+/**
+ * The record on the chain, or, once it is archived, its leaf, proven in this browser; null if its account does not
+ * exist, or no longer exists.
+ */
+export const recordQuery = (executionId: string, isArchived: boolean) =>
   queryOptions({
-    queryKey: ['record', executionId],
+    queryKey: ['record', executionId, isArchived],
     queryFn: async () => {
-      const { marketplace, program, showExecution } = await openChain();
+      const { marketplace, program, showExecution, archiveFrom } = await openChain();
       const id = idBytes(executionId);
+      if (isArchived) return showExecution(marketplace, id, archiveFrom(marketplace));
       const account = await marketplace.connection.getAccountInfo(program.findExecution(id));
       return account && showExecution(marketplace, id);
     },

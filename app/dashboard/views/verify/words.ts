@@ -83,7 +83,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
   const isPaid = checks.some(({ name, state }) => name === 'settlement' && state === 'passed');
   if (isSigned && isRecorded && isPaid) {
     const rest = open.length > 0 ? ` Not checked: ${list(open)}.` : '';
-    const later = facts?.status === 'disputeUpheld' ? ' Its caller was refunded after a dispute.' : '';
+    const later = facts?.dispute === 'upheld' ? ' Its caller was refunded after a dispute.' : '';
     return {
       tone: 'good',
       title: 'This receipt is valid',

@@ -11,7 +11,7 @@ use crate::errors::MarketplaceError;
 use crate::events::{ArchivedExecution, ExecutionsArchived};
 use crate::guard::fail;
 use crate::self_call::call_self;
-use crate::state::{leaf_of, tree_of, Archive, ExecutionRecord};
+use crate::state::{append_leaf, leaf_of, tree_of, Archive, ExecutionRecord};
 
 /// Accounts of `archive_executions`; the remaining ones are pairs of a record and its rent sponsor, all writable.
 #[event_cpi]
@@ -43,10 +43,9 @@ impl ArchiveExecutions<'_> {
     fn append(&mut self, chosen: &Pairs) -> Result<()> {
         let archive = &mut self.archive;
         let mut data = self.tree.try_borrow_mut_data()?;
-        let tree = tree_of(&mut data)?;
+        let (tree, canopy) = tree_of(&mut data)?;
         for (record, _) in chosen {
-            tree.append(leaf_of(record)?)
-                .map_err(|_| fail(MarketplaceError::ArchiveUnsound))?;
+            append_leaf(tree, canopy, leaf_of(record)?)?;
             archive.count = archive.count.saturating_add(1);
         }
         archive.invariant(tree.rightmost_proof.index)?;

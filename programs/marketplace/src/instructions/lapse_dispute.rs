@@ -1,4 +1,4 @@
-//! Ends a dispute that the admin did not decide for 30 days. The record becomes Completed again. Anyone may call it.
+//! Ends a dispute that the admin did not decide for 30 days. Anyone may call it.
 
 use anchor_lang::prelude::*;
 
@@ -7,29 +7,21 @@ use crate::errors::MarketplaceError;
 use crate::events::DisputeLapsed;
 use crate::guard::fail;
 use crate::packing::emit;
-use crate::state::{
-    pay_bond, take_bond, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord,
-};
+use crate::state::{pay_bond, take_bond, CreatorCollateral, Dispute, DisputeOutcome};
 
 /// Accounts of `lapse_dispute`.
 #[derive(Accounts)]
 pub struct LapseDispute<'info> {
     #[account(
         mut,
-        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
-        bump = record.bump
-    )]
-    pub record: Box<Account<'info, ExecutionRecord>>,
-    #[account(
-        mut,
-        seeds = [DISPUTE_SEED, record.key().as_ref()],
+        seeds = [DISPUTE_SEED, dispute.record.as_ref()],
         bump = dispute.bump,
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub dispute: Box<Account<'info, Dispute>>,
     #[account(
         mut,
-        seeds = [COLLATERAL_SEED, record.listing.as_ref()],
+        seeds = [COLLATERAL_SEED, dispute.listing.as_ref()],
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
@@ -43,9 +35,7 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
     accounts.dispute.end(DisputeOutcome::Lapsed, [0; 32], now)?;
-    accounts.record.end_dispute(false)?;
-    accounts.record.book_invariant()?;
-    accounts.collateral.end_dispute(accounts.record.price)?;
+    accounts.collateral.end_dispute(accounts.dispute.price)?;
     accounts.collateral.book_invariant()?;
     let bond = take_bond(&mut accounts.dispute, &accounts.rent_sponsor)?;
     accounts.dispute.invariant()?;
@@ -54,7 +44,7 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     emit(&DisputeLapsed {
         dispute: dispute.key(),
         record: dispute.record,
-        execution_id: accounts.record.execution_id,
+        execution_id: dispute.execution_id,
         listing: dispute.listing,
         bond,
         bond_to: dispute.rent_sponsor,

@@ -8,7 +8,9 @@ use crate::errors::MarketplaceError;
 use crate::events::DisputeOpened;
 use crate::guard::fail;
 use crate::packing::emit;
-use crate::state::{Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord};
+use crate::state::{
+    Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord, RecordHead,
+};
 
 /// Arguments of `open_dispute`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -32,7 +34,6 @@ pub struct OpenDispute<'info> {
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
     #[account(
-        mut,
         seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
         bump = record.bump,
         has_one = caller @ fail(MarketplaceError::NotCaller)
@@ -51,69 +52,100 @@ pub struct OpenDispute<'info> {
 }
 
 impl OpenDispute<'_> {
-    /// dispute is new; the bond is at most `max_bond`; the URI fits. `record.dispute` checks status and window.
+    /// `OpenDisputeArgs::validate` checks config and dispute, `RecordHead::require_disputable` status and window.
     pub fn validate(&self, args: &OpenDisputeArgs) -> Result<()> {
+        args.validate(&self.config, &self.dispute)
+    }
+}
+
+impl OpenDisputeArgs {
+    /// The dispute is new; the bond is at most `max_bond`; the URI fits.
+    pub fn validate(&self, config: &Config, dispute: &AccountInfo) -> Result<()> {
+        ensure!(dispute.owner != &crate::ID, MarketplaceError::DisputeExists);
         ensure!(
-            self.dispute.owner != &crate::ID,
-            MarketplaceError::DisputeExists
-        );
-        ensure!(
-            self.config.dispute_bond_lamports <= args.max_bond,
+            config.dispute_bond_lamports <= self.max_bond,
             MarketplaceError::BondAboveMax
         );
         ensure!(
-            args.evidence_uri.len() <= usize::from(MAX_URI_LENGTH),
+            self.evidence_uri.len() <= usize::from(MAX_URI_LENGTH),
             MarketplaceError::UriTooLong
         );
         Ok(())
     }
 }
 
-/// Mark the record, count the dispute against the collateral, take the bond.
+/// Open a dispute over the living record.
 pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) -> Result<()> {
     let accounts = ctx.accounts;
-    let now = Clock::get()?.unix_timestamp;
-    let record = &mut accounts.record;
-    record.dispute(now)?;
-    record.book_invariant()?;
-    save(record)?;
-    accounts.collateral.open_dispute(record.price)?;
-    accounts.collateral.book_invariant()?;
-    save(&accounts.collateral)?;
-
-    let dispute = Dispute {
-        version: ACCOUNT_VERSION,
-        outcome: DisputeOutcome::Open,
-        bump: ctx.bumps.dispute,
-        record: record.key(),
-        listing: record.listing,
-        caller: record.caller,
-        rent_sponsor: accounts.payer.key(),
-        evidence_hash: args.evidence_hash,
-        reason_hash: [0; 32],
-        opened_at: now,
+    accounts.record.book_invariant()?;
+    let execution = accounts.record.head();
+    NewDispute {
+        payer: &accounts.payer,
         bond: accounts.config.dispute_bond_lamports,
-        price: record.price,
-        amount_to_caller: 0,
-        amount_to_treasury: 0,
-        owed: 0,
-        resolved_at: 0,
-    };
-    dispute.invariant()?;
-    let seeds: &[&[u8]] = &[DISPUTE_SEED, dispute.record.as_ref(), &[dispute.bump]];
-    create_state(&accounts.payer, &accounts.dispute, seeds, &dispute)?;
-    Funder::wallet(&accounts.payer).send(&accounts.dispute, dispute.bond)?;
-    emit(&DisputeOpened {
-        dispute: accounts.dispute.key(),
-        record: dispute.record,
-        execution_id: accounts.record.execution_id,
-        listing: dispute.listing,
-        caller: dispute.caller,
-        evidence_hash: args.evidence_hash,
-        evidence_uri: args.evidence_uri,
-        price: dispute.price,
-        rent_sponsor: dispute.rent_sponsor,
-        bond: dispute.bond,
-        opened_at: now,
-    })
+        record: accounts.record.key(),
+        collateral: &mut accounts.collateral,
+        dispute: &accounts.dispute,
+        bump: ctx.bumps.dispute,
+    }
+    .open(execution, args)
+}
+
+/// The accounts of a dispute that is about to be opened.
+pub struct NewDispute<'a, 'info> {
+    pub payer: &'a Signer<'info>,
+    /// Lamports.
+    pub bond: u64,
+    pub record: Pubkey,
+    pub collateral: &'a mut Account<'info, CreatorCollateral>,
+    pub dispute: &'a AccountInfo<'info>,
+    pub bump: u8,
+}
+
+impl NewDispute<'_, '_> {
+    /// Count the dispute against the collateral, create its account and take the bond.
+    #[inline(never)]
+    pub fn open(self, execution: RecordHead, args: OpenDisputeArgs) -> Result<()> {
+        let now = Clock::get()?.unix_timestamp;
+        execution.require_disputable(now)?;
+        self.collateral.open_dispute(execution.price)?;
+        self.collateral.book_invariant()?;
+        save(self.collateral)?;
+
+        let dispute = Dispute {
+            version: ACCOUNT_VERSION,
+            outcome: DisputeOutcome::Open,
+            bump: self.bump,
+            record: self.record,
+            execution_id: execution.execution_id,
+            listing: execution.listing,
+            caller: execution.caller,
+            rent_sponsor: self.payer.key(),
+            evidence_hash: args.evidence_hash,
+            reason_hash: [0; 32],
+            opened_at: now,
+            bond: self.bond,
+            price: execution.price,
+            amount_to_caller: 0,
+            amount_to_treasury: 0,
+            owed: 0,
+            resolved_at: 0,
+        };
+        dispute.invariant()?;
+        let seeds: &[&[u8]] = &[DISPUTE_SEED, dispute.record.as_ref(), &[dispute.bump]];
+        create_state(self.payer, self.dispute, seeds, &dispute)?;
+        Funder::wallet(self.payer).send(self.dispute, dispute.bond)?;
+        emit(&DisputeOpened {
+            dispute: self.dispute.key(),
+            record: dispute.record,
+            execution_id: dispute.execution_id,
+            listing: dispute.listing,
+            caller: dispute.caller,
+            evidence_hash: args.evidence_hash,
+            evidence_uri: args.evidence_uri,
+            price: dispute.price,
+            rent_sponsor: dispute.rent_sponsor,
+            bond: dispute.bond,
+            opened_at: now,
+        })
+    }
 }

@@ -11,7 +11,6 @@ use crate::guard::fail;
 use crate::packing::emit;
 use crate::state::{
     pay_bond, take_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome,
-    ExecutionRecord,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -35,15 +34,9 @@ pub struct ResolveDispute<'info> {
     pub config: Box<Account<'info, Config>>,
     #[account(
         mut,
-        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
-        bump = record.bump,
-        has_one = listing @ fail(MarketplaceError::WrongListing)
-    )]
-    pub record: Box<Account<'info, ExecutionRecord>>,
-    #[account(
-        mut,
-        seeds = [DISPUTE_SEED, record.key().as_ref()],
+        seeds = [DISPUTE_SEED, dispute.record.as_ref()],
         bump = dispute.bump,
+        has_one = listing @ fail(MarketplaceError::WrongListing),
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub dispute: Box<Account<'info, Dispute>>,
@@ -70,7 +63,7 @@ pub struct ResolveDispute<'info> {
     /// CHECK: the caller's associated token account, by its seeds; it may be missing or frozen.
     #[account(
         mut,
-        seeds = [record.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+        seeds = [dispute.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
         seeds::program = anchor_spl::associated_token::ID,
         bump
     )]
@@ -100,9 +93,9 @@ impl ResolveDispute<'_> {
     /// Divide the slash between caller and treasury. Returns the base units that each can receive now.
     fn slash(&mut self, amount: u64) -> Result<(u64, u64)> {
         let mint = self.config.usdc_mint;
-        let (to_caller, mut to_treasury) = self.collateral.divide(amount, self.record.price)?;
+        let (to_caller, mut to_treasury) = self.collateral.divide(amount, self.dispute.price)?;
         let vault_moves = tokens::can_receive(&self.collateral_vault, &mint);
-        let caller_can = tokens::can_receive_for(&self.destination, &mint, &self.record.caller);
+        let caller_can = tokens::can_receive_for(&self.destination, &mint, &self.dispute.caller);
         let owed = if vault_moves && caller_can {
             0
         } else {
@@ -138,7 +131,7 @@ impl ResolveDispute<'_> {
     }
 }
 
-/// End the dispute: update record, dispute, collateral and listing, and pay the slash and the bond.
+/// End the dispute: update dispute, collateral and listing, and pay the slash and the bond.
 pub fn resolve_dispute_handler(
     ctx: Context<ResolveDispute>,
     args: ResolveDisputeArgs,
@@ -151,9 +144,7 @@ pub fn resolve_dispute_handler(
         DisputeOutcome::Rejected
     };
     accounts.dispute.end(outcome, args.reason_hash, now)?;
-    accounts.record.end_dispute(args.upheld)?;
-    accounts.record.book_invariant()?;
-    accounts.collateral.end_dispute(accounts.record.price)?;
+    accounts.collateral.end_dispute(accounts.dispute.price)?;
     let (bond_to, (to_caller, to_treasury)) = if args.upheld {
         let moved = accounts.slash(args.amount)?;
         (&accounts.rent_sponsor, moved)
@@ -163,7 +154,6 @@ pub fn resolve_dispute_handler(
     let bond = take_bond(&mut accounts.dispute, bond_to)?;
     accounts.dispute.invariant()?;
     save(&accounts.dispute)?;
-    save(&accounts.record)?;
     save(&accounts.collateral)?;
     save(&accounts.listing)?;
 
@@ -175,7 +165,7 @@ pub fn resolve_dispute_handler(
     emit(&DisputeResolved {
         dispute: dispute.key(),
         record: dispute.record,
-        execution_id: accounts.record.execution_id,
+        execution_id: dispute.execution_id,
         listing: dispute.listing,
         upheld: args.upheld,
         amount_to_caller: dispute.amount_to_caller,

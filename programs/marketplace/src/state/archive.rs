@@ -1,5 +1,5 @@
-//! A tree of ended executions. A leaf proves the contents of a record after its account is closed and
-//! its rent returned. Never closed. When it is nine tenths full, the next archive can be created.
+//! A tree of ended executions. A leaf proves the contents of a record after its account is closed and its rent returned,
+//! and can be disputed as the record could. Never closed. When it is nine tenths full, the next archive can be created.
 
 use anchor_lang::prelude::*;
 

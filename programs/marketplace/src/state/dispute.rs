@@ -1,5 +1,5 @@
-//! A caller's claim that a settled result is not what was paid for. At most one per
-//! record. It is kept after its outcome until its record can no longer be disputed.
+//! A caller's claim that a settled result is not what was paid for. At most one per record. It holds everything that its
+//! outcome needs, because the record may be archived. It stays until its record can no longer be disputed.
 
 use anchor_lang::prelude::*;
 
@@ -33,6 +33,8 @@ pub struct Dispute {
     pub bump: u8,
     /// The disputed record.
     pub record: Pubkey,
+    /// The record's execution id.
+    pub execution_id: [u8; 16],
     /// The record's listing, whose collateral can be slashed.
     pub listing: Pubkey,
     /// The record's caller, who disputes it.
@@ -85,7 +87,8 @@ impl Dispute {
         Ok(())
     }
 
-    /// The account can be closed: it owes nothing, and its record can no longer be disputed.
+    /// The account can be closed: it owes nothing, and its record can no longer be disputed. The record settled before
+    /// this outcome, and no dispute window is longer than this wait.
     pub fn require_closable(&self, now: i64) -> Result<()> {
         ensure!(
             self.outcome != DisputeOutcome::Open && self.owed == 0,
@@ -153,6 +156,7 @@ mod tests {
             outcome: DisputeOutcome::Open,
             bump: 9,
             record: Pubkey::new_from_array([1; 32]),
+            execution_id: [7; 16],
             listing: Pubkey::new_from_array([2; 32]),
             caller: Pubkey::new_from_array([3; 32]),
             rent_sponsor: Pubkey::new_from_array([4; 32]),
@@ -177,7 +181,9 @@ mod tests {
         let mut bytes = Vec::new();
         dispute.try_serialize(&mut bytes).unwrap();
         let mut expected = [&DISCRIMINATOR[..], &[1, 3, 9]].concat();
-        for fill in 1..=6 {
+        expected.extend([1; 32]);
+        expected.extend([7; 16]);
+        for fill in 2..=6 {
             expected.extend([fill; 32]);
         }
         for number in [100u8, 6, 50, 7, 8, 9] {

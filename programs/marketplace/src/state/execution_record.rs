@@ -1,5 +1,6 @@
-//! One paid call. Created when its escrow is funded; it never grows. An ended record stays for at least three days,
-//! a paid one also for its dispute window. Then a refunded one can be closed, and a paid one can be archived.
+//! One paid call. Created when its escrow is funded; it never grows. An ended record never changes and stays for at
+//! least three days. Then a refunded one can be closed, and a paid one can be archived. A dispute has an account of its
+//! own and changes nothing here.
 
 use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
@@ -19,22 +20,12 @@ pub enum ExecutionStatus {
     Completed,
     /// Back with the caller.
     Refunded,
-    /// Paid, and the caller disputes it.
-    Disputed,
-    /// Paid, and the creator's collateral paid the caller.
-    DisputeUpheld,
 }
 
 impl ExecutionStatus {
     /// The allowed transitions.
     pub fn can_become(self, next: Self) -> bool {
-        use ExecutionStatus::*;
-        matches!(
-            (self, next),
-            (Open, Completed | Refunded)
-                | (Completed, Disputed)
-                | (Disputed, Completed | DisputeUpheld)
-        )
+        self == Self::Open && next != Self::Open
     }
 }
 
@@ -56,7 +47,7 @@ pub enum RefundReason {
     Expired,
 }
 
-/// Terms and outcome of one execution.
+/// Terms and outcome of one execution. Its first fields are those of a `RecordHead`.
 #[account]
 #[derive(InitSpace, Debug)]
 pub struct ExecutionRecord {
@@ -64,24 +55,28 @@ pub struct ExecutionRecord {
     pub version: u8,
     /// Where the money is.
     pub status: ExecutionStatus,
-    /// Bump of this address.
-    pub bump: u8,
-    /// Bump of the escrow.
-    pub escrow_bump: u8,
     /// The id, a UUID of version 8 bound to the caller.
     pub execution_id: [u8; 16],
     /// The listing that was called.
     pub listing: Pubkey,
     /// The wallet that paid.
     pub caller: Pubkey,
+    /// Price, base units.
+    pub price: u64,
+    /// When it settled or was refunded, unix seconds; 0 while open.
+    pub settled_at: i64,
+    /// Dispute window after the settle, seconds.
+    pub dispute_window_seconds: u32,
+    /// Bump of this address.
+    pub bump: u8,
+    /// Bump of the escrow.
+    pub escrow_bump: u8,
     /// The listing's signing key at open; only its signature settles.
     pub signing_key: Pubkey,
     /// Key whose grant paid; zero if no grant paid.
     pub key_id: [u8; 16],
     /// Gets this account's and the escrow's rent back: a wallet, a `Spender`, or an account that the payer named.
     pub rent_sponsor: Pubkey,
-    /// Price, base units.
-    pub price: u64,
     /// SHA-256 of the canonical JSON `{"parameters":…,"task":…}`.
     pub request_hash: [u8; 32],
     /// SHA-256 of the result; zero until settled.
@@ -92,10 +87,6 @@ pub struct ExecutionRecord {
     pub deadline: i64,
     /// From this time only a refund is possible, and anyone can make it, unix seconds.
     pub refund_at: i64,
-    /// When it settled or was refunded, unix seconds; 0 while open.
-    pub settled_at: i64,
-    /// Dispute window after the settle, seconds.
-    pub dispute_window_seconds: u32,
     /// The listing's version that was paid for.
     pub listing_version: u32,
     /// Dispatch to result, milliseconds, as the relay measured it; 0 until settled.
@@ -107,7 +98,50 @@ pub struct ExecutionRecord {
     pub fee_bps: u16,
 }
 
+/// The fields of a record that its dispute needs, in the order of its account and its leaf.
+#[derive(AnchorSerialize, InitSpace, Clone, Debug)]
+pub struct RecordHead {
+    pub version: u8,
+    pub status: ExecutionStatus,
+    pub execution_id: [u8; 16],
+    pub listing: Pubkey,
+    pub caller: Pubkey,
+    pub price: u64,
+    pub settled_at: i64,
+    pub dispute_window_seconds: u32,
+}
+
+impl RecordHead {
+    /// The execution is paid, and its dispute window is open.
+    pub fn require_disputable(&self, now: i64) -> Result<()> {
+        ensure!(
+            self.status == ExecutionStatus::Completed,
+            MarketplaceError::ExecutionNotCompleted
+        );
+        let window = i64::from(self.dispute_window_seconds);
+        ensure!(
+            now < self.settled_at.saturating_add(window),
+            MarketplaceError::DisputeWindowClosed
+        );
+        Ok(())
+    }
+}
+
 impl ExecutionRecord {
+    /// The fields that a dispute needs.
+    pub fn head(&self) -> RecordHead {
+        RecordHead {
+            version: self.version,
+            status: self.status,
+            execution_id: self.execution_id,
+            listing: self.listing,
+            caller: self.caller,
+            price: self.price,
+            settled_at: self.settled_at,
+            dispute_window_seconds: self.dispute_window_seconds,
+        }
+    }
+
     /// Signer seeds of this account, which is its escrow's authority.
     pub fn seeds(&self) -> [&[u8]; 3] {
         let bump = std::slice::from_ref(&self.bump);
@@ -183,41 +217,14 @@ impl ExecutionRecord {
         Ok(())
     }
 
-    /// Completed to Disputed, within the record's dispute window.
-    pub fn dispute(&mut self, now: i64) -> Result<()> {
-        ensure!(
-            self.status.can_become(ExecutionStatus::Disputed),
-            MarketplaceError::ExecutionNotCompleted
-        );
-        let window = i64::from(self.dispute_window_seconds);
-        ensure!(
-            now < self.settled_at.saturating_add(window),
-            MarketplaceError::DisputeWindowClosed
-        );
-        self.set_status(ExecutionStatus::Disputed)
-    }
-
-    /// Disputed to DisputeUpheld, or back to Completed.
-    pub fn end_dispute(&mut self, upheld: bool) -> Result<()> {
-        ensure!(
-            self.status == ExecutionStatus::Disputed,
-            MarketplaceError::DisputeNotOpen
-        );
-        self.set_status(if upheld {
-            ExecutionStatus::DisputeUpheld
-        } else {
-            ExecutionStatus::Completed
-        })
-    }
-
     /// The account can be closed without being archived: a refunded one after three days, a paid one that nobody has
     /// archived a year after its dispute window.
     pub fn require_closable(&self, now: i64) -> Result<()> {
         use ExecutionStatus::*;
         let kept_seconds = match self.status {
-            Open | Disputed => return Err(fail(MarketplaceError::ExecutionNotEnded)),
+            Open => return Err(fail(MarketplaceError::ExecutionNotEnded)),
             Refunded => ENDED_RECORD_SECONDS,
-            Completed | DisputeUpheld => {
+            Completed => {
                 i64::from(self.dispute_window_seconds).saturating_add(UNARCHIVED_RECORD_SECONDS)
             }
         };
@@ -228,16 +235,11 @@ impl ExecutionRecord {
         Ok(())
     }
 
-    /// True if nothing can change the record any more, so it can be archived.
+    /// True if the record is paid and old enough to be archived. A dispute needs no record: it waits for none and is
+    /// waited for by none.
     pub fn is_archivable(&self, now: i64) -> bool {
-        let waits = match self.status {
-            ExecutionStatus::Completed => i64::from(self.dispute_window_seconds),
-            ExecutionStatus::DisputeUpheld => 0,
-            _ => return false,
-        };
-        now >= self
-            .settled_at
-            .saturating_add(waits.max(ENDED_RECORD_SECONDS))
+        self.status == ExecutionStatus::Completed
+            && now >= self.settled_at.saturating_add(ENDED_RECORD_SECONDS)
     }
 
     /// The record is consistent. Used by instructions that do not have its escrow.
@@ -247,7 +249,7 @@ impl ExecutionRecord {
         let sound = match self.status {
             Open => self.settled_at == 0 && self.result_hash == [0; 32],
             Refunded => self.settled_at > 0 && self.result_hash == [0; 32],
-            Completed | Disputed | DisputeUpheld => self.settled_at > 0,
+            Completed => self.settled_at > 0,
         };
         ensure!(
             sound && self.opened_at < self.deadline && self.deadline < self.refund_at,
@@ -330,7 +332,7 @@ mod tests {
     #[test]
     fn layout() {
         let mut record = record();
-        record.status = ExecutionStatus::DisputeUpheld;
+        record.status = ExecutionStatus::Completed;
         (
             record.result_hash,
             record.settled_at,
@@ -340,41 +342,42 @@ mod tests {
         record.try_serialize(&mut bytes).unwrap();
         let mut expected = [
             &DISCRIMINATOR[..],
-            &[1, 4, 2, 3],
+            &[1, 1],
             &[4; 16],
             &[5; 32],
             &[6; 32],
+            &1_234_567u64.to_le_bytes(),
+            &170i64.to_le_bytes(),
+            &259_200u32.to_le_bytes(),
+            &[2, 3],
             &[7; 32],
             &[8; 16],
             &[9; 32],
-            &1_234_567u64.to_le_bytes(),
             &[10; 32],
             &[12; 32],
         ]
         .concat();
-        for time in [100i64, 160, 760, 170] {
+        for time in [100i64, 160, 760] {
             expected.extend(time.to_le_bytes());
         }
-        for number in [259_200u32, 11, 13, 14] {
+        for number in [11u32, 13, 14] {
             expected.extend(number.to_le_bytes());
         }
         expected.extend([100, 0]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + ExecutionRecord::INIT_SPACE);
         assert_eq!(bytes.len(), 294);
+
+        let head = record.head().try_to_vec().unwrap();
+        assert_eq!(head.len(), RecordHead::INIT_SPACE);
+        assert_eq!(head, bytes[8..110], "the head is the first part");
     }
 
     #[test]
     fn only_these_moves() {
         use ExecutionStatus::*;
-        let all = [Open, Completed, Refunded, Disputed, DisputeUpheld];
-        let allowed = [
-            (Open, Completed),
-            (Open, Refunded),
-            (Completed, Disputed),
-            (Disputed, Completed),
-            (Disputed, DisputeUpheld),
-        ];
+        let all = [Open, Completed, Refunded];
+        let allowed = [(Open, Completed), (Open, Refunded)];
         for from in all {
             for to in all {
                 assert_eq!(from.can_become(to), allowed.contains(&(from, to)));
@@ -446,25 +449,28 @@ mod tests {
     #[test]
     fn a_dispute_needs_a_completed_record_and_its_window_is_half_open() {
         use MarketplaceError::*;
-        let mut record = record();
-        assert_eq!(record.dispute(200), Err(fail(ExecutionNotCompleted)));
-        assert!(record.settle([1; 32], 5, 200).is_ok());
+        let mut refunded = record();
+        assert_eq!(
+            refunded.head().require_disputable(200),
+            Err(fail(ExecutionNotCompleted))
+        );
+        assert!(refunded.refund(200).is_ok());
+        assert_eq!(
+            refunded.head().require_disputable(200),
+            Err(fail(ExecutionNotCompleted))
+        );
+        let mut paid = record();
+        assert!(paid.settle([1; 32], 5, 200).is_ok());
         let end = 200 + 259_200;
-        assert_eq!(record.dispute(end), Err(fail(DisputeWindowClosed)));
-        assert_eq!(record.end_dispute(true), Err(fail(DisputeNotOpen)));
-        assert!(record.dispute(end - 1).is_ok());
-        assert_eq!(record.dispute(end - 1), Err(fail(ExecutionNotCompleted)));
-        assert_eq!(record.settle([1; 32], 5, 200), Err(fail(ExecutionNotOpen)));
-        assert!(record.end_dispute(false).is_ok());
-        assert_eq!(record.status, ExecutionStatus::Completed);
-        assert!(record.dispute(end - 1).is_ok() && record.end_dispute(true).is_ok());
-        assert_eq!(record.status, ExecutionStatus::DisputeUpheld);
-        assert_eq!(record.dispute(end - 1), Err(fail(ExecutionNotCompleted)));
+        assert_eq!(
+            paid.head().require_disputable(end),
+            Err(fail(DisputeWindowClosed))
+        );
+        assert!(paid.head().require_disputable(end - 1).is_ok());
     }
 
     #[test]
     fn a_refunded_record_closes_after_three_days_and_a_paid_one_a_year_after_its_window() {
-        use ExecutionStatus::*;
         use MarketplaceError::*;
         let mut ended = record();
         assert_eq!(
@@ -482,16 +488,11 @@ mod tests {
         let mut paid = record();
         assert!(paid.settle([1; 32], 5, 200).is_ok());
         let closable = 200 + 259_200 + UNARCHIVED_RECORD_SECONDS;
-        for (status, now, expected) in [
-            (Completed, closable - 1, Err(fail(CloseTooEarly))),
-            (Completed, closable, Ok(())),
-            (DisputeUpheld, closable - 1, Err(fail(CloseTooEarly))),
-            (DisputeUpheld, closable, Ok(())),
-            (Disputed, closable, Err(fail(ExecutionNotEnded))),
-        ] {
-            paid.status = status;
-            assert_eq!(paid.require_closable(now), expected, "{status:?}");
-        }
+        assert_eq!(
+            paid.require_closable(closable - 1),
+            Err(fail(CloseTooEarly))
+        );
+        assert!(paid.require_closable(closable).is_ok());
     }
 
     #[test]
@@ -527,21 +528,16 @@ mod tests {
     }
 
     #[test]
-    fn only_a_final_record_is_archived_and_only_after_its_window_and_72_hours() {
+    fn a_paid_record_is_archived_after_three_days_whatever_its_dispute_window() {
         use ExecutionStatus::*;
         let mut record = record();
-        record.settled_at = 200;
-        for (status, window, waits) in [
-            (Completed, 259_200, 259_200),
-            (Completed, 1, 259_200),
-            (Completed, 2_592_000, 2_592_000),
-            (DisputeUpheld, 2_592_000, 259_200),
-        ] {
-            (record.status, record.dispute_window_seconds) = (status, window);
-            assert!(record.is_archivable(200 + waits));
-            assert!(!record.is_archivable(200 + waits - 1));
+        (record.status, record.settled_at) = (Completed, 200);
+        for window in [1, 259_200, 2_592_000] {
+            record.dispute_window_seconds = window;
+            assert!(record.is_archivable(200 + ENDED_RECORD_SECONDS));
+            assert!(!record.is_archivable(200 + ENDED_RECORD_SECONDS - 1));
         }
-        for status in [Open, Refunded, Disputed] {
+        for status in [Open, Refunded] {
             record.status = status;
             assert!(!record.is_archivable(i64::MAX), "{status:?}");
         }

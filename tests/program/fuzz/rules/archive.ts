@@ -5,10 +5,12 @@ import type { ExecutionRecord } from './executions.ts';
 
 export const ARCHIVE = text(program.findArchive(0));
 
-/** True if a record may become a leaf: no dispute can change it any more, and an upheld one settled 3 days ago. */
-export function isRipe({ status, settledAt, disputeWindowSeconds }: ExecutionRecord, now: bigint): boolean {
-  if (status === 'disputeUpheld') return now >= settledAt + 3n * 86_400n;
-  return status === 'completed' && now >= settledAt + BigInt(disputeWindowSeconds);
+/** Seconds from the settle of a record until it may become a leaf. */
+export const RIPE_AFTER = 3n * 86_400n;
+
+/** True if a record may become a leaf, disputed or not. */
+export function isRipe({ status, settledAt }: ExecutionRecord, now: bigint): boolean {
+  return status === 'completed' && now >= settledAt + RIPE_AFTER;
 }
 
 export function createArchive(ledger: Ledger, input: program.CreateArchiveInput): void {

@@ -14,38 +14,61 @@ export const disputeOf = (executionId: Uint8Array): Address =>
   text(program.findDispute(program.findExecution(executionId)));
 
 export function openDispute(ledger: Ledger, input: program.OpenDisputeInput): void {
-  const settings = config(ledger);
-  const address = recordOf(input.executionId);
-  const record = ledger.state('ExecutionRecord', address);
-  const book = collateralOf(text(input.listing));
-  const collateral = ledger.state('CreatorCollateral', book);
-  const [caller, payer] = [text(input.caller), text(input.payer)];
-  demand(record.caller === caller, 'NotCaller');
+  const record = ledger.state('ExecutionRecord', recordOf(input.executionId));
+  ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
+  demand(record.caller === text(input.caller), 'NotCaller');
   demand(record.listing === text(input.listing), 'ConstraintSeeds');
-  const dispute = disputeOf(input.executionId);
-  demand(!ledger.find('Dispute', dispute), 'DisputeExists');
-  demand(settings.disputeBondLamports <= input.maxBond, 'BondAboveMax');
-  demand(input.evidenceUri.length <= 200, 'UriTooLong');
+  demandClaim(ledger, input, input.executionId);
   demand(record.status === 'completed', 'ExecutionNotCompleted');
+  create(ledger, input, record);
+}
+
+/** By a leaf. `isTrue` says if the archive has it as it is claimed. */
+export function openDisputeWithProof(ledger: Ledger, input: program.OpenDisputeWithProofInput, isTrue: boolean): void {
+  const { executionId, listing, caller, price, settledAt, disputeWindowSeconds } = input.execution;
+  ledger.state('CreatorCollateral', collateralOf(text(listing)));
+  demandClaim(ledger, input, executionId);
+  demand(isTrue, 'ArchiveProofInvalid');
+  const told = { executionId: hex(executionId), listing: text(listing), caller: text(caller) };
+  create(ledger, input, { ...told, price, settledAt, disputeWindowSeconds });
+}
+
+function demandClaim(ledger: Ledger, claim: program.DisputeClaim, executionId: Uint8Array): void {
+  demand(!ledger.find('Dispute', disputeOf(executionId)), 'DisputeExists');
+  demand(config(ledger).disputeBondLamports <= claim.maxBond, 'BondAboveMax');
+  demand(claim.evidenceUri.length <= 200, 'UriTooLong');
+}
+
+type Disputed = Pick<
+  ExecutionRecord,
+  'executionId' | 'listing' | 'caller' | 'price' | 'settledAt' | 'disputeWindowSeconds'
+>;
+
+/** Counts and creates the dispute, if the window is open. */
+function create(ledger: Ledger, input: program.DisputeClaim, record: Disputed): void {
   demand(ledger.now < record.settledAt + BigInt(record.disputeWindowSeconds), 'DisputeWindowClosed');
-  const bond = settings.disputeBondLamports;
-  ledger.change('ExecutionRecord', address, { status: 'disputed' });
+  const id = Buffer.from(record.executionId, 'hex');
+  const [address, dispute] = [recordOf(id), disputeOf(id)];
+  const { listing, caller } = record;
+  const payer = text(input.payer);
+  const book = collateralOf(listing);
+  const collateral = ledger.state('CreatorCollateral', book);
+  const bond = config(ledger).disputeBondLamports;
   const { openDisputes, disputedAmount } = collateral;
   const counted = { openDisputes: openDisputes + 1, disputedAmount: disputedAmount + record.price };
   ledger.change('CreatorCollateral', book, counted);
   ledger.create('Dispute', dispute, payer, {
-    ...{ version: 1, outcome: 'open', bump: 0, record: address, listing: record.listing, caller },
+    ...{ version: 1, outcome: 'open', bump: 0, record: address, executionId: record.executionId },
+    ...{ listing, caller },
     ...{ rentSponsor: payer, evidenceHash: hex(input.evidenceHash), reasonHash: ZERO_HASH, openedAt: ledger.now },
     ...{ bond, price: record.price, amountToCaller: 0n, amountToTreasury: 0n, owed: 0n, resolvedAt: 0n },
   });
   ledger.moveLamports(payer, dispute, bond);
 }
 
-/** Ends a dispute: changes the record's status and the collateral's counters. */
+/** Ends a dispute: changes the collateral's counters. */
 function end(ledger: Ledger, dispute: Address, outcome: Exclude<Dispute['outcome'], 'open'>, reasonHash: string): void {
-  const { record, listing, price } = ledger.state('Dispute', dispute);
-  const status = outcome === 'upheld' ? 'disputeUpheld' : 'completed';
-  ledger.change('ExecutionRecord', record, { status });
+  const { listing, price } = ledger.state('Dispute', dispute);
   const { openDisputes, disputedAmount } = ledger.state('CreatorCollateral', collateralOf(listing));
   const counted = { openDisputes: openDisputes - 1, disputedAmount: disputedAmount - price };
   ledger.change('CreatorCollateral', collateralOf(listing), counted);
@@ -89,15 +112,14 @@ function slash(ledger: Ledger, dispute: Address, amount: bigint, destination: Ad
 
 export function resolveDispute(ledger: Ledger, input: program.ResolveDisputeInput): void {
   const settings = config(ledger);
-  const record: ExecutionRecord = ledger.state('ExecutionRecord', recordOf(input.executionId));
   const address = disputeOf(input.executionId);
   const dispute = ledger.state('Dispute', address);
   const listing = ledger.state('AgentListing', text(input.listing));
   demand(settings.admin === text(input.admin), 'NotAdmin');
-  demand(record.listing === text(input.listing), 'WrongListing');
+  demand(dispute.listing === text(input.listing), 'WrongListing');
   demand(dispute.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   demand(listing.creator === text(input.creator), 'NotCreator');
-  demand(record.caller === text(input.caller), 'ConstraintSeeds');
+  demand(dispute.caller === text(input.caller), 'ConstraintSeeds');
   demand(input.upheld || input.amount === 0n, 'InvalidAmount');
   demand(dispute.outcome === 'open', 'DisputeNotOpen');
   end(ledger, address, input.upheld ? 'upheld' : 'rejected', hex(input.reasonHash));
@@ -107,12 +129,11 @@ export function resolveDispute(ledger: Ledger, input: program.ResolveDisputeInpu
 }
 
 export function lapseDispute(ledger: Ledger, input: program.LapseDisputeInput): void {
-  const record = ledger.state('ExecutionRecord', recordOf(input.executionId));
   const address = disputeOf(input.executionId);
   const dispute = ledger.state('Dispute', address);
   ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
   demand(dispute.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.listing === text(input.listing), 'ConstraintSeeds');
+  demand(dispute.listing === text(input.listing), 'ConstraintSeeds');
   demand(dispute.outcome === 'open', 'DisputeNotOpen');
   demand(ledger.now >= dispute.openedAt + MONTH, 'LapseTooEarly');
   end(ledger, address, 'lapsed', ZERO_HASH);

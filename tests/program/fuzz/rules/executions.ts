@@ -290,7 +290,7 @@ function endRefunded(ledger: Ledger, input: program.HandOverRefundInput): void {
 
 /** The time from which a record can be closed without an archive; null if it has not ended. */
 export function closableAt({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint | null {
-  if (status === 'open' || status === 'disputed') return null;
+  if (status === 'open') return null;
   return settledAt + (status === 'refunded' ? 3n * DAY : BigInt(disputeWindowSeconds) + YEAR);
 }
 

@@ -22,7 +22,7 @@ export const archiveExecutions: Planner = ({ ledger }, draw) => {
   if (ripe.length === 0 && !draw.maybe(20)) {
     return until(
       ledger,
-      waiting.map(([, { settledAt, disputeWindowSeconds }]) => settledAt + BigInt(disputeWindowSeconds)),
+      waiting.map(([, { settledAt }]) => settledAt + rules.RIPE_AFTER),
     );
   }
   const named = [...ripe, ...(draw.maybe(30) ? records : [])].slice(0, draw.of([MOST, 1, 3]));

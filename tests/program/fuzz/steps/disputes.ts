@@ -1,14 +1,16 @@
 /** Steps of disputes: opened by callers, resolved by the admin, lapsed and claimed by anyone. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, wallet } from '../cast.ts';
+import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, TREE, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
+import { type Leaf, proofOf } from '../leaves.ts';
 import { key, type Ledger, text } from '../ledger.ts';
 import { config } from '../rules/config.ts';
 import * as rules from '../rules/disputes.ts';
 import { type ExecutionRecord, idOf } from '../rules/executions.ts';
 import { available, collateralOf } from '../rules/listings.ts';
 import { receivesFor } from '../rules/token.ts';
+import { archiveExecutions } from './archive.ts';
 import { settleExecution, someRecord } from './executions.ts';
 import { fromHex, type Planner, plan, somePayer, until } from './plan.ts';
 
@@ -43,6 +45,38 @@ export const openDispute: Planner = (scene, draw) => {
   };
   return plan('open_dispute', 'DisputeOpened', program.openDispute(input), (target) =>
     rules.openDispute(target, input),
+  );
+};
+
+/** By the leaf of an archived record: the true one, or one with a changed field. */
+export const openDisputeWithProof: Planner = (scene, draw) => {
+  const { ledger, leaves } = scene;
+  const disputable = ({ execution: { settledAt, disputeWindowSeconds, executionId } }: Leaf) =>
+    ledger.now < settledAt + BigInt(disputeWindowSeconds) && !ledger.find('Dispute', rules.disputeOf(executionId));
+  const leaf = draw.prefer(leaves, disputable);
+  if (!leaf) return archiveExecutions(scene, draw);
+  const { execution } = leaf;
+  const leafIndex = leaves.indexOf(leaf);
+  const later = execution.settledAt + 2_592_000n;
+  const lies: Partial<program.ExecutionRecord>[] = [
+    { price: execution.price + 1n },
+    { settledAt: later },
+    { disputeWindowSeconds: 2_592_000 + 1 },
+    { caller: STRANGER },
+    { resultHash: EVIDENCE },
+  ];
+  const lie = draw.maybe(15) ? draw.of(lies) : {};
+  const told = { ...execution, ...lie };
+  const input = {
+    ...{ execution: told, payer: somePayer(ledger, draw, told.caller) },
+    ...{ archiveIndex: 0, tree: TREE, leafIndex, proof: proofOf(leaves, leafIndex) },
+    maxBond: someBond(ledger, draw),
+    evidenceHash: EVIDENCE,
+    evidenceUri: draw.of(['https://example.com/evidence', '', 'e'.repeat(200)]),
+  };
+  const isTrue = Object.keys(lie).length === 0 || (lie.caller?.equals(execution.caller) ?? false);
+  return plan('open_dispute_with_proof', 'DisputeOpened', program.openDisputeWithProof(input), (target) =>
+    rules.openDisputeWithProof(target, input, isTrue),
   );
 };
 

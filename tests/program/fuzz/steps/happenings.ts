@@ -4,6 +4,7 @@ import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
+import { RIPE_AFTER } from '../rules/archive.ts';
 import { TREASURY } from '../rules/config.ts';
 import { closableAt, handOverFrom } from '../rules/executions.ts';
 import { depositEdges } from './deposits.ts';
@@ -18,7 +19,9 @@ function edges(ledger: Ledger): bigint[] {
   const moments: bigint[] = [];
   for (const [, record] of ledger.all('ExecutionRecord')) {
     if (record.status === 'open') moments.push(record.refundAt, record.deadline, handOverFrom(record));
-    if (record.status === 'completed') moments.push(record.settledAt + BigInt(record.disputeWindowSeconds));
+    if (record.status === 'completed') {
+      moments.push(record.settledAt + RIPE_AFTER, record.settledAt + BigInt(record.disputeWindowSeconds));
+    }
     if (record.status === 'refunded') moments.push(closableAt(record)!);
   }
   for (const [, dispute] of ledger.all('Dispute')) {

@@ -4,6 +4,7 @@ import { createNonce } from '../../../../app/sdk/receipt/receipt.ts';
 import { relayed } from '../../../harness/vm/caller.ts';
 import { PDA_CALLER, SPONSOR } from '../cast.ts';
 import type { Draw } from '../draw.ts';
+import type { Leaf } from '../leaves.ts';
 import { type Ledger, text } from '../ledger.ts';
 
 /** A transaction with one instruction of the program. */
@@ -28,6 +29,8 @@ export interface Scene {
   ledger: Ledger;
   /** Nonces of all attempted opens. */
   nonces: Uint8Array[];
+  /** The leaves of the archive in their order. */
+  leaves: readonly Leaf[];
 }
 
 /** Turns a step's numbers into an action; null if there is nothing of this kind to do. */

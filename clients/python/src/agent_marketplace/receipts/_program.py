@@ -12,7 +12,7 @@ from ._keccak import keccak_256
 from .hashing import decode_base58
 
 PROGRAM = "6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo"
-STATUSES = ("open", "completed", "refunded", "disputed", "disputeUpheld")
+STATUSES = ("open", "completed", "refunded")
 DISCRIMINATORS = {
     "ExecutionRecord": bytes([133, 201, 182, 206, 224, 111, 45, 168]),
     "AgentListing": bytes([224, 156, 61, 213, 111, 100, 43, 56]),
@@ -51,7 +51,8 @@ INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
 BPS_DENOMINATOR = 10_000
 ARCHIVE_DEPTH = 20
 ARCHIVE_BUFFER = 64
-ARCHIVE_TREE_BYTES = 44_280
+ARCHIVE_TREE_BYTES = 109_752
+RECORD_HEAD_BYTES = 102
 ARCHIVE_LEAF_DOMAIN = b"agent-marketplace:archive:v1"
 
 
@@ -72,9 +73,10 @@ class Record:
     fee_bps: int
 
 
-# version status bump escrow_bump id listing caller signing_key key_id rent_sponsor price request_hash result_hash
-# opened_at deadline refund_at settled_at dispute_window_seconds listing_version execution_time_ms gas_lamports fee_bps
-_RECORD = struct.Struct("<BBBB16s32s32s32s16s32sQ32s32sqqqqIIIIH")
+# version status id listing caller price settled_at dispute_window_seconds bump escrow_bump signing_key key_id
+# rent_sponsor request_hash result_hash opened_at deadline refund_at listing_version execution_time_ms gas_lamports
+# fee_bps
+_RECORD = struct.Struct("<BB16s32s32sQqIBB32s16s32s32s32sqqqIIIH")
 RECORD_BYTES = _RECORD.size
 
 
@@ -88,15 +90,15 @@ def decode_record(fields: bytes) -> Record:
         raise ValueError(f"ExecutionStatus has no variant {status}")
     return Record(
         status=STATUSES[status],
-        execution_id=values[4],
-        listing=encode(values[5]),
-        caller=encode(values[6]),
-        signing_key=encode(values[7]),
-        price=values[10],
-        request_hash=values[11],
-        result_hash=values[12],
-        opened_at=values[13],
-        settled_at=values[16],
+        execution_id=values[2],
+        listing=encode(values[3]),
+        caller=encode(values[4]),
+        signing_key=encode(values[10]),
+        price=values[5],
+        request_hash=values[13],
+        result_hash=values[14],
+        opened_at=values[15],
+        settled_at=values[6],
         fee_bps=values[21],
     )
 
@@ -199,7 +201,9 @@ def archive_address(index: int) -> str:
 
 
 def leaf_of(record: bytes, fields: bytes) -> bytes:
-    return keccak_256(ARCHIVE_LEAF_DOMAIN + record + fields)
+    """A record's leaf: the fields that a dispute needs are hashed as they are, the others by their hash."""
+    head, rest = fields[:RECORD_HEAD_BYTES], fields[RECORD_HEAD_BYTES:]
+    return keccak_256(ARCHIVE_LEAF_DOMAIN + record + head + keccak_256(rest))
 
 
 def root_of(leaf: bytes, index: int, proof: list[bytes]) -> bytes:
@@ -213,6 +217,7 @@ def root_of(leaf: bytes, index: int, proof: list[bytes]) -> bytes:
 _HEADER_BYTES = 56
 _COUNTERS_BYTES = 24
 _CHANGE_BYTES = 32 + 32 * ARCHIVE_DEPTH + 4 + 4
+_COUNT_AT = _HEADER_BYTES + _COUNTERS_BYTES + (ARCHIVE_BUFFER + 1) * _CHANGE_BYTES - 8
 
 
 def tree_roots(data: bytes) -> tuple[list[str], int]:
@@ -229,4 +234,4 @@ def tree_roots(data: bytes) -> tuple[list[str], int]:
     for back in range(min(kept, ARCHIVE_BUFFER)):
         at = _HEADER_BYTES + _COUNTERS_BYTES + (latest - back) % ARCHIVE_BUFFER * _CHANGE_BYTES
         roots.append(data[at : at + 32].hex())
-    return roots, int.from_bytes(data[-8:-4], "little")
+    return roots, int.from_bytes(data[_COUNT_AT : _COUNT_AT + 4], "little")

@@ -20,7 +20,6 @@ from ._program import PROGRAM, RECORD_BYTES, Record
 from .hashing import format_uuid, key_of
 from .receipt import seconds_of
 
-_SETTLED = ("completed", "disputed", "disputeUpheld")
 _LAST_ARCHIVE = 2**16 - 1
 
 FindArchive: TypeAlias = Callable[[str], Flow[Archive | None]]
@@ -201,8 +200,7 @@ def _compare_fields(check: OpenCheck, claim: Claim, record: Record) -> None:
         check.equal("status", record.status, record.status)
         check.equal("execution_id", format_uuid(record.execution_id), claim.execution_id)
         return
-    is_settled = record.status in _SETTLED
-    check.equal("status", record.status, record.status if is_settled else "completed, disputed or disputeUpheld")
+    check.equal("status", record.status, "completed")
     check.equal("execution_id", format_uuid(record.execution_id), claim.execution_id)
     check.equal("agent_id", record.listing, receipt.agent_id)
     check.equal("caller", record.caller, receipt.caller)

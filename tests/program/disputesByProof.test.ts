@@ -1,0 +1,280 @@
+/**
+ * Disputes of archived executions: by the leaf as by the record before, once, in the same window, with the same money.
+ * Attackers change the leaf, its place, its tree and its proof.
+ */
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { findCallerPda, relayed } from '../harness/vm/caller.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
+import { START } from '../harness/vm/vm.ts';
+import { type Execution, NO_KEY, NO_LIMIT, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { type Leaf, leavesOf, proofsOf, ripe, TestArchive } from './archiving.ts';
+import {
+  BOND,
+  claim,
+  DISPUTE_BYTES,
+  delist,
+  dispute,
+  ENDED,
+  freeze,
+  giveBack,
+  LAPSE,
+  lapse,
+  reject,
+  secondAgent,
+  settled,
+  swap,
+  TOKEN_BYTES,
+  thaw,
+  uphold,
+} from './exploits/acts.ts';
+
+/** The dispute window of these executions: ten times the age at which they are archived. */
+const WINDOW = 2_592_000n;
+const SPAN = 3_600n + 600n + WINDOW;
+/** Compute units of a dispute by a leaf, with its proof. */
+const MOST_UNITS = 90_000;
+
+describe('open_dispute_with_proof', () => {
+  let w: World;
+  let archive: TestArchive;
+  let leaves: Leaf[];
+
+  beforeEach(async () => {
+    w = await world({ config: { disputeWindowSeconds: Number(WINDOW) } });
+    archive = await new TestArchive(w).create();
+    leaves = [];
+  });
+
+  /** Archives these executions as soon as they are old enough. */
+  const archives = async (...runs: Execution[]): Promise<void> => {
+    if (w.vm.now < START + ENDED) await w.vm.setClock(START + ENDED);
+    leaves.push(...(await leavesOf(w, runs)));
+    await w.must([archive.archive(runs)], []);
+  };
+  /** A dispute by the leaf of this index, as the tree is now. */
+  const byLeaf = (index = 0, change: Partial<program.OpenDisputeWithProofInput> = {}) => {
+    const place = { archiveIndex: archive.index, tree: archive.tree.publicKey, leafIndex: index };
+    const evidence = { evidenceHash: new Uint8Array(32).fill(2), evidenceUri: '', maxBond: NO_LIMIT };
+    const { execution } = leaves[index]!;
+    const { proof } = proofsOf(leaves)[index]!;
+    return program.openDisputeWithProof({
+      ...{ ...place, ...evidence, execution, proof, payer: w.caller.publicKey },
+      ...change,
+    });
+  };
+  const book = () => w.read('CreatorCollateral', program.findCollateral(w.listing));
+  const cost = () => ({ lamports: -(w.vm.rent(DISPUTE_BYTES) + BOND) });
+
+  it('takes rent and bond, reserves the collateral, and pays an upheld award in full without a record', async () => {
+    const run = await settled(w);
+    await archives(run);
+    const outcome = await w.moves([byLeaf()], [w.caller], { caller: cost() });
+    expect(outcome.computeUnits).to.be.at.most(MOST_UNITS);
+    const address = program.findDispute(run.record);
+    const { execution } = leaves[0]!;
+    const told = { record: run.record, executionId: run.executionId, listing: w.listing, caller: run.caller };
+    const { price } = execution;
+    expect(await w.read('Dispute', address)).to.deep.include({ ...told, price, outcome: 'open', bond: BOND });
+    expect(outcome.events[0]).to.deep.include({ name: 'DisputeOpened' });
+    expect(outcome.events[0]!.data).to.deep.include({ ...told, dispute: address, price });
+    expect(await book()).to.include({ openDisputes: 1, disputedAmount: PRICE });
+    await w.moves([uphold(w, run, 2n * PRICE)], [w.admin], {
+      caller: { usdc: PRICE, lamports: BOND },
+      treasury: { usdc: PRICE },
+      vault: { usdc: -2n * PRICE },
+    });
+    expect(await book()).to.include({ openDisputes: 0, disputedAmount: 0n, slashed: 2n * PRICE });
+    await w.vm.setClock(w.vm.now + LAPSE);
+    const lamports = w.vm.rent(DISPUTE_BYTES);
+    await w.moves([program.closeDispute({ ...run, rentSponsor: w.caller.publicKey })], [], { caller: { lamports } });
+  });
+
+  it('is rejected or lapses as any dispute, and an award that waits is claimed without a record', async () => {
+    const [lost, late, owed] = [await settled(w), await settled(w), await settled(w)] as const;
+    await archives(lost, late, owed);
+    for (const index of [0, 1, 2]) await w.must([byLeaf(index)], [w.caller]);
+    await w.moves([reject(w, lost)], [w.admin], { creator: { lamports: BOND } });
+    await freeze(w, w.wallet(w.caller));
+    await w.moves([uphold(w, owed, PRICE)], [w.admin], { caller: { lamports: BOND } });
+    await thaw(w, w.wallet(w.caller));
+    await w.moves([claim(w, owed, w.stranger)], [w.stranger], { caller: { usdc: PRICE }, vault: { usdc: -PRICE } });
+    await w.vm.setClock(START + ENDED + LAPSE - 1n);
+    await w.rejects([lapse(w, late)], [], 'LapseTooEarly');
+    await w.vm.setClock(START + ENDED + LAPSE);
+    await w.moves([lapse(w, late)], [], { caller: { lamports: BOND } });
+    expect(await book()).to.include({ openDisputes: 0, disputedAmount: 0n, owed: 0n });
+  });
+
+  it('disputes once: by the leaf after the record, by the record after the leaf, and twice by the leaf', async () => {
+    const [first, second] = [await settled(w), await settled(w)];
+    await w.must([dispute(w, first)], [w.caller]);
+    await archives(first, second);
+    await w.rejects([byLeaf(0)], [w.caller], 'DisputeExists');
+    await w.must([reject(w, first)], [w.admin]);
+    await w.rejects([byLeaf(0)], [w.caller], 'DisputeExists');
+    await w.must([byLeaf(1)], [w.caller]);
+    await w.rejects([dispute(w, second)], [w.caller], 'AccountNotInitialized');
+    await w.rejects([byLeaf(1)], [w.caller], 'DisputeExists');
+    // The address of the dispute can be free again only when the window has closed.
+    const close = program.closeDispute({ ...first, rentSponsor: w.caller.publicKey });
+    await w.vm.setClock(START + WINDOW - 1n);
+    await w.rejects([close], [], 'CloseTooEarly');
+    await w.vm.setClock(START + ENDED + LAPSE);
+    await w.must([close], []);
+    await w.rejects([byLeaf(0)], [w.caller], 'DisputeWindowClosed');
+  });
+
+  it('is refused for a record that still exists, and by its record once it was archived in the meantime', async () => {
+    const run = await settled(w);
+    const byRecord = dispute(w, run);
+    const [other] = await ripe(w, 1);
+    await archives(other!);
+    leaves.push(...(await leavesOf(w, [run])));
+    await w.rejects([byLeaf(1)], [w.caller], 'ArchiveProofInvalid');
+    leaves.pop();
+    await archives(run);
+    await w.rejects([byRecord], [w.caller], 'AccountNotInitialized');
+    await w.moves([byLeaf(1)], [w.caller], { caller: cost() });
+  });
+
+  it('is open until the last second of the window of the settle', async () => {
+    const [first, second] = [await settled(w), await settled(w)];
+    await archives(first, second);
+    await w.vm.setClock(START + WINDOW - 1n);
+    await w.moves([byLeaf(0)], [w.caller], { caller: cost() });
+    await w.vm.setClock(START + WINDOW);
+    await w.rejects([byLeaf(1)], [w.caller], 'DisputeWindowClosed');
+  });
+
+  it('rejects: a leaf with any other field, caller, agent, id or index', async () => {
+    const [run, next] = [await settled(w), await settled(w)];
+    const { listing } = await secondAgent(w);
+    await archives(run, next);
+    const { execution } = leaves[0]!;
+    const lies: Partial<program.ExecutionRecord>[] = [
+      ...[{ price: PRICE + 1n }, { price: 10n * USDC }, { settledAt: execution.settledAt + 1n }],
+      ...[{ disputeWindowSeconds: Number(WINDOW) + 1 }, { listing }, { resultHash: new Uint8Array(32) }],
+      ...[{ requestHash: new Uint8Array(32).fill(1) }, { executionId: next.executionId }],
+      ...[{ rentSponsor: w.stranger.publicKey }, { feeBps: 0 }],
+    ];
+    for (const lie of lies) {
+      await w.rejects([byLeaf(0, { execution: { ...execution, ...lie } })], [w.caller], 'ArchiveProofInvalid');
+    }
+    const { stranger } = w;
+    const theirs = { execution: { ...execution, caller: stranger.publicKey }, payer: stranger.publicKey };
+    await w.rejects([byLeaf(0, theirs)], [stranger], 'ArchiveProofInvalid');
+    for (const leafIndex of [1, 2, 2 ** 20, 2 ** 20 + 1, 2 ** 32 - 1]) {
+      await w.rejects([byLeaf(0, { leafIndex })], [w.caller], 'ArchiveProofInvalid');
+    }
+  });
+
+  it('rejects: the leaf of a refunded execution, which no archive has', async () => {
+    const [refunded, other] = [await w.open(), await settled(w)];
+    await w.must([w.refundInstruction(refunded)], [w.relay]);
+    await archives(other);
+    const [leaf] = await leavesOf(w, [refunded]);
+    await w.rejects([archive.archive([refunded])], [], 'NothingToArchive');
+    await w.rejects([dispute(w, refunded)], [w.caller], 'ExecutionNotCompleted');
+    await w.rejects([byLeaf(0, { execution: leaf!.execution })], [w.caller], 'ArchiveProofInvalid');
+  });
+
+  it('rejects: a proof of another tree, another archive and a tree that an attacker owns', async () => {
+    const run = await settled(w);
+    await archives(run);
+    await archive.setCount(program.constants.archiveSuccessorCount);
+    const next = await new TestArchive(w, 1).create();
+    const place = { archiveIndex: 1, tree: next.tree.publicKey };
+    await w.rejects([byLeaf(0, place)], [w.caller], 'ArchiveProofInvalid');
+    await w.rejects([byLeaf(0, { tree: next.tree.publicKey })], [w.caller], 'WrongAddress');
+    await w.rejects([byLeaf(0, { archiveIndex: 2 })], [w.caller], 'AccountNotInitialized');
+    // A copy of archive and tree: at other addresses, and owned by another program.
+    const forged = namedKeypair('forged').publicKey;
+    const { address, tree } = archive;
+    w.vm.setAccount(forged, (await w.vm.getAccount(address))!);
+    await w.rejects([swap(byLeaf(0), { archive: forged })], [w.caller], 'ConstraintSeeds');
+    w.vm.setAccount(forged, { ...(await w.vm.getAccount(address))!, owner: TEST_CALLER_ID });
+    await w.rejects([swap(byLeaf(0), { archive: forged })], [w.caller], 'AccountOwnedByWrongProgram');
+    w.vm.setAccount(forged, (await w.vm.getAccount(tree.publicKey))!);
+    await w.rejects([swap(byLeaf(0), { tree: forged })], [w.caller], 'WrongAddress');
+    await w.rejects([swap(byLeaf(0), { record: forged })], [w.caller], 'ConstraintSeeds');
+    await w.rejects([swap(byLeaf(0), { dispute: forged })], [w.caller], 'ConstraintSeeds');
+    const { listing } = await secondAgent(w);
+    const collateral = program.findCollateral(listing);
+    await w.rejects([swap(byLeaf(0), { collateral })], [w.caller], 'ArchiveProofInvalid');
+  });
+
+  it('accepts a proof that is 63 leaves old, and refuses an older one of a block that is not full', async () => {
+    const [run, other] = [await settled(w), await settled(w)];
+    await archives(run, other);
+    const [old, older] = [byLeaf(0), byLeaf(1)];
+    const grow = async (count: number) => {
+      for (let left = count; left > 0; left -= 12) {
+        const runs = await ripe(w, Math.min(left, 12));
+        leaves.push(...(await leavesOf(w, runs)));
+        await w.must([archive.archive(runs)], []);
+      }
+    };
+    await grow(63);
+    await w.moves([old], [w.caller], { caller: cost() });
+    // The last change of a sibling of this leaf is now older than those that the tree keeps.
+    await grow(3);
+    await w.rejects([older], [w.caller], 'ArchiveProofInvalid');
+    await w.moves([byLeaf(1)], [w.caller], { caller: cost() });
+  });
+
+  it('rejects: a bond above what the caller agreed to, a URI that is too long, and a missing signature', async () => {
+    await archives(await settled(w));
+    await w.rejects([byLeaf(0, { maxBond: BOND - 1n })], [w.caller], 'BondAboveMax');
+    await w.rejects([byLeaf(0, { evidenceUri: 'x'.repeat(201) })], [w.caller], 'UriTooLong');
+    const unsigned = byLeaf(0, { payer: w.stranger.publicKey });
+    for (const key of unsigned.keys) if (key.pubkey.equals(w.caller.publicKey)) key.isSigner = false;
+    await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
+  });
+
+  it('keeps the collateral while the leaf is disputed, and returns it afterwards', async () => {
+    const run = await settled(w);
+    await w.must([delist(w)], [w.creator]);
+    await archives(run);
+    await w.vm.setClock(START + WINDOW - 1n);
+    await w.must([byLeaf()], [w.caller]);
+    await w.vm.setClock(START + SPAN);
+    await w.rejects([giveBack(w)], [], 'DisputesOpen');
+    const rent = w.vm.rent(TOKEN_BYTES);
+    await w.moves([uphold(w, run, PRICE), giveBack(w)], [w.admin], {
+      caller: { usdc: PRICE, lamports: BOND },
+      creator: { usdc: 10n * USDC - PRICE, lamports: rent },
+      vault: { usdc: -10n * USDC, lamports: -rent },
+    });
+  });
+
+  it('fits one transaction for an address of another program that pays by its own, and pays it its award', async () => {
+    const pda = findCallerPda();
+    const payer = w.stranger.publicKey;
+    w.vm.setWallet(pda, w.usdcMint, 10n * USDC);
+    w.watch('pda', w.wallet(pda));
+    const input = w.openInput({ caller: pda, payer });
+    await w.must([relayed(program.openExecution(input))], [w.stranger]);
+    const run = w.execution(input.nonce, pda, NO_KEY, payer);
+    await w.must([w.settleInstruction(run)], [w.relay]);
+    await archives(run);
+    const instruction = relayed(byLeaf(0, { payer, evidenceUri: 'x'.repeat(200) }));
+    const { bytes } = await w.moves([instruction], [w.stranger], { stranger: cost() });
+    expect(bytes).to.be.at.most(1_232);
+    const answer = uphold(w, run, PRICE, { rentSponsor: payer });
+    await w.moves([answer], [w.admin], {
+      pda: { usdc: PRICE },
+      stranger: { lamports: BOND },
+      vault: { usdc: -PRICE },
+    });
+  });
+
+  it('has the canopy of SPL Account Compression', async () => {
+    await archives(await settled(w), await settled(w));
+    const tree = await archive.splTree();
+    expect(tree.getCanopyDepth()).to.equal(program.constants.archiveDepth - program.constants.archiveProofNodes);
+    expect(new PublicKey(tree.getAuthority()).equals(archive.address)).to.equal(true);
+  });
+});
