@@ -269,6 +269,8 @@ async function* archives(w: World): AsyncGenerator<Step> {
     ...{ archiveIndex: 0, tree: archive.tree.publicKey, leafIndex, proof: proofsOf(leaves)[leafIndex]!.proof },
   });
   yield { name: 'open_dispute_with_proof', instructions: [late], signers: [w.caller] };
+  // An open dispute would keep the collateral.
+  await w.must([answer(w, ripe[leafIndex]!, 0n)], [w.admin]);
 }
 
 /** The first day of every VM is the same, so addresses and compute units are the same in every run. */

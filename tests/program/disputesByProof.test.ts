@@ -35,7 +35,7 @@ import {
 const WINDOW = 2_592_000n;
 const SPAN = 3_600n + 600n + WINDOW;
 /** Compute units of a dispute by a leaf, with its proof. */
-const MOST_UNITS = 90_000;
+const MOST_UNITS = 50_000;
 
 describe('open_dispute_with_proof', () => {
   let w: World;
