@@ -344,7 +344,7 @@ describe('independent clients of x402', function () {
         await market.node.fundSol(host.publicKey, 1e9);
         const claim = { execution_id: ran.execution_id, evidence: 'It is not what I asked for.' };
         expect((await server.call('open_dispute', claim)).bond_lamports).to.be.above(0);
-        expect((await market.record(ran.execution_id))!.status).to.equal('disputed');
+        expect(await market.outcomeOf(ran.execution_id)).to.equal('open');
       } finally {
         await server.close();
       }

@@ -18,8 +18,10 @@ import { forkSource } from '../../../app/process/typescript.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
+  type DisputeOutcome,
   decodeAccount,
   type ExecutionRecord,
+  findDispute,
   findEscrow,
   findExecution,
   findTokenAccount,
@@ -362,6 +364,12 @@ export async function startMarketplace(
     async record(executionId: string): Promise<ExecutionRecord | null> {
       const account = await connection.getAccountInfo(findExecution(parseUuid(executionId)!), 'confirmed');
       return account ? decodeAccount('ExecutionRecord', account.data) : null;
+    },
+    /** The outcome of its dispute on-chain; null if there is none. */
+    async outcomeOf(executionId: string): Promise<DisputeOutcome | null> {
+      const address = findDispute(findExecution(parseUuid(executionId)!));
+      const account = await connection.getAccountInfo(address, 'confirmed');
+      return account && decodeAccount('Dispute', account.data).outcome;
     },
     /** Number of these executions whose record has the status. Reads a hundred records per request. */
     async countRecords(executionIds: string[], status: ExecutionRecord['status']): Promise<number> {
