@@ -25,7 +25,8 @@ export async function closeGaps(deps: IngestDeps, head: bigint, log: Logger): Pr
 /** Returns why the transaction still cannot be applied; null if it is. */
 async function closeGap(deps: IngestDeps, gap: GapRow, head: bigint): Promise<string | null> {
   const item = await readLate(deps, gap, head);
-  if (!item || item.content.kind === 'unreadable') return gap.reason;
+  if (!item) return gap.reason;
+  // If it is still unreadable, this keeps the gap and writes the archives that it may have added to.
   await applyLate(deps.db, item);
-  return null;
+  return item.content.kind === 'unreadable' ? item.content.reason : null;
 }

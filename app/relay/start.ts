@@ -511,7 +511,7 @@ function watchChain(
       if (!(await leadership.leads('restart'))) return false;
       // Another relay's node may answer.
       return compareEnds({ chain, journal, views }, log).catch(async (error) => {
-        await leadership.leave();
+        await leadership.leave('restart');
         throw error;
       });
     },

@@ -6,6 +6,4 @@ CREATE TABLE sweeper_transactions (
   signed BLOB NOT NULL,
   last_valid_height INTEGER NOT NULL
 ) STRICT;
-INSERT INTO sweeper_transactions (signature, signed, last_valid_height)
-SELECT signature, signed, last_valid_height FROM sweeper WHERE signature IS NOT NULL;
 DROP TABLE sweeper;

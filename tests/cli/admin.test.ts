@@ -291,9 +291,16 @@ describe('the command line without the service: the admin', function () {
       `(NotAdmin). The admin is ${admin.publicKey}, the guardian ${guard}; this wallet is ${guard}.`,
     );
     await terminal.done(admin, 'admin', 'cancel-change', removal);
-    const rival = await propose('--next-admin', relay!);
-    expect(await terminal.refused(admin, 'admin', 'cancel-change', rival)).to.include('(NotGuardian). The admin is');
-    await terminal.done(guardian, 'admin', 'cancel-change', rival);
+    const rivals = [await propose('--next-admin', relay!), await propose('--next-admin', relay!)];
+    expect(await terminal.refused(admin, 'admin', 'cancel-change', rivals[0]!)).to.include(
+      '(NotGuardian). The admin is',
+    );
+    const many = Array.from({ length: 9 }, (_, number) => String(number));
+    expect(await terminal.refused(guardian, 'admin', 'cancel-change', ...many)).to.include(
+      'Name at most 8 changes at once, not 9.',
+    );
+    const cancelled = await terminal.done(guardian, 'admin', 'cancel-change', ...rivals);
+    expect(cancelled.change_ids).to.deep.equal(rivals);
     await market.node.timeTravel((await market.node.now()) + 86_400);
     const lowered = [{ setting: 'fee', unit: 'basis_points', before: 0, after: 7 }];
     expect((await waiting())[0]).to.deep.include({ change_id: fee, applicable_in_seconds: 0, settings: lowered });

@@ -183,7 +183,9 @@ describe('the command line: after a call', function () {
     const endedAt = Number((await market.record(id))!.settledAt);
     await market.node.timeTravel(endedAt + constants.endedRecordSeconds + 1);
     await terminal.done(stranger, 'execution', 'close', id);
-    expect(await terminal.refused(stranger, ...close)).to.equal(`No execution ${id} exists on this chain.\n`);
+    expect(await terminal.refused(stranger, ...close)).to.equal(
+      `No record of the execution ${id} exists on this chain.\n`,
+    );
     const wrong = await terminal.refused(stranger, ...close, '--rent-sponsor', stranger.publicKey.toBase58());
     expect(wrong).to.include('(WrongRentSponsor)');
     const [rent, lamports] = [await lamportsOf(escrow), await lamportsOf(caller.publicKey)];

@@ -127,7 +127,7 @@ describe('the command line without the service: executions', function () {
     }
     const unknown = '00000000-0000-8000-8000-000000000000';
     expect(await terminal.refused(caller, 'execution', 'refund', unknown)).to.equal(
-      `No execution ${unknown} exists on this chain.\n`,
+      `No record of the execution ${unknown} exists on this chain.\n`,
     );
   });
 
@@ -183,7 +183,9 @@ describe('the command line without the service: executions', function () {
     expect(closed).to.include({ execution_id: executionId, rent_sponsor: caller.publicKey.toBase58() });
     expect(await lamportsOf(caller)).to.equal(before + rent);
     expect(await rentOf(record)).to.equal(0n);
-    expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.include('No execution');
+    expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.include(
+      'No record of the execution',
+    );
   });
 
   it('shows a deposit by its address or its quote, and refunds it on anyone’s request once it has expired', async () => {
@@ -287,7 +289,7 @@ describe('the command line without the service: executions', function () {
     expect(await terminal.refused(poor, 'execution', 'open', market.agentId, '--task', 'x')).to.include(
       `The wallet ${poor.publicKey} has no USDC account`,
     );
-    expect(await terminal.refused(poor, 'admin', 'accept')).to.equal(
+    expect(await terminal.refused(poor, 'admin', 'pause-opens')).to.equal(
       `The wallet ${poor.publicKey} has too little SOL for fees and refundable deposits.\n`,
     );
   });

@@ -33,7 +33,7 @@ const LONGEST_SPAN_SECONDS = 3_600 + 600 + 259_200;
 const SIGNATURE_LAMPORTS = 5_000n;
 const BOND_LAMPORTS = 10_000_000n;
 /** Bytes of a `Dispute` and of a token account. */
-const DISPUTE_BYTES = 259;
+const DISPUTE_BYTES = 275;
 const VAULT_BYTES = 165;
 
 /** Adds the chapter. `dataDir` is the network's. `travel` moves the chain's clock to at least this unix time. */

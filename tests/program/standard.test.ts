@@ -18,7 +18,7 @@ import { Vm } from '../harness/vm/vm.ts';
 const SOL = 1_000_000_000n;
 /** An `ExecutionRecord` without its discriminator. */
 const RECORD = Buffer.from(Array.from({ length: 286 }, (_, index) => (index === 1 ? 2 : index % 251)));
-const ID = RECORD.subarray(4, 20);
+const ID = RECORD.subarray(2, 18);
 
 const ours = (error: string) => `${TEST_STANDARD_ID}:${idl.errors!.find(({ name }) => name === error)!.code}`;
 const at = (...seeds: Uint8Array[]) => PublicKey.findProgramAddressSync(seeds, TEST_STANDARD_ID);

@@ -226,13 +226,13 @@ function addChanges(group: Command): void {
 
   withWallet(group.command('cancel-change'))
     .description(
-      'cancel a pending change: of settings as admin or guardian, of the admin as guardian, of the guardian as admin. Any wallet can close one that is expired or cancelled',
+      'cancel pending changes, at most 8 at once: of settings as admin or guardian, of the admin as guardian, of the guardian as admin. Any wallet can close those that are expired or cancelled',
     )
-    .argument('<change_id>', 'as `changes` shows it', toChangeId)
-    .action(async (changeId: bigint, options: CommonOptions) => {
+    .argument('<change_id...>', 'as `changes` shows them', collectChangeIds)
+    .action(async (changeIds: bigint[], options: CommonOptions) => {
       const { cancelPending } = await import('../../sdk/wallet/changes.ts');
-      const signature = await cancelPending(await openOnChain(options), await readWallet(options), changeId);
-      printResult({ change_id: changeId.toString(), cancelled: true, signature }, options.json);
+      const signature = await cancelPending(await openOnChain(options), await readWallet(options), ...changeIds);
+      printResult({ change_ids: changeIds.map(String), cancelled: true, signature }, options.json);
     });
 
   withWallet(group.command('cancel-all-changes'))
@@ -342,6 +342,10 @@ function toTiers(text: string): CollateralTier[] {
 }
 
 /** Commander passes each value separately, with the values before it. */
+function collectChangeIds(text: string, before: bigint[] = []): bigint[] {
+  return [...before, toChangeId(text)];
+}
+
 function collectAddresses(text: string, before: Address[] = []): Address[] {
   return [...before, toAddress(text)];
 }

@@ -16,7 +16,10 @@ export function archiveCommands(): Command {
     .description(
       'archive and close every record that can be closed now; each refundable deposit is returned to the wallet that paid it; anyone can do this',
     )
-    .option('--make-tree', 'pay for a new tree if all trees are full: about half a SOL, for a million records')
+    .option(
+      '--make-tree',
+      'pay for a new tree if all trees are full: 0.56 SOL at 5,080 lamports a byte, for a million records',
+    )
     .action(async (options: CommonOptions & { makeTree?: boolean }) => {
       const { runArchive } = await import('../../sdk/wallet/archiving.ts');
       const wallet = await readWallet(options);

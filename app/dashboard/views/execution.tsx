@@ -28,7 +28,10 @@ import { Timeline } from './executions/timeline.tsx';
 const route = getRouteApi('/executions/$executionId');
 /** Poll interval while the index and the node do not agree, ms. */
 const LATE_MS = 2_000;
-/** Poll interval of a refund that waits for an account, ms. It may take days, and no event reports its end. */
+/**
+ * Poll interval of a refund that waits for an account, and of an archived record that waits for its proof, ms. No event
+ * reports their end.
+ */
 const WAITING_MS = 10_000;
 
 const executionQuery = (executionId: string) =>
@@ -52,6 +55,10 @@ function isBehind({ status }: Execution, record: ShownRecord | null | undefined)
   if (record?.dispute === 'open') return status !== 'disputed';
   return record?.status === 'refunded' ? status !== 'failed' : false;
 }
+
+/** True if the record is closed, and the index has no proof of its leaf yet. */
+const lacksProof = ({ status, archive }: Execution, record: ShownRecord | null | undefined): boolean =>
+  status === 'completed' && archive === null && record === null;
 
 /** True if the record was read before the execution ended. */
 function isOlder({ status, refund }: Execution, record: ShownRecord | null | undefined): boolean {
@@ -87,10 +94,15 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
     ...executionQuery(executionId),
     refetchInterval: ({ state: { data } }) => {
       const record = queries.getQueryData(recordQuery(executionId, Boolean(data?.archive)).queryKey);
+      if (data && lacksProof(data, record)) return WAITING_MS;
       return readAgain(data, data && isBehind(data, record));
     },
   });
-  const { data: read } = useQuery({
+  const {
+    data: read,
+    error: unread,
+    refetch: readRecord,
+  } = useQuery({
     ...recordQuery(executionId, Boolean(execution?.archive)),
     enabled: execution !== undefined,
     refetchInterval: ({ state: { data } }) => readAgain(execution, execution && isOlder(execution, data)),
@@ -154,7 +166,13 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             <h2 className="mb-4 text-sm text-faint">Timeline</h2>
             <Timeline execution={execution} dispute={dispute} record={record} />
           </Card>
-          {execution.status === 'completed' && dispute === null && <Disputable execution={execution} record={record} />}
+          {execution.status === 'completed' &&
+            dispute === null &&
+            (unread && !record ? (
+              <Trouble error={unread} what="The record" onRetry={readRecord} />
+            ) : (
+              <Disputable execution={execution} record={record} />
+            ))}
           <Deletion execution={execution} dispute={dispute} record={record} />
         </div>
       </div>
@@ -262,13 +280,21 @@ interface DisputableProps {
   record: ShownRecord | null | undefined;
 }
 
-/** The button for a dispute while the dispute window is open; after that, a note that it has closed. */
+/** The button for a dispute while the dispute window is open; a note that it has closed, or that the proof is missing. */
 function Disputable({ execution, record }: DisputableProps) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;
   const now = useChainClock(Boolean(until));
   const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
   if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-2" />;
+  if (lacksProof(execution, record)) {
+    return (
+      <p className="px-1 text-sm text-faint max-lg:order-2">
+        Its record is archived, and the marketplace does not have the proof yet. You need the proof to dispute it. This
+        page asks again.
+      </p>
+    );
+  }
   if (!until || left === null || left <= 0) {
     return <p className="px-1 text-sm text-faint max-lg:order-2">The dispute window is over.</p>;
   }

@@ -2,7 +2,7 @@
 import { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { JournalRow } from '../ledger/tables.ts';
-import { landedOf } from '../ledger/transactions.ts';
+import { landedOf, transactionsOf } from '../ledger/transactions.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { ExecuteOutcome } from './contract.ts';
 import { lostResult, standingOf } from './standing.ts';
@@ -31,7 +31,7 @@ export async function outcomeOf(
   if (row.state === 'settled') {
     const result = live.result ?? (await journal.result(executionId));
     const text = result && row.content_deleted_ms === null ? await readText(result) : null;
-    const settle = landedOf(row, 'settle');
+    const settle = landedOf(row, 'settle') ?? transactionsOf(row, 'settle').at(-1);
     if (!result || !text || !settle) throw lostResult(executionId);
     return {
       kind: 'completed',

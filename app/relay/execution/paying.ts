@@ -58,7 +58,7 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
     }
     const past = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past || isPrepared(past)) return 'wait';
-    if (fate !== 'failed') await journal.decided(row, signed, 'expired');
+    if (fate === 'expired') await journal.decided(row, signed, 'expired');
     return endUnpaid(row, live, past, unpaid('The deposit for this payment could not be created'));
   }
 
@@ -112,7 +112,7 @@ function createPayment(
     const past = fate.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past) return 'wait';
     if (isPaid(row, past)) return notePaid(row, past);
-    if (fate.kind !== 'failed') await journal.decided(row, signed, 'expired');
+    if (fate.kind === 'expired') await journal.decided(row, signed, 'expired');
     const what = fate.kind === 'failed' ? `failed: ${fate.message}` : 'expired before it landed';
     return giveBack(row, past, unpaid(`The payment ${what}`));
   }
@@ -146,7 +146,7 @@ function createPayment(
     const past = await readPast(row, row.payment_last_valid_height!);
     if (!past || isPaid(row, past) || isOpenedFrom(row, past)) return 'wait';
     if (past.deposit) return giveBack(row, past, SENT_BACK);
-    await journal.returned(row, past.now, SENT_BACK);
+    await journal.returned(row, past.now, { why: SENT_BACK });
     return 'ended';
   }
 

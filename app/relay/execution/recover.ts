@@ -49,7 +49,7 @@ export function startRecovery(
   const asLeader = (name: string, run: () => Promise<unknown>) => async () => {
     if (!(await leads(name))) return;
     await run().catch(async (error) => {
-      await leave();
+      await leave(name);
       throw error;
     });
   };

@@ -1,5 +1,5 @@
 /** Sends a deposit back to its payer, and closes it, paid or not. */
-import { isWaiting, type JournalRow } from '../ledger/tables.ts';
+import { isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
 import { lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
@@ -69,13 +69,14 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     const isPast = fate.kind !== 'failed';
     const fresh = isPast && fate.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
     if (!fresh) return 'wait';
+    if (fate.kind === 'expired') await journal.decided(row, signed, 'expired');
     if (!fresh.deposit) return 'next';
     if (fate.kind === 'confirmed') return endEmptied(row, live);
     if (fate.kind === 'failed') {
       const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
       await journal.burnt(row, signed.fee, byAccount);
       if (byAccount) return waitForAccount(row, fresh);
-    } else await journal.decided(row, signed, 'expired');
+    }
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
     log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
     if (await ending.mayBurn(row)) await giveBack(row, fresh, why, row.rebuilds);
@@ -111,14 +112,14 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (row.opened_slot === null) {
       return endUnpaid(row, live, at, { code: row.error_code as Why['code'], message: row.error_message ?? '' });
     }
-    await journal.returned(row, at.now);
+    await journal.returned(row, at.now, { landed: await landedReturn(chain, row) });
     return 'ended';
   }
 
   /** Nothing was paid. The operator has lost the fees, except for those of expired transactions. */
   async function endUnpaid(row: JournalRow, live: Live, { slot }: DepositAt, why: Why): Promise<Step> {
-    const undecided = undecidedOf(row, 'return');
-    if (undecided) await journal.decided(row, undecided, 'landed');
+    const landed = await landedReturn(chain, row);
+    if (landed) await journal.decided(row, landed, 'landed');
     const taken = row.transactions.filter(({ outcome }) => outcome !== 'expired');
     const fees = taken.reduce((sum, { fee }) => sum + fee, 0n);
     // Fees that were lost earlier count already.
@@ -129,4 +130,10 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   }
 
   return { giveBack, sendBack, endUnpaid };
+}
+
+/** Our return, if it landed: once a deposit has expired, anyone may have sent its money back. */
+async function landedReturn(chain: EngineDeps['chain'], row: JournalRow): Promise<TransactionRow | undefined> {
+  const undecided = undecidedOf(row, 'return');
+  return undecided && (await chain.hasSucceeded(undecided.signature)) ? undecided : undefined;
 }

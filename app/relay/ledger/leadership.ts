@@ -13,8 +13,8 @@ const TERM_MS = 15 * 60_000;
 export interface Leadership {
   /** True if we lead this task now; the lead then lasts for one term. */
   leads(name: string): Promise<boolean>;
-  /** Gives up all our leads. */
-  leave(): Promise<void>;
+  /** Gives up our lead of this task; without a name, all our leads. */
+  leave(name?: string): Promise<void>;
 }
 
 /** Creates it for the relay process `owner`. */
@@ -31,15 +31,12 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
         RETURNING owner`.execute(db);
       return rows.length === 1;
     },
-    async leave() {
+    async leave(name) {
+      const ours = db.deleteFrom('leaderships').where('owner', '=', owner);
       // If the database is unreachable, the leads end with their term. That must not fail a relay that stops.
-      await db
-        .deleteFrom('leaderships')
-        .where('owner', '=', owner)
-        .execute()
-        .catch((error) => {
-          if (!isTemporary(error)) throw error;
-        });
+      await (name === undefined ? ours : ours.where('name', '=', name)).execute().catch((error) => {
+        if (!isTemporary(error)) throw error;
+      });
     },
   };
 }

@@ -36,6 +36,12 @@ export interface Refunded {
   refund_state?: 'handed_over' | 'done';
 }
 
+/** How a deposit came back. */
+export interface Returned {
+  landed?: TransactionRow | undefined;
+  why?: { code: string; message: string };
+}
+
 type Losses = Pick<JournalRow, 'lost_fees' | 'account_fees'>;
 type Losing = Losses & Pick<JournalRow, 'refund_state'>;
 
@@ -86,11 +92,14 @@ function createProgressNotes({ note }: Mover, { db }: Writing) {
 /** The notes that end a row. */
 function createEndNotes({ note }: Mover) {
   return {
-    /** The deposit is closed, and its payer has the money back. `why` is given if somebody else did that. */
-    returned(row: Moving, returnedAt: bigint, why?: { code: string; message: string }): Promise<void> {
+    /**
+     * The deposit is closed, and its payer has the money back. `landed` is our return; without one, somebody else sent
+     * it, or it is unknown who did. `why` is given if the row has none yet.
+     */
+    returned(row: Moving, returnedAt: bigint, { landed, why }: Returned = {}): Promise<void> {
       const error = why && { error_code: why.code, error_message: why.message };
       const changes = { settled_at: returnedAt, refund_state: 'done' as const, is_waiting: 0n, ...error };
-      return note(row, 'returned', changes, { landed: undecidedOf(row, 'return') });
+      return note(row, 'returned', changes, { landed });
     },
     /** Amounts are base units. */
     settled(

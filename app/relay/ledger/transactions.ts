@@ -95,10 +95,14 @@ export function createOutcomes({ writes, db, compile }: Writing) {
   };
 }
 
-/** The signature of an execution's transaction of one of these kinds: that of the landed one, else of the last. */
+/**
+ * The signature of an execution's transaction of one of these kinds: that of the landed one, else of the last that may
+ * land.
+ */
 export const signatureOf = (...kinds: TransactionKind[]): RawBuilder<string | null> => sql<string | null>`(
   SELECT signature FROM transactions AS t
   WHERE t.execution_id = executions.execution_id AND t.kind IN (${sql.join(kinds.map((kind) => sql.lit(kind)))})
+    AND (t.outcome IS NULL OR t.outcome = 'landed')
   ORDER BY CASE t.outcome WHEN 'landed' THEN 0 ELSE 1 END, t.kind, t.attempt DESC LIMIT 1)`;
 
 /** True if this ledger signed the transaction for the execution. */

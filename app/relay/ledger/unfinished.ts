@@ -26,19 +26,24 @@ export function createUnfinished({ writes, db, owner }: Writing) {
    * Moves a row of any relay, unless it has moved since it was read. It belongs to no relay after that. The outcomes of
    * its transactions are unknown again, because the end in the row followed from them.
    */
-  async function moveAnyones({ execution_id: id, state }: Moved, changes: Partial<ExecutionColumns>): Promise<void> {
-    const moved = db
-      .selectFrom('executions')
-      .select('execution_id')
-      .where('execution_id', '=', id)
-      .where('state', '=', state);
-    const outcomes = db.updateTable('transactions').set({ outcome: null }).where('execution_id', 'in', moved);
+  async function moveAnyones(
+    { execution_id: id, state }: Moved,
+    changes: Partial<ExecutionColumns> & Pick<ExecutionColumns, 'state'>,
+  ): Promise<void> {
     const move = db
       .updateTable('executions')
       .set({ ...changes, lease_owner: null, rest_until_ms: 0n })
       .where('execution_id', '=', id)
       .where('state', '=', state);
-    await writes.note(outcomes.compile(), move.compile());
+    // Both lock the row first, as every move does.
+    const moved = db
+      .selectFrom('executions')
+      .select('execution_id')
+      .where('execution_id', '=', id)
+      .where('state', '=', changes.state)
+      .where('lease_owner', 'is', null);
+    const outcomes = db.updateTable('transactions').set({ outcome: null }).where('execution_id', 'in', moved);
+    await writes.note(move.compile(), outcomes.compile());
   }
 
   return {

@@ -134,8 +134,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
         // If fees were burnt, somebody else sent the refund and the gas returned to the wallet.
         if (burnt === 0n) count('collected', collectedOf(row));
       },
-      async returned(row, returnedAt, why) {
-        await journal.returned(row, returnedAt, why);
+      async returned(row, returnedAt, how) {
+        await journal.returned(row, returnedAt, how);
         ended.inc({ outcome: 'unserved' });
         count('fees', paidFees(row));
       },

@@ -21,7 +21,7 @@ export interface ArchivesDeps {
   views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;
-  /** True if this relay pays for trees, about half a SOL each. */
+  /** True if this relay pays for trees, 0.56 SOL each at 5,080 lamports a byte. */
   makesTrees: boolean;
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;

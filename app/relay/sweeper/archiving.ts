@@ -6,7 +6,7 @@ import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/p
 import { readMany } from '../chain/readMany.ts';
 import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
 import { type Candidate, ripeRecords } from './candidates.ts';
-import { reasonOf } from './sending.ts';
+import { reasonOf, type Sent } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
 /** Archives the ripe records, if there is an archive with room. */
@@ -22,6 +22,8 @@ export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promis
     return true;
   });
 }
+
+const isFull = (sent: Sent): boolean => reasonOf(sent) === 'ArchiveFull';
 
 /** If they cannot be archived together, each half is tried alone, down to one record. */
 async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candidate[]): Promise<void> {
@@ -51,6 +53,9 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
       ripe.map(({ record, lamports }) => ({ address: record, lamports })),
     );
     log.info({ archive_index: index, records: gone }, 'archived records');
+  } else if (isFull(sent)) {
+    // Another deployment has filled it. The next round finds its successor.
+    archive.room = 0;
   } else if (ripe.length > 1) {
     for (const half of chunks(ripe, Math.ceil(ripe.length / 2))) {
       await archiveBatch(

@@ -109,8 +109,8 @@ export async function lostDeposits(views: Views, now: bigint, after: After): Pro
 
 /**
  * Counts the ended records that still hold rent, those that could be leaves now, and the leaves. `ripe_since` is the
- * time from which the oldest ripe record could be one, unix seconds, of those whose rent this deployment has lent: a
- * sponsor that cannot receive lamports keeps its record ripe for ever.
+ * time from which the oldest ripe record could be one, unix seconds, of those whose rent this deployment or a gas balance
+ * has lent: a wallet's own open may name a sponsor that cannot receive lamports, which keeps its record ripe for ever.
  */
 export async function countRecords(views: Views, now: bigint) {
   const { rows } = await sql<{ kept: bigint; ripe: bigint; ripe_since: bigint | null; archived: bigint }>`
@@ -118,7 +118,7 @@ export async function countRecords(views: Views, now: bigint) {
       (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,
       (SELECT coalesce(sum(leaf_count), 0) FROM chain.archives) AS archived
     FROM (SELECT count(*) AS count,
-        min(CASE WHEN rent_sponsor IN (SELECT address FROM rent_returns) THEN ${RIPE_AT} END) AS since
+        min(CASE WHEN key_id IS NOT NULL OR rent_sponsor IN (SELECT address FROM rent_returns) THEN ${RIPE_AT} END) AS since
       FROM chain.executions WHERE ${isRipe(now)}) AS ripe`.execute(views);
   return rows[0]!;
 }

@@ -131,7 +131,7 @@ export function startSweeper(
   /** If, for example, our node is down, another relay with its own node takes over before our next round. */
   async function leave(): Promise<void> {
     leads = false;
-    await leadership.leave().catch((error) => log.warn({ error }, 'cannot release the lease of the sweeper'));
+    await leadership.leave(SWEEP).catch((error) => log.warn({ error }, 'cannot release the lease of the sweeper'));
   }
 
   async function run(): Promise<void> {

@@ -399,7 +399,7 @@ export interface components {
             record: string;
             /** @description The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64. */
             fields: string;
-            /** @description Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address and `fields`; lower-case hex. */
+            /** @description Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address, the first 102 bytes of `fields` and the Keccak-256 of the others; lower-case hex. */
             leaf: string;
             /** @description The 20 sibling nodes on the path from the leaf to the root, from the bottom up; lower-case hex. */
             proof: string[];
@@ -1046,7 +1046,7 @@ export interface components {
                         /** @description The number of the change, which its address contains. */
                         change_id: string;
                         /**
-                         * @description What it changes: settings, the admin or the guardian. A change of admin is applied by the next admin alone. Who can cancel a change depends on this.
+                         * @description What it changes: settings, the admin or the guardian. A change of admin is applied by the next admin alone. It decides who can cancel the change.
                          * @enum {string}
                          */
                         subject: "settings" | "admin" | "guardian";

@@ -102,14 +102,28 @@ export async function becomeAdmin({ connection, config }: MarketplaceChain, wall
   });
 }
 
+/** Cancels that fit into one transaction. */
+const CANCELS = 8;
+
 /**
- * Cancels a change. Signs: the admin or the guardian for settings, the guardian for a next admin (the admin if there is
- * no guardian), the admin for a guardian, and anyone for a change that has expired or was cancelled with others.
+ * Cancels changes, all or none; at most 8. Signs: the admin or the guardian for settings, the guardian for a next admin
+ * (the admin if there is no guardian), the admin for a guardian, and anyone for a change that has expired or was
+ * cancelled with others.
  */
-export async function cancelPending(chain: MarketplaceChain, authority: Signer, changeId: bigint): Promise<string> {
-  const { rentSponsor } = await readChange(chain, changeId);
-  const instruction = cancelChange({ authority: authority.publicKey, changeId, rentSponsor });
-  return sendTransaction(chain.connection, [instruction], authority, notAllowed(chain, authority));
+export async function cancelPending(
+  chain: MarketplaceChain,
+  authority: Signer,
+  ...changeIds: readonly bigint[]
+): Promise<string> {
+  const distinct = [...new Set(changeIds)];
+  if (distinct.length > CANCELS) throw new Refusal(`Name at most ${CANCELS} changes at once, not ${distinct.length}.`);
+  const instructions = await Promise.all(
+    distinct.map(async (changeId) => {
+      const { rentSponsor } = await readChange(chain, changeId);
+      return cancelChange({ authority: authority.publicKey, changeId, rentSponsor });
+    }),
+  );
+  return sendTransaction(chain.connection, instructions, authority, notAllowed(chain, authority));
 }
 
 /** Cancels all pending changes of settings at once. Signs: the admin or the guardian. */

@@ -77,7 +77,7 @@ async function sendDispute(
   const payer = wallet.publicKey;
   const wrongCaller = `The caller is ${execution.caller}; this wallet is ${payer}.`;
   const claim = { payer, evidenceHash, evidenceUri, maxBond };
-  // The program takes the caller of a leaf from its signature, so it cannot tell a wrong one.
+  // The program takes the caller of a leaf from its signature, so a wrong caller is a proof that does not hold.
   if (found.source === 'leaf' && !execution.caller.equals(payer)) {
     throw new Refusal(`Only the execution's caller may do this (NotCaller). ${wrongCaller}`, { code: 'NotCaller' });
   }

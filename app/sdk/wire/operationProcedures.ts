@@ -80,7 +80,7 @@ export const PendingChanges = z.strictObject({
       subject: z
         .enum(['settings', 'admin', 'guardian'])
         .describe(
-          'What it changes: settings, the admin or the guardian. A change of admin is applied by the next admin alone. Who can cancel a change depends on this.',
+          'What it changes: settings, the admin or the guardian. A change of admin is applied by the next admin alone. It decides who can cancel the change.',
         ),
       status: z
         .enum(['waiting', 'applicable', 'expired', 'cancelled'])

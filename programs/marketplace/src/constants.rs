@@ -136,8 +136,8 @@ pub const ADMIN_DELAY_SECONDS_MAX: u32 = 2_592_000;
 /// Seconds after it is due in which a pending change can be applied: 7 days.
 #[constant]
 pub const CHANGE_SECONDS: i64 = 604_800;
-/// Seconds that a guardian's replacement waits longer than other changes: 7 days. In this time a stolen admin key can
-/// be replaced, and the replacement cancels the thief's.
+/// Seconds that a guardian's replacement waits longer than other changes: 7 days. If the replacement of a stolen admin
+/// key is proposed in this time, it is due first, and cancels the thief's.
 #[constant]
 pub const GUARDIAN_CHANGE_SECONDS: i64 = 604_800;
 /// How many collateral tiers a config can hold.

@@ -448,8 +448,8 @@ pub mod marketplace {
     /// tree has the record's leaf.
     ///
     /// Authority: the execution's caller. Emits `DisputeOpened`.
-    /// Errors: ArchiveProofInvalid, WrongAddress, DisputeWindowClosed, DisputeExists, BondAboveMax, UriTooLong,
-    /// AccountExists.
+    /// Errors: ArchiveProofInvalid, WrongAddress, InvalidTree, DisputeWindowClosed, DisputeExists, BondAboveMax,
+    /// UriTooLong, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_dispute_with_proof(
         ctx: Context<OpenDisputeWithProof>,

@@ -12,7 +12,7 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   chain_restarted: {
     title: 'The cluster was restarted',
-    todo: 'The indexer rebuilds its tables, then the ledger is compared with the chain. New executions are accepted after that. Look for parked executions then.',
+    todo: 'The indexer rebuilds its tables, then the ledger is compared with the chain. New executions are accepted after that. Check then whether executions are parked.',
   },
   index_behind: {
     title: 'The index is behind the chain',
@@ -51,5 +51,5 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
 /** Executions continue meanwhile, so it is no problem of the service. */
 export const ARCHIVE_LATE = {
   title: 'Ended records are not archived in time',
-  todo: 'The refundable deposits in them do not come back meanwhile. Look for “the sweep failed” in the log of the relay, and check its node and the SOL of its authority.',
+  todo: 'The refundable deposits in them do not come back meanwhile. Search the log of the relay for “the sweep failed”, and check its node and the SOL of its authority.',
 };

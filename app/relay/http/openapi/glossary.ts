@@ -100,7 +100,7 @@ export const GLOSSARY: Record<string, string> = {
   kid: 'The `keyid` of signatures by this key.',
   kty: 'The key type.',
   lag_ms: 'Time since the indexer last read the chain, milliseconds; null before the first time.',
-  leaf: 'Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address and `fields`; lower-case hex.',
+  leaf: 'Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address, the first 102 bytes of `fields` and the Keccak-256 of the others; lower-case hex.',
   leaf_index: 'The leaf’s place in the tree, from 0.',
   limit: 'Results per page. Default: 20.',
   'error_insufficient_balance.limit':

@@ -25,7 +25,7 @@ pub struct SetPause<'info> {
     pub config: Box<Account<'info, Config>>,
 }
 
-/// Set the pause of the signer's role. A repeat changes nothing.
+/// Set the pause of the signer's role. The guardian's pause, also a repeated one, cancels all pending changes of settings.
 pub fn set_pause_handler(ctx: Context<SetPause>, args: SetPauseArgs) -> Result<()> {
     let config = &mut ctx.accounts.config;
     let now = Clock::get()?.unix_timestamp;

@@ -7,7 +7,7 @@
 //! - The admin: waits like settings, and only the guardian cancels it. A thief of the admin's key cannot stop the
 //!   owner's replacement.
 //! - The guardian: waits 7 days longer, and only the admin cancels it. A thief of the guardian's key cannot stop its
-//!   replacement, and a thief of the admin's key is replaced before it is due.
+//!   replacement. The owner of a stolen admin key can cancel the thief's, because owner and thief have the same key.
 
 use anchor_lang::prelude::*;
 
