@@ -232,7 +232,8 @@ describe('npm start on another node', function () {
       await until('it is still ready', isReady);
       let opened = 0;
       let refusal: MarketplaceError | undefined;
-      while (!refusal) {
+      // A refusal may follow from a balance before the last call's escrow was closed. Its rent raises the balance again.
+      while (!refusal || (await balance()) >= 0.5 * LAMPORTS_PER_SOL) {
         await call().then(
           () => (opened += 1),
           (error: MarketplaceError) => (refusal = error),
@@ -240,7 +241,6 @@ describe('npm start on another node', function () {
       }
       expect(refusal.message).to.include('The service has too little SOL for network fees. The operator must fund it.');
       expect(opened).to.be.greaterThan(0);
-      expect(await balance()).to.be.lessThan(0.5 * LAMPORTS_PER_SOL);
       // The next check sees the cost of the calls in progress.
       await until('/ready says how much is missing, and to whom to send it', async () => {
         const { problems, advice } = await readiness();
