@@ -142,6 +142,19 @@ export async function readPresentRows(
   return (await readRowsOf(source, programId, addresses, { signature: '', slot: Number(slot) }, [])).rows;
 }
 
+export const noRows = (): AccountRows => ({
+  configs: [],
+  creators: [],
+  listings: [],
+  grants: [],
+  executions: [],
+  deposits: [],
+  disputes: [],
+  archives: [],
+  refunds: [],
+  gone: [],
+});
+
 /**
  * The rows of the program's own accounts among `addresses`, and the addresses found. `invocations` come from the
  * transaction.
@@ -153,18 +166,7 @@ async function readRowsOf(
   at: { signature: string; slot: number },
   invocations: Invocation[],
 ): Promise<{ rows: AccountRows; found: Set<string> }> {
-  const rows: AccountRows = {
-    configs: [],
-    creators: [],
-    listings: [],
-    grants: [],
-    executions: [],
-    deposits: [],
-    disputes: [],
-    archives: [],
-    refunds: readRefunds(invocations),
-    gone: [],
-  };
+  const rows: AccountRows = { ...noRows(), refunds: readRefunds(invocations) };
   const found = new Set<string>();
   const listings = new Set<string>();
   const addRow = ({ address, data, slot }: ReadAccount) => {

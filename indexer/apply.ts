@@ -159,7 +159,10 @@ async function writeLate(db: Db, item: LateTransaction): Promise<void> {
   await save(db, unit);
 }
 
-/** Readers of events have passed the transaction's slot. They find its events after the slot that the tables have reached. */
+/**
+ * Readers of events have passed the transaction's slot. They find its events after the slot that the tables have
+ * reached.
+ */
 async function markLate(db: Db, { signature, slot }: LateTransaction): Promise<void> {
   await db
     .updateTable('events')

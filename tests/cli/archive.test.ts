@@ -7,13 +7,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import pino from 'pino';
-import { readConfig } from '../../app/relay/config.ts';
-import { type RunningRelay, startRelay } from '../../app/relay/start.ts';
+import type { RunningRelay } from '../../app/relay/start.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { openSession } from '../../app/sdk/wallet/service.ts';
@@ -98,17 +95,7 @@ describe('the command line: the archive', function () {
   });
 
   it("verify checks on-chain the relay's proof of a record that a stranger archived", async () => {
-    relay = await startRelay({
-      config: readConfig({
-        SOLANA_RPC_URL: stage.node.rpcUrl,
-        SOLANA_WS_URL: stage.node.wsUrl,
-        RELAY_KEYPAIR: join(stage.folder, 'authority.json'),
-        DATA_DIR: stage.folder,
-        PORT: '0',
-        ARCHIVE: 'existing',
-      }),
-      log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    });
+    relay = await stage.relayHere({ ARCHIVE: 'existing' });
     const path = `/v1/executions/${idOf(0)}/archive`;
     await until('the proof is shown', async () => (await fetch(relay.url + path)).status === 200);
     const shown = (await (await fetch(relay.url + path)).json()) as ExecutionArchive;

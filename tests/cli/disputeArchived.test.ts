@@ -2,11 +2,8 @@
  * A call that is archived within its dispute window, disputed by the command line as any other: the proof comes from
  * the relay and is checked against the chain. The relay's API then shows the dispute.
  */
-import { join } from 'node:path';
 import { expect } from 'chai';
-import pino from 'pino';
-import { readConfig } from '../../app/relay/config.ts';
-import { type RunningRelay, startRelay } from '../../app/relay/start.ts';
+import type { RunningRelay } from '../../app/relay/start.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { verifyExecution } from '../../app/sdk/receipt/verify.ts';
@@ -40,17 +37,7 @@ describe('the command line: the dispute of an archived call', function () {
     await stage.send([program.updateConfig({ admin, disputeWindowSeconds: WINDOW_SECONDS })], stage.admin);
     executions = await stage.settled(3);
     await stage.pass();
-    relay = await startRelay({
-      config: readConfig({
-        SOLANA_RPC_URL: stage.node.rpcUrl,
-        SOLANA_WS_URL: stage.node.wsUrl,
-        RELAY_KEYPAIR: join(stage.folder, 'authority.json'),
-        DATA_DIR: stage.folder,
-        PORT: '0',
-        ARCHIVE: 'off',
-      }),
-      log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    });
+    relay = await stage.relayHere({ ARCHIVE: 'off' });
   });
   after(async () => {
     terminal?.close();

@@ -280,7 +280,7 @@ interface DisputableProps {
   record: ShownRecord | null | undefined;
 }
 
-/** The button for a dispute while the dispute window is open; a note that it has closed, or that the proof is missing. */
+/** The button for a dispute while its window is open; else a note that it has closed, or that the proof is missing. */
 function Disputable({ execution, record }: DisputableProps) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;

@@ -14,6 +14,7 @@ import { type Doubted, readDoubted } from '../ledger/restarts.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { readOpenSignatures } from '../ledger/transactions.ts';
 import { isByWallet } from './orphans.ts';
+import { hasLanded } from './submit.ts';
 
 /** A node reads 100 accounts at a time, and the clock is one. */
 const BATCH = 99;
@@ -88,7 +89,7 @@ async function fits(
     case 'returned':
       // A wallet may open a record itself under the id of a call that was never opened.
       if (!record) return true;
-      return isByWallet(record) && !(await hasOpened(chain, await readOpenSignatures(views, id)));
+      return isByWallet(record) && !(await hasLanded(chain, await readOpenSignatures(views, id)));
     case 'refunded':
       // A closed record was refunded.
       return !record || record.status === 'refunded';
@@ -99,10 +100,4 @@ async function fits(
     default:
       return record !== null;
   }
-}
-
-/** True if one of these opens has landed. */
-async function hasOpened(chain: Comparing['chain'], signatures: readonly string[]): Promise<boolean> {
-  const landed = await Promise.all(signatures.map((signature) => chain.hasSucceeded(signature)));
-  return landed.includes(true);
 }

@@ -6,7 +6,7 @@ import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, 
 import type { Ending } from './ending.ts';
 import { signReturn } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
-import { createSubmit } from './submit.ts';
+import { createSubmit, hasLanded } from './submit.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
 
@@ -41,12 +41,11 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   async function sendBack(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     // A node was wrong: the open has landed after all.
-    const opens = transactionsOf(row, 'open');
+    const opens = transactionsOf(row, 'open').map(({ signature }) => signature);
     if (at.record && isOpenedFrom(row, at) && opens.length > 0) {
       // A node may lag or have dropped the status. If the payer opened the same record itself, the row ends once that
       // record is closed.
-      const landed = await Promise.all(opens.map(({ signature }) => chain.hasSucceeded(signature)));
-      if (!landed.includes(true)) return 'wait';
+      if (!(await hasLanded(chain, opens))) return 'wait';
       log.error({ execution_id: row.execution_id }, 'parked an execution: its open has landed after it was given up');
       await journal.parked(row, { record: at.record, slot: at.slot });
       return 'rest';

@@ -1,4 +1,4 @@
-/** Sends the stored transactions of a row. */
+/** Sends the stored transactions of a row, and looks up which of them landed. */
 import type { Fate } from '../chain/confirmations.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import type { StoredTransaction } from '../ledger/transactions.ts';
@@ -14,4 +14,13 @@ export function createSubmit({ chain, journal }: Pick<EngineDeps, 'chain' | 'jou
     if (fate.kind === 'failed') await journal.decided(row, signed, 'failed');
     return fate;
   };
+}
+
+/** True if one of these transactions has landed and succeeded. */
+export async function hasLanded(
+  chain: Pick<EngineDeps['chain'], 'hasSucceeded'>,
+  signatures: readonly string[],
+): Promise<boolean> {
+  const landed = await Promise.all(signatures.map((signature) => chain.hasSucceeded(signature)));
+  return landed.includes(true);
 }

@@ -270,7 +270,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
   const ripe = gauge('archivable_records', 'Records of ended executions that could be archived now');
   const oldestRipe = gauge(
     'oldest_archivable_record_seconds',
-    'How long the oldest of them, by deposits that the operator lent, could have been archived; 0 if there is none',
+    'How long the oldest of them whose deposit the operator or a gas balance lent could have been archived; 0 if there is none',
   );
   const archived = gauge('archived_lamports', 'Refundable deposits that this process has returned since it started');
   const leaves = gauge('archived_executions', 'Executions in all archives');

@@ -109,8 +109,8 @@ export async function lostDeposits(views: Views, now: bigint, after: After): Pro
 
 /**
  * Counts the ended records that still hold rent, those that could be leaves now, and the leaves. `ripe_since` is the
- * time from which the oldest ripe record could be one, unix seconds, of those whose rent this deployment or a gas balance
- * has lent: a wallet's own open may name a sponsor that cannot receive lamports, which keeps its record ripe for ever.
+ * time from which the oldest ripe record could be one, unix seconds. It counts those whose rent this deployment or a gas
+ * balance lent: a wallet's own open may name a sponsor that cannot receive lamports, whose record stays ripe for ever.
  */
 export async function countRecords(views: Views, now: bigint) {
   const { rows } = await sql<{ kept: bigint; ripe: bigint; ripe_since: bigint | null; archived: bigint }>`

@@ -130,8 +130,8 @@ export const OperationState = z.strictObject({
   executions_in_flight: Count,
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),
   /**
-   * Records that could be archived now; how long the oldest whose deposit the operator lent could have been; and if
-   * that is too long.
+   * Records that could be archived now; how long the oldest whose deposit the operator or a gas balance lent could have
+   * been; and if that is too long.
    */
   archive_waiting: z.strictObject({ count: Count, oldest_seconds: Count, is_late: z.boolean() }).nullable(),
   /** Deliveries that are due and not in progress, and how long the oldest has been due. */

@@ -13,25 +13,12 @@ import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts';
-import type { AccountRows } from '../../../indexer/accounts.ts';
+import { noRows } from '../../../indexer/accounts.ts';
 import { applyLate } from '../../../indexer/apply.ts';
 import { CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
-
-const NO_ACCOUNTS: AccountRows = {
-  configs: [],
-  creators: [],
-  listings: [],
-  grants: [],
-  executions: [],
-  deposits: [],
-  disputes: [],
-  archives: [],
-  refunds: [],
-  gone: [],
-};
 
 /** Reads a stream to its end, or until it has `count` events. */
 async function readStream(world: World, path: string, key: string, options: { after?: string; count?: number } = {}) {
@@ -493,7 +480,7 @@ describe('event streams', () => {
         content: {
           kind: 'events',
           events: [{ name: 'ListingStatusChanged', data: { listing: new PublicKey(own), status: 1 } }],
-          snapshot: NO_ACCOUNTS,
+          snapshot: noRows(),
         },
       });
     await settle(230n);

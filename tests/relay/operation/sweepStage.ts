@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Kysely } from 'kysely';
+import pino from 'pino';
 import type { OpenDatabase } from '../../../app/database/open.ts';
 import { forkSource } from '../../../app/process/typescript.ts';
 import { archiveOf } from '../../../app/relay/calls/archived.ts';
+import { readConfig } from '../../../app/relay/config.ts';
 import { openLedger, openViews } from '../../../app/relay/ledger/open.ts';
 import { noteRentReturn } from '../../../app/relay/ledger/rentReturns.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
+import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
@@ -54,6 +57,19 @@ export async function startStage() {
   const databaseUrl = onPostgres ? bench.path('index.db') : null;
   let views: OpenDatabase<LedgerDatabase> | null = null;
   const sweepers = new Set<SweeperHandle>();
+
+  /** Starts a relay on the stage's files, in this process. `environment` are further settings. */
+  function relayHere(environment: NodeJS.ProcessEnv): Promise<RunningRelay> {
+    const config = readConfig({
+      SOLANA_RPC_URL: market.node.rpcUrl,
+      SOLANA_WS_URL: market.node.wsUrl,
+      RELAY_KEYPAIR: keypair,
+      DATA_DIR: bench.folder,
+      PORT: '0',
+      ...environment,
+    });
+    return startRelay({ config, log: pino({ level: process.env.TEST_LOG ?? 'silent' }) });
+  }
 
   async function sweep(
     environment: { DIE_AT?: Step; MODE?: string; SOLANA_RPC_URL?: string; PATIENCE_MS?: string } = {},
@@ -106,6 +122,7 @@ export async function startStage() {
     connection,
     indexer,
     folder: bench.folder,
+    relayHere,
     sweep,
     look,
     /** Opens and settles executions of the caller. */
