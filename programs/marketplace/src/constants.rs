@@ -115,6 +115,12 @@ pub const REFUND_GRACE_SECONDS_MAX: u32 = 3_600;
 pub const MAX_TIMEOUT_SECONDS_MIN: u32 = 60;
 #[constant]
 pub const MAX_TIMEOUT_SECONDS_MAX: u32 = 86_400;
+/// Least and greatest `record_seconds`, the time that a paid record stays after its end: one hour to 72 hours.
+/// The least one is also how long a refunded record stays after its open: both periods in which a nonce is accepted.
+#[constant]
+pub const RECORD_SECONDS_MIN: u32 = 3_600;
+#[constant]
+pub const RECORD_SECONDS_MAX: u32 = 259_200;
 /// Greatest dispute bond, lamports: 1 SOL.
 #[constant]
 pub const DISPUTE_BOND_LAMPORTS_MAX: u64 = 1_000_000_000;
@@ -180,15 +186,12 @@ pub const UNFUNDED_DEPOSIT_SECONDS: i64 = 86_400;
 /// Seconds after `refund_at` from which a refund that the caller's account cannot receive can be handed over: 7 days.
 #[constant]
 pub const HAND_OVER_SECONDS: i64 = 604_800;
-/// Minimum time that an ended record stays, seconds: longer than its nonce is valid, so an id never repeats.
-#[constant]
-pub const ENDED_RECORD_SECONDS: i64 = 259_200;
 /// Seconds after its dispute window from which a paid record can be closed without an archive: one year.
 #[constant]
 pub const UNARCHIVED_RECORD_SECONDS: i64 = 31_536_000;
-/// Length of the day that a nonce begins with, seconds.
+/// Length of the half-hour that a nonce begins with, seconds.
 #[constant]
-pub const NONCE_DAY_SECONDS: u64 = 86_400;
+pub const NONCE_HALF_HOUR_SECONDS: u64 = 1_800;
 /// Seconds that the admin has to decide a dispute before anyone can end it: 30 days.
 #[constant]
 pub const DISPUTE_LAPSE_SECONDS: i64 = 2_592_000;

@@ -27,6 +27,8 @@ pub enum MarketplaceError {
     RefundGraceOutOfBounds,
     #[msg("max_timeout_seconds must be between 60 and 86400")]
     MaxTimeoutOutOfBounds,
+    #[msg("record_seconds must be between 3600 and 259200")]
+    RecordSecondsOutOfBounds,
     #[msg("dispute_bond_lamports must be at most 1 SOL")]
     BondOutOfBounds,
     #[msg("exposure_multiple must be at most 1000")]
@@ -127,8 +129,8 @@ pub enum MarketplaceError {
     // ExecutionRecord, escrow
     #[msg("The execution id does not follow from the caller and the nonce")]
     WrongExecutionId,
-    #[msg("The nonce must begin with the UTC day of today or yesterday, as a little-endian u32")]
-    WrongNonceDay,
+    #[msg("The nonce must begin with the present or the previous half-hour, unix time / 1800, as a little-endian u32")]
+    WrongNonceHalfHour,
     #[msg("The price is above max_price")]
     PriceAboveMax,
     #[msg("The listing has changed since listing_version")]
@@ -167,7 +169,7 @@ pub enum MarketplaceError {
     WrongRentSponsor,
     #[msg("The execution has not ended")]
     ExecutionNotEnded,
-    #[msg("It is too early: a refunded execution stays three days, a paid one a year after its window, a dispute 30 days")]
+    #[msg("It is too early: a refunded execution stays an hour after its open, a paid one a year after its window, a dispute 30 days")]
     CloseTooEarly,
     #[msg("The record and its escrow do not agree")]
     RecordUnsound,

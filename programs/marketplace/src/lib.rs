@@ -308,7 +308,7 @@ pub mod marketplace {
     ///
     /// Authority: the caller. Emits `ExecutionOpened`.
     /// Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
-    /// OpenTooLate, GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, InvalidSource,
+    /// OpenTooLate, GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, InvalidSource,
     /// InsufficientBalance, ExposureLimitReached, WrongListing, WrongMint, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution(ctx: Context<OpenExecution>, args: OpenExecutionArgs) -> Result<()> {
@@ -322,7 +322,7 @@ pub mod marketplace {
     /// Errors: NotRelayAuthority, GrantRevoked, GrantExpired, GrantPerExecutionExceeded, GrantPeriodExceeded,
     /// GrantTotalExceeded, GrantGasExceeded, GrantLamportsExceeded, InsufficientAllowance, TankTooLow, TankBelowRent,
     /// OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange, OpenTooLate,
-    /// GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, InvalidSource, InsufficientBalance,
+    /// GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, InvalidSource, InsufficientBalance,
     /// ExposureLimitReached, WrongListing, WrongMint, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_with_grant(
@@ -351,7 +351,7 @@ pub mod marketplace {
     /// Authority: a relay authority, before the deposit expires. Emits `ExecutionOpened`.
     /// Errors: NotRelayAuthority, DepositVaultUnsound, DepositTermsMismatch, DepositExpired, DepositUnfunded,
     /// WrongRentSponsor, OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
-    /// OpenTooLate, GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, ExposureLimitReached,
+    /// OpenTooLate, GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, ExposureLimitReached,
     /// WrongListing, WrongMint, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_from_deposit(
@@ -425,7 +425,8 @@ pub mod marketplace {
     }
 
     /// Close the record of an ended execution and return its rent to the account that lent it:
-    /// three days after a refund, or a year after the dispute window if nobody archived a paid one.
+    /// a refunded one from an hour after its open, even in the transaction of its refund; a paid one that nobody
+    /// archived a year after its dispute window.
     ///
     /// Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotEnded, CloseTooEarly, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]

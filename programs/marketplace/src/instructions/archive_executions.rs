@@ -11,7 +11,7 @@ use crate::errors::MarketplaceError;
 use crate::events::{ArchivedExecution, ExecutionsArchived};
 use crate::guard::fail;
 use crate::self_call::call_self;
-use crate::state::{append_leaf, leaf_of, tree_of, Archive, ExecutionRecord};
+use crate::state::{append_leaf, leaf_of, tree_of, Archive, Config, ExecutionRecord};
 
 /// Accounts of `archive_executions`; the remaining ones are pairs of a record and its rent sponsor, all writable.
 #[event_cpi]
@@ -24,6 +24,8 @@ pub struct ArchiveExecutions<'info> {
     /// CHECK: the archive's tree, by has_one.
     #[account(mut)]
     pub tree: UncheckedAccount<'info>,
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
 }
 
 impl ArchiveExecutions<'_> {
@@ -56,8 +58,12 @@ impl ArchiveExecutions<'_> {
 /// Choose the records, append them, send the event and close them, in this order: the runtime allows no call between
 /// programs once lamports have moved.
 pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()> {
-    let now = Clock::get()?.unix_timestamp;
-    let (chosen, executions) = choose(ctx.remaining_accounts, ctx.accounts.archive.room()?, now)?;
+    let accounts = &ctx.accounts;
+    let ripeness = Ripeness {
+        record_seconds: accounts.config.record_seconds,
+        now: Clock::get()?.unix_timestamp,
+    };
+    let (chosen, executions) = choose(ctx.remaining_accounts, accounts.archive.room()?, &ripeness)?;
     let event = ExecutionsArchived {
         archive: ctx.accounts.archive.key(),
         tree: ctx.accounts.tree.key(),
@@ -80,6 +86,12 @@ pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()>
     Ok(())
 }
 
+/// The time by which records are judged.
+struct Ripeness {
+    record_seconds: u32,
+    now: i64,
+}
+
 type Pairs<'a, 'info> = Vec<(&'a AccountInfo<'info>, &'a AccountInfo<'info>)>;
 
 /// The pairs that can be archived now, each once and at most `room`, and the fields of their records.
@@ -87,7 +99,7 @@ type Pairs<'a, 'info> = Vec<(&'a AccountInfo<'info>, &'a AccountInfo<'info>)>;
 fn choose<'a, 'info>(
     remaining: &'a [AccountInfo<'info>],
     room: u32,
-    now: i64,
+    ripeness: &Ripeness,
 ) -> Result<(Pairs<'a, 'info>, Vec<ArchivedExecution>)> {
     let most = usize::from(MAX_ARCHIVED_RECORDS);
     let mut chosen: Pairs = Vec::with_capacity(most);
@@ -98,7 +110,7 @@ fn choose<'a, 'info>(
         if executions.len() >= room as usize || !is_new || !can_receive(sponsor, record)? {
             continue;
         }
-        if let Some(execution) = read_ripe(record, sponsor.key, now) {
+        if let Some(execution) = read_ripe(record, sponsor.key, ripeness) {
             chosen.push((record, sponsor));
             executions.push(ArchivedExecution {
                 record: *record.key,
@@ -112,10 +124,14 @@ fn choose<'a, 'info>(
 
 /// The fields of a record that is at its address, can be archived and has this rent sponsor; otherwise `None`.
 #[inline(never)]
-fn read_ripe(record: &AccountInfo, sponsor: &Pubkey, now: i64) -> Option<ExecutionRecord> {
+fn read_ripe(
+    record: &AccountInfo,
+    sponsor: &Pubkey,
+    ripeness: &Ripeness,
+) -> Option<ExecutionRecord> {
     let execution: ExecutionRecord = read_state(record)?;
     let ripe = record.is_writable
-        && execution.is_archivable(now)
+        && execution.is_archivable(ripeness.record_seconds, ripeness.now)
         && execution.rent_sponsor == *sponsor
         && execution.address() == *record.key;
     ripe.then_some(execution)

@@ -1,5 +1,5 @@
-//! Closes the record of an ended execution and returns its rent: a refunded one after three
-//! days, a paid one that nobody archived a year after its dispute window. Anyone may call it.
+//! Closes the record of an ended execution and returns its rent: a refunded one from an hour after its open, a paid one
+//! that nobody archived a year after its dispute window. Anyone may call it.
 
 use anchor_lang::prelude::*;
 

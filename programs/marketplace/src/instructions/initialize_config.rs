@@ -33,6 +33,8 @@ pub struct InitializeConfigArgs {
     pub refund_grace_seconds: u32,
     /// Longest timeout that a listing may offer, seconds.
     pub max_timeout_seconds: u32,
+    /// Time from a paid execution's end until its record can be archived, seconds.
+    pub record_seconds: u32,
     /// Limit of the prices opened in one dispute window, as a multiple of the collateral; 0 for no limit.
     pub exposure_multiple: u32,
     /// Delay before a proposed change can be applied, seconds; 0 for none, for a local network.
@@ -130,6 +132,7 @@ pub fn initialize_config_handler(
         dispute_window_seconds: args.dispute_window_seconds,
         refund_grace_seconds: args.refund_grace_seconds,
         max_timeout_seconds: args.max_timeout_seconds,
+        record_seconds: args.record_seconds,
         longest_span_seconds: 0,
         exposure_multiple: args.exposure_multiple,
         admin_delay_seconds: args.admin_delay_seconds,

@@ -19,7 +19,7 @@ use crate::tokens::{self, TokenTransfer};
 /// Arguments of the opens.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct OpenExecutionArgs {
-    /// The UTC day (unix time / 86,400) as a little-endian u32, then 12 bytes: random or from an idempotency key.
+    /// The half-hour (unix time / 1,800) as a little-endian u32, then 12 bytes: random or from an idempotency key.
     pub nonce: [u8; 16],
     /// The id derived from caller and nonce. The record's address needs it, and the program checks it.
     pub execution_id: [u8; 16],

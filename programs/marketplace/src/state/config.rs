@@ -34,6 +34,8 @@ pub struct SettingsChange {
     pub refund_grace_seconds: Option<u32>,
     /// Longest timeout that a listing may offer, seconds.
     pub max_timeout_seconds: Option<u32>,
+    /// Time from a paid execution's end until its record can be archived, seconds.
+    pub record_seconds: Option<u32>,
     /// Limit of the prices opened in one dispute window, as a multiple of the collateral; 0 for no limit.
     pub exposure_multiple: Option<u32>,
     /// Delay before a proposed change can be applied, seconds; can only be raised.
@@ -76,6 +78,9 @@ pub struct Config {
     pub refund_grace_seconds: u32,
     /// Longest timeout that a listing may offer, seconds.
     pub max_timeout_seconds: u32,
+    /// Time from a paid execution's end until its record can be archived, seconds. It holds for all records, those of
+    /// earlier opens too.
+    pub record_seconds: u32,
     /// The largest max_timeout + refund_grace + dispute_window ever in force, seconds; only grows.
     pub longest_span_seconds: u32,
     /// Limit of the prices opened in one dispute window, as a multiple of a listing's collateral; 0 for no limit.
@@ -253,6 +258,7 @@ impl Config {
         );
         set(&mut self.refund_grace_seconds, change.refund_grace_seconds);
         set(&mut self.max_timeout_seconds, change.max_timeout_seconds);
+        set(&mut self.record_seconds, change.record_seconds);
         set(&mut self.exposure_multiple, change.exposure_multiple);
         if let Some(seconds) = change.admin_delay_seconds {
             ensure!(
@@ -270,6 +276,9 @@ impl Config {
 
     /// True if a change from these settings to `after` must be proposed: it lowers
     /// the protection of callers and creators, or changes what they pay or deposit.
+    /// `record_seconds` waits in both directions. Shorter, it takes time from those who
+    /// read a record by its address or dispute with it. Longer, it locks the rent that
+    /// callers have lent, for records that are already open too.
     pub fn is_widened_by(&self, after: &Config) -> bool {
         /// 0 means no limit.
         fn limit(multiple: u32) -> u32 {
@@ -286,6 +295,7 @@ impl Config {
             || after.dispute_bond_lamports != self.dispute_bond_lamports
             || after.tiers != self.tiers
             || after.dispute_window_seconds < self.dispute_window_seconds
+            || after.record_seconds != self.record_seconds
             || limit(after.exposure_multiple) > limit(self.exposure_multiple)
     }
 
@@ -333,6 +343,10 @@ impl Config {
         ensure!(
             (MAX_TIMEOUT_SECONDS_MIN..=MAX_TIMEOUT_SECONDS_MAX).contains(&self.max_timeout_seconds),
             MarketplaceError::MaxTimeoutOutOfBounds
+        );
+        ensure!(
+            (RECORD_SECONDS_MIN..=RECORD_SECONDS_MAX).contains(&self.record_seconds),
+            MarketplaceError::RecordSecondsOutOfBounds
         );
         ensure!(
             self.dispute_bond_lamports <= DISPUTE_BOND_LAMPORTS_MAX,
@@ -404,6 +418,7 @@ mod tests {
             dispute_window_seconds: 259_200,
             refund_grace_seconds: 600,
             max_timeout_seconds: 3_600,
+            record_seconds: 3_601,
             longest_span_seconds: 263_400,
             exposure_multiple: 10,
             admin_delay_seconds: 86_400,
@@ -432,7 +447,7 @@ mod tests {
         for number in [10_000u64, 9] {
             expected.extend(number.to_le_bytes());
         }
-        for number in [259_200u32, 600, 3_600, 263_400, 10, 86_400] {
+        for number in [259_200u32, 600, 3_600, 3_601, 263_400, 10, 86_400] {
             expected.extend(number.to_le_bytes());
         }
         for time in [20i64, 10] {
@@ -503,7 +518,7 @@ mod tests {
     #[test]
     fn what_takes_protection_away_widens() {
         type Edit = fn(&mut Config);
-        let widening: [Edit; 10] = [
+        let widening: [Edit; 12] = [
             |it| it.admin_delay_seconds += 1,
             |it| it.guardian_paused = false,
             |it| it.fee_bps = 99,
@@ -512,6 +527,8 @@ mod tests {
             |it| it.dispute_bond_lamports = 10,
             |it| it.tiers[1].deposit = 13,
             |it| it.dispute_window_seconds -= 1,
+            |it| it.record_seconds -= 1,
+            |it| it.record_seconds += 1,
             |it| it.exposure_multiple = 11,
             |it| it.exposure_multiple = 0,
         ];

@@ -1,6 +1,6 @@
-//! One paid call. Created when its escrow is funded; it never grows. An ended record never changes and stays for at
-//! least three days. Then a refunded one can be closed, and a paid one can be archived. A dispute has an account of its
-//! own and changes nothing here.
+//! One paid call. Created when its escrow is funded; it never grows. An ended record never changes. A refunded one can
+//! be closed from an hour after its open, a paid one archived `record_seconds` after its end. So a missing record never
+//! means that nothing was paid. A dispute has an account of its own and changes nothing here.
 
 use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
@@ -168,16 +168,19 @@ impl ExecutionRecord {
         u64::try_from(fee).unwrap_or(self.price)
     }
 
-    /// The nonce begins with the current or the previous UTC day, as a little-endian
-    /// u32. A record stays longer than its nonce is valid, so an id is never used twice.
+    /// The nonce begins with the present or the previous half-hour, as a little-endian u32.
+    ///
+    /// So an id is never used twice. A nonce of half-hour h is accepted only before the time (h + 2) * 1,800. Its record
+    /// is opened at h * 1,800 or later, and no record leaves its address earlier than 3,600 seconds after its open, which
+    /// is (h + 2) * 1,800 or later. By then the nonce is refused forever.
     pub fn require_fresh_nonce(nonce: &[u8; 16], now: i64) -> Result<()> {
         let [first, second, third, fourth, ..] = *nonce;
-        let day = u64::from(u32::from_le_bytes([first, second, third, fourth]));
+        let half_hour = u64::from(u32::from_le_bytes([first, second, third, fourth]));
         // Unsigned: the target has no signed division.
-        let today = u64::try_from(now).unwrap_or(0) / NONCE_DAY_SECONDS;
+        let present = u64::try_from(now).unwrap_or(0) / NONCE_HALF_HOUR_SECONDS;
         ensure!(
-            day == today || day == today.saturating_sub(1),
-            MarketplaceError::WrongNonceDay
+            half_hour == present || half_hour == present.saturating_sub(1),
+            MarketplaceError::WrongNonceHalfHour
         );
         Ok(())
     }
@@ -217,29 +220,27 @@ impl ExecutionRecord {
         Ok(())
     }
 
-    /// The account can be closed without being archived: a refunded one after three days, a paid one that nobody has
-    /// archived a year after its dispute window.
+    /// The account can be closed without being archived: a refunded one an hour after its open, a paid one that nobody
+    /// has archived a year after its dispute window.
     pub fn require_closable(&self, now: i64) -> Result<()> {
         use ExecutionStatus::*;
-        let kept_seconds = match self.status {
+        let closable_at = match self.status {
             Open => return Err(fail(MarketplaceError::ExecutionNotEnded)),
-            Refunded => ENDED_RECORD_SECONDS,
-            Completed => {
-                i64::from(self.dispute_window_seconds).saturating_add(UNARCHIVED_RECORD_SECONDS)
-            }
+            Refunded => self.opened_at.saturating_add(RECORD_SECONDS_MIN.into()),
+            Completed => self
+                .settled_at
+                .saturating_add(self.dispute_window_seconds.into())
+                .saturating_add(UNARCHIVED_RECORD_SECONDS),
         };
-        ensure!(
-            now >= self.settled_at.saturating_add(kept_seconds),
-            MarketplaceError::CloseTooEarly
-        );
+        ensure!(now >= closable_at, MarketplaceError::CloseTooEarly);
         Ok(())
     }
 
-    /// True if the record is paid and old enough to be archived. A dispute needs no record: it waits for none and is
-    /// waited for by none.
-    pub fn is_archivable(&self, now: i64) -> bool {
+    /// True if the record is paid and ended at least `record_seconds` ago. A dispute needs no record: it waits for none
+    /// and is waited for by none.
+    pub fn is_archivable(&self, record_seconds: u32, now: i64) -> bool {
         self.status == ExecutionStatus::Completed
-            && now >= self.settled_at.saturating_add(ENDED_RECORD_SECONDS)
+            && now >= self.settled_at.saturating_add(record_seconds.into())
     }
 
     /// The record is consistent. Used by instructions that do not have its escrow.
@@ -470,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refunded_record_closes_after_three_days_and_a_paid_one_a_year_after_its_window() {
+    fn a_refunded_record_closes_an_hour_after_its_open_and_a_paid_one_a_year_after_its_window() {
         use MarketplaceError::*;
         let mut ended = record();
         assert_eq!(
@@ -478,12 +479,11 @@ mod tests {
             Err(fail(ExecutionNotEnded))
         );
         assert!(ended.refund(760).is_ok());
-        let closable = 760 + ENDED_RECORD_SECONDS;
         assert_eq!(
-            ended.require_closable(closable - 1),
+            ended.require_closable(100 + 3_599),
             Err(fail(CloseTooEarly))
         );
-        assert!(ended.require_closable(closable).is_ok());
+        assert!(ended.require_closable(100 + 3_600).is_ok());
 
         let mut paid = record();
         assert!(paid.settle([1; 32], 5, 200).is_ok());
@@ -496,50 +496,81 @@ mod tests {
     }
 
     #[test]
-    fn a_nonce_begins_with_today_or_yesterday() {
-        let nonce = |day: u32| {
+    fn a_nonce_begins_with_the_present_or_the_previous_half_hour() {
+        let nonce = |half_hour: u32| {
             let mut nonce = [9u8; 16];
-            for (to, from) in nonce.iter_mut().zip(day.to_le_bytes()) {
+            for (to, from) in nonce.iter_mut().zip(half_hour.to_le_bytes()) {
                 *to = from;
             }
             nonce
         };
-        let midnight = 20_000 * 86_400;
-        for (day, now, fresh) in [
-            (20_000, midnight, true),
-            (19_999, midnight, true),
-            (19_998, midnight, false),
-            (20_001, midnight, false),
-            (19_998, midnight - 1, true),
-            (20_000, midnight - 1, false),
-            (u32::MAX, midnight, false),
+        let start = 20_000 * 1_800;
+        for (half_hour, now, fresh) in [
+            (20_000, start, true),
+            (19_999, start, true),
+            (19_998, start, false),
+            (20_001, start, false),
+            (19_998, start - 1, true),
+            (20_000, start - 1, false),
+            (u32::MAX, start, false),
         ] {
             let expected = if fresh {
                 Ok(())
             } else {
-                Err(fail(MarketplaceError::WrongNonceDay))
+                Err(fail(MarketplaceError::WrongNonceHalfHour))
             };
             assert_eq!(
-                ExecutionRecord::require_fresh_nonce(&nonce(day), now),
+                ExecutionRecord::require_fresh_nonce(&nonce(half_hour), now),
                 expected,
-                "{day} {now}"
+                "{half_hour} {now}"
             );
         }
     }
 
+    /// The proof at `require_fresh_nonce`, for the earliest open that a nonce allows.
     #[test]
-    fn a_paid_record_is_archived_after_three_days_whatever_its_dispute_window() {
+    fn a_record_leaves_its_address_only_when_its_nonce_is_refused_forever() {
+        let (mut nonce, opened_at) = ([0u8; 16], 20_000 * 1_800);
+        nonce[..4].copy_from_slice(&20_000u32.to_le_bytes());
+        let is_fresh = |now| ExecutionRecord::require_fresh_nonce(&nonce, now).is_ok();
+        let mut refunded = record();
+        refunded.opened_at = opened_at;
+        assert!(refunded.refund(opened_at).is_ok());
+        let mut paid = record();
+        (paid.status, paid.opened_at, paid.settled_at) =
+            (ExecutionStatus::Completed, opened_at, opened_at);
+        let leaves = |now| {
+            (
+                refunded.require_closable(now).is_ok(),
+                paid.is_archivable(RECORD_SECONDS_MIN, now),
+            )
+        };
+        assert!(!is_fresh(opened_at - 1) && is_fresh(opened_at));
+        assert!(is_fresh(opened_at + 3_599));
+        assert_eq!(leaves(opened_at + 3_599), (false, false));
+        assert!(!is_fresh(opened_at + 3_600));
+        assert_eq!(leaves(opened_at + 3_600), (true, true));
+    }
+
+    #[test]
+    fn a_paid_record_is_archived_record_seconds_after_its_end_whatever_its_dispute_window() {
         use ExecutionStatus::*;
         let mut record = record();
         (record.status, record.settled_at) = (Completed, 200);
         for window in [1, 259_200, 2_592_000] {
             record.dispute_window_seconds = window;
-            assert!(record.is_archivable(200 + ENDED_RECORD_SECONDS));
-            assert!(!record.is_archivable(200 + ENDED_RECORD_SECONDS - 1));
+            for seconds in [RECORD_SECONDS_MIN, RECORD_SECONDS_MAX] {
+                let ripe_at = 200 + i64::from(seconds);
+                assert!(record.is_archivable(seconds, ripe_at));
+                assert!(!record.is_archivable(seconds, ripe_at - 1));
+            }
         }
         for status in [Open, Refunded] {
             record.status = status;
-            assert!(!record.is_archivable(i64::MAX), "{status:?}");
+            assert!(
+                !record.is_archivable(RECORD_SECONDS_MIN, i64::MAX),
+                "{status:?}"
+            );
         }
     }
 }

@@ -191,7 +191,7 @@ mod tests {
         for time in [5i64, 6] {
             expected.extend(time.to_le_bytes());
         }
-        expected.extend([0, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0]);
+        expected.extend([0, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0]);
         expected.extend([0; 64]);
         expected.extend([1, 0, 0, 0]);
         expected.extend([8; 32]);
