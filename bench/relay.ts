@@ -178,7 +178,7 @@ async function measureArchive(options: RelayBenchOptions): Promise<number> {
       const [row] = await market.query('index', "SELECT count(*) AS ended FROM executions WHERE status <> 'open'");
       return Number(row.ended) >= records;
     });
-    await market.node.timeTravel((await market.node.now()) + constants.endedRecordSeconds + 60);
+    await market.node.timeTravel((await market.node.now()) + constants.recordSecondsMin + 60);
     let first = 0;
     const begun = await until(async () => {
       first = await archived();

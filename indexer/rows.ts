@@ -37,6 +37,7 @@ export function configRow(address: PublicKey, config: Config, slot: bigint): Con
     usdc_mint: base58(config.usdcMint),
     treasury: base58(findTreasury()),
     fee_bps: BigInt(config.feeBps),
+    record_seconds: BigInt(config.recordSeconds),
     admin_paused: flag(config.adminPaused),
     guardian_paused: flag(config.guardianPaused),
     slot,

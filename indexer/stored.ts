@@ -50,6 +50,7 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
       usdc_mint: true,
       treasury: true,
       fee_bps: true,
+      record_seconds: true,
       admin_paused: true,
       guardian_paused: true,
       slot: true,

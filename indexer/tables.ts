@@ -18,6 +18,8 @@ export interface ConfigRow {
   usdc_mint: string;
   treasury: string;
   fee_bps: bigint;
+  /** Time from a paid execution's end until its record can be archived. */
+  record_seconds: bigint;
   admin_paused: Flag;
   guardian_paused: Flag;
   slot: bigint;

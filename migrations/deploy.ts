@@ -31,6 +31,7 @@ export const FIRST_SETTINGS = {
   disputeWindowSeconds: 259_200,
   refundGraceSeconds: 600,
   maxTimeoutSeconds: 3_600,
+  recordSeconds: 3_600,
   exposureMultiple: 10,
   guardian: PublicKey.default,
   adminDelaySeconds: 0,

@@ -32,7 +32,7 @@ export async function callCosts(calls: number): Promise<CallCosts> {
     const approve = program.approveSpender({ wallet, usdcMint: w.usdcMint, amount: PRICE });
     await w.must([grant, approve, program.depositGas({ from: wallet, wallet, lamports: TANK })], [caller]);
 
-    const terms = w.openTerms(wallet, { nonce: createNonce(w.day(), wallet.toBytes().slice(0, 12)) });
+    const terms = w.openTerms(wallet, { nonce: createNonce(w.halfHour(), wallet.toBytes().slice(0, 12)) });
     const input = w.openGrantInput({ wallet, ...terms });
     const execution = w.execution(terms.nonce, wallet, w.keyId, input.payer);
     const open = [program.openExecutionWithGrant(input)];

@@ -274,10 +274,10 @@ async function* archives(w: World): AsyncGenerator<Step> {
 }
 
 /** The first day of every VM is the same, so addresses and compute units are the same in every run. */
-const FIRST_DAY = Number(START / 86_400n);
+const FIRST_HALF_HOUR = Number(START / 1_800n);
 
 function terms(number: number): { nonce: Uint8Array; listingVersion: number } {
-  return { nonce: createNonce(FIRST_DAY, new Uint8Array(12).fill(number)), listingVersion: LISTING_VERSION };
+  return { nonce: createNonce(FIRST_HALF_HOUR, new Uint8Array(12).fill(number)), listingVersion: LISTING_VERSION };
 }
 
 /** An execution that the caller's wallet has opened and sponsored. */

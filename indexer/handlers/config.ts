@@ -3,7 +3,14 @@ import { base58, base58List, flag } from '../columns.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
-const pauses = (settings: { adminPaused: boolean; guardianPaused: boolean }) => ({
+const columnsOf = (settings: {
+  feeBps: number;
+  recordSeconds: number;
+  adminPaused: boolean;
+  guardianPaused: boolean;
+}) => ({
+  fee_bps: BigInt(settings.feeBps),
+  record_seconds: BigInt(settings.recordSeconds),
   admin_paused: flag(settings.adminPaused),
   guardian_paused: flag(settings.guardianPaused),
 });
@@ -16,15 +23,13 @@ export const config = {
       relay_authorities: base58List(data.relayAuthorities),
       usdc_mint: base58(data.usdcMint),
       treasury: base58(data.treasury),
-      fee_bps: BigInt(data.settings.feeBps),
-      ...pauses(data.settings),
+      ...columnsOf(data.settings),
       slot,
     });
   },
 
   ConfigUpdated(unit, data, { slot }) {
-    const change = { fee_bps: BigInt(data.settings.feeBps), ...pauses(data.settings) };
-    changeRow(unit, 'configs', base58(data.config), { ...change, slot });
+    changeRow(unit, 'configs', base58(data.config), { ...columnsOf(data.settings), slot });
   },
 
   AdminChanged(unit, data, { slot }) {
@@ -42,8 +47,7 @@ export const config = {
 
   ChangeApplied(unit, data, { slot }) {
     changeRow(unit, 'configs', base58(data.config), {
-      fee_bps: BigInt(data.settings.feeBps),
-      ...pauses(data.settings),
+      ...columnsOf(data.settings),
       relay_authorities: base58List(data.relayAuthorities),
       slot,
     });

@@ -40,6 +40,7 @@ CREATE TABLE configs (
   usdc_mint TEXT COLLATE "C" NOT NULL,
   treasury TEXT COLLATE "C" NOT NULL,
   fee_bps BIGINT NOT NULL,
+  record_seconds BIGINT NOT NULL,
   slot BIGINT NOT NULL,
   pending_admin TEXT COLLATE "C",
   opens_paused BIGINT NOT NULL DEFAULT 0 CHECK (opens_paused IN (0, 1))

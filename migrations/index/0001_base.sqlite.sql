@@ -36,6 +36,8 @@ CREATE TABLE configs (
   usdc_mint TEXT NOT NULL,
   treasury TEXT NOT NULL,
   fee_bps INTEGER NOT NULL,
+  -- Time from a paid execution's end until its record can be archived.
+  record_seconds INTEGER NOT NULL,
   slot INTEGER NOT NULL,
   -- NULL if nobody is proposed.
   pending_admin TEXT,

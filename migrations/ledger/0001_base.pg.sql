@@ -100,6 +100,8 @@ CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lampo
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
+CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
+  WHERE fingerprint IS NOT NULL AND state <> 'void';
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';

@@ -133,6 +133,9 @@ CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lampo
     OR (state = 'open_signed' AND deposit IS NULL);
 -- A deposit belongs to one call, and so does a payer's own id of a payment.
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
+-- An Idempotency-Key, the last 12 bytes of the nonce, belongs to one call of a wallet.
+CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
+  WHERE fingerprint IS NOT NULL AND state <> 'void';
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 -- Payments that came back because the listing had changed.
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)

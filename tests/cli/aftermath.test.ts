@@ -181,7 +181,7 @@ describe('the command line: after a call', function () {
 
     // The record can be closed before its escrow account is empty.
     const endedAt = Number((await market.record(id))!.settledAt);
-    await market.node.timeTravel(endedAt + constants.endedRecordSeconds + 1);
+    await market.node.timeTravel(endedAt + constants.recordSecondsMin + 1);
     await terminal.done(stranger, 'execution', 'close', id);
     expect(await terminal.refused(stranger, ...close)).to.equal(
       `No record of the execution ${id} exists on this chain.\n`,

@@ -273,7 +273,7 @@ describe('the command line: receipts', function () {
     before(async () => {
       await travel(80_000);
       later = await stage.take(await stage.pay('later'));
-      await travel(constants.endedRecordSeconds - 80_000 + 60);
+      await travel(constants.recordSecondsMin - 80_000 + 60);
       await archive('--make-tree');
       archived = await settledBefore(receipt.execution_id);
       await travel(80_000);

@@ -25,7 +25,13 @@ import {
   PROGRAM_ID,
   refundExecution,
 } from '../../app/sdk/program/program.ts';
-import { createNonce, deriveExecutionId, formatUuid, nonceDay, requestHash } from '../../app/sdk/receipt/receipt.ts';
+import {
+  createNonce,
+  deriveExecutionId,
+  formatUuid,
+  nonceHalfHour,
+  requestHash,
+} from '../../app/sdk/receipt/receipt.ts';
 import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
 import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
@@ -381,7 +387,7 @@ describe('clients/python', function () {
       const { node, authority, usdcMint } = market;
       const { wallet, usdc } = market.callers[0]!;
       const caller = wallet.publicKey;
-      const nonce = createNonce(nonceDay(BigInt(await node.now())));
+      const nonce = createNonce(nonceHalfHour(BigInt(await node.now())));
       const executionId = deriveExecutionId(caller.toBytes(), nonce);
       const listing = new PublicKey(market.agentId);
       const [keyId, rent] = [new Uint8Array(16), { rentSponsor: caller, gasLamports: 0 }];
@@ -439,7 +445,7 @@ describe('clients/python', function () {
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
       const { execution_id } = await client.execute(market.agentId, { task: 'archived' });
       const receipt = await client.getReceipt(execution_id);
-      await market.node.timeTravel((await market.node.now()) + constants.endedRecordSeconds + 60);
+      await market.node.timeTravel((await market.node.now()) + constants.recordSecondsMin + 60);
       const terminal = createTerminal(market.node.rpcUrl);
       await terminal.done(market.callers[1]!.wallet, 'archive', 'run', '--make-tree');
       terminal.close();

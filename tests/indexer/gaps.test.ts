@@ -225,7 +225,7 @@ describe('indexer, gaps', () => {
     const opened = await market.open();
     left.add(opened.signature);
     await market.send([market.refundInstruction(opened, 'creatorFailed')], relay);
-    await node.timeTravel((await node.now()) + constants.endedRecordSeconds + 1);
+    await node.timeTravel((await node.now()) + constants.recordSecondsMin + 1);
     const { executionId } = opened;
     await market.send([closeExecution({ executionId, rentSponsor: opened.rentSponsor })], caller);
     await start(100);

@@ -18,7 +18,7 @@ import {
   createNonce,
   deriveExecutionId,
   hashResult,
-  nonceDay,
+  nonceHalfHour,
   parseResultHash,
   parseSignature,
   requestHash,
@@ -75,7 +75,7 @@ export async function startMarket(existing?: TestNode) {
 
   /** The open instruction and its terms. The signer lends the rent unless the caller's gas balance does. */
   const openInstruction = async (keyId: Uint8Array, lender?: 'tank') => {
-    const nonce = createNonce(nonceDay(BigInt(await node.now())));
+    const nonce = createNonce(nonceHalfHour(BigInt(await node.now())));
     const executionId = deriveExecutionId(caller.publicKey.toBytes(), nonce);
     const signer = keyId === NO_KEY ? caller : relay;
     const rentSponsor = lender ? program.findSpender(caller.publicKey) : signer.publicKey;

@@ -153,7 +153,7 @@ for (const saysUnknown of [true, false]) {
       await market.settle(settled);
       await market.refund(closed, 'creatorFailed');
       await market.send([deposit.refund(market.relay.publicKey)], market.relay);
-      await node.timeTravel((await node.now()) + constants.endedRecordSeconds + 1);
+      await node.timeTravel((await node.now()) + constants.recordSecondsMin + 1);
       await market.send([closeExecution(closed)], caller);
       const missed = await market.open();
       const first = await forgetAll();

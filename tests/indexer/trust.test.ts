@@ -207,7 +207,7 @@ describe('indexer, trust', () => {
     await sendUnheard([instruction], caller);
     await bench.catchUp(live);
     await market.send([market.refundInstruction(execution, 'creatorFailed')], market.relay);
-    await node.timeTravel((await node.now()) + constants.endedRecordSeconds + 1);
+    await node.timeTravel((await node.now()) + constants.recordSecondsMin + 1);
     await market.send([closeExecution({ executionId, rentSponsor })], caller);
     await bench.catchUp(live);
     const heard = await dump(bench.path('gone.db'));

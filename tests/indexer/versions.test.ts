@@ -151,7 +151,7 @@ describe('indexer, versions of transactions', () => {
     const archiving = await send([archive(old)], caller);
     const settling = await send([market.settleInstruction(opened, 66)], relay);
     await bench.catchUp(live);
-    await wait(constants.endedRecordSeconds + 1);
+    await wait(constants.recordSecondsMin + 1);
     areAbsent = true;
     const closing = await market.send([aftermath.closeRecord(refunded)], caller);
     // A transaction that the node does not have is never passed over: another node may have it.

@@ -75,7 +75,7 @@ export function executionId(caller: PublicKey, nonce: Uint8Array): Buffer {
 export function nonceOf(unixSeconds: number, tail: Uint8Array = randomBytes(12)): Buffer {
   const nonce = Buffer.concat([Buffer.alloc(4), tail.subarray(0, 12)]);
   nonce.writeUInt32LE(
-    Math.floor(unixSeconds / Number(idl.constants!.find(({ name }) => name === 'NONCE_DAY_SECONDS')!.value)),
+    Math.floor(unixSeconds / Number(idl.constants!.find(({ name }) => name === 'NONCE_HALF_HOUR_SECONDS')!.value)),
   );
   return nonce;
 }

@@ -166,7 +166,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
       expect(await refusal(open('one', { listingVersion: 2 }))).to.equal('ListingVersionMismatch');
       const [now, tail] = [await market.node.now(), sha256('another')];
       expect(await refusal(open('one', { nonce: [...nonceOf(now, tail)] }))).to.equal('WrongExecutionId');
-      expect(await refusal(open('one', { nonce: [...nonceOf(0, tail)] }))).to.equal('WrongNonceDay');
+      expect(await refusal(open('one', { nonce: [...nonceOf(0, tail)] }))).to.equal('WrongNonceHalfHour');
     });
     expect(nothing).to.deep.equal({});
     const [moves, signature] = await moved(() => open('one'));

@@ -26,7 +26,7 @@ import {
   WINDOW,
 } from './exploits/acts.ts';
 
-const DAY = 86_400n;
+const HALF_HOUR = 1_800n;
 
 describe('close_execution', () => {
   let w: World;
@@ -60,11 +60,39 @@ describe('close_execution', () => {
     await w.rejects([close(run)], [], 'AccountNotInitialized');
   };
 
-  it('closes a refunded record three days after it ended, not after it was opened', async () => {
+  it('closes a refunded record an hour after it was opened, not after it ended', async () => {
     const run = await w.openWithGrant({ rentSponsor: sponsor });
     await w.vm.setClock(START + 500n);
     await w.must([w.refundInstruction(run)], [w.relay]);
-    await closesAt(run, START + 500n + ENDED);
+    await closesAt(run, START + ENDED);
+  });
+
+  it('refunds a record and closes it in one transaction if it was opened an hour ago', async () => {
+    const run = await w.openWithGrant({ rentSponsor: sponsor });
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    const [refund, rent] = [w.refundInstruction(run, { authority: w.stranger.publicKey }), w.vm.rent(RECORD_BYTES)];
+    const { refundAt } = await w.read('ExecutionRecord', run.record);
+    await w.vm.setClock(START + ENDED - 1n);
+    expect(refundAt < w.vm.now, 'anyone can refund').to.equal(true);
+    await w.rejects([refund, close(run)], [w.stranger], 'CloseTooEarly');
+    await w.vm.setClock(START + ENDED);
+    const { events } = await w.moves([refund, close(run)], [w.stranger], {
+      caller: { usdc: PRICE },
+      escrow: { usdc: -PRICE, lamports: -w.vm.rent(TOKEN_BYTES) },
+      sponsor: { lamports: rent + w.vm.rent(TOKEN_BYTES) },
+      tank: { lamports: GAS_LAMPORTS },
+      record: { lamports: -rent - GAS_LAMPORTS },
+    });
+    expect(events.map(({ name }) => name)).to.deep.equal(['ExecutionRefunded', 'ExecutionClosed']);
+    expect(await w.vm.getAccount(run.record)).to.equal(null);
+  });
+
+  it('closes a refunded record at the same time whatever record_seconds is', async () => {
+    const run = await w.openWithGrant({ rentSponsor: sponsor });
+    await w.must([w.refundInstruction(run)], [w.relay]);
+    await w.must([program.updateConfig({ admin: w.admin.publicKey, recordSeconds: 259_200 })], [w.admin]);
+    await closesAt(run, START + ENDED);
   });
 
   it('closes a completed record a year after its window', async () => {
@@ -217,25 +245,25 @@ describe('close_dispute', () => {
   });
 });
 
-describe('the day of a nonce', () => {
+describe('the half-hour of a nonce', () => {
   let w: World;
-  /** The first second of a day. */
-  const MIDNIGHT = (START / DAY + 1n) * DAY;
+  /** The first second of a half-hour. */
+  const TURN = (START / HALF_HOUR + 1n) * HALF_HOUR;
 
   beforeEach(async () => {
     w = await world();
   });
 
-  const both = (day: number) => {
-    const change = () => ({ nonce: createNonce(day), openBefore: w.vm.now });
+  const both = (halfHour: number) => {
+    const change = () => ({ nonce: createNonce(halfHour), openBefore: w.vm.now });
     return [
       [program.openExecution(w.openInput(change())), w.caller],
       [program.openExecutionWithGrant(w.openGrantInput(change())), w.relay],
     ] as const;
   };
-  const takes = async (day: number) => {
+  const takes = async (halfHour: number) => {
     const rents = w.vm.rent(RECORD_BYTES) + w.vm.rent(TOKEN_BYTES);
-    const [[own, caller], [grant, relay]] = both(day);
+    const [[own, caller], [grant, relay]] = both(halfHour);
     await w.moves([own], [caller], { caller: { usdc: -PRICE, lamports: -rents - GAS_LAMPORTS } });
     await w.moves([grant], [relay], {
       caller: { usdc: -PRICE },
@@ -243,33 +271,33 @@ describe('the day of a nonce', () => {
       tank: { lamports: -GAS_LAMPORTS },
     });
   };
-  const refuses = async (day: number) => {
-    for (const [open, signer] of both(day)) await w.rejects([open], [signer], 'WrongNonceDay');
+  const refuses = async (halfHour: number) => {
+    for (const [open, signer] of both(halfHour)) await w.rejects([open], [signer], 'WrongNonceHalfHour');
   };
 
-  it('is today or yesterday, checked in the first second, the last second and between', async () => {
-    for (const seconds of [0n, 40_000n, DAY - 1n]) {
-      await w.vm.setClock(MIDNIGHT + seconds);
-      const today = w.day();
-      expect(today).to.equal(Number(MIDNIGHT / DAY));
-      await takes(today);
-      await takes(today - 1);
-      await refuses(today + 1);
-      await refuses(today - 2);
+  it('is the present or the previous one, checked in the first second, the last second and between', async () => {
+    for (const seconds of [0n, 900n, HALF_HOUR - 1n]) {
+      await w.vm.setClock(TURN + seconds);
+      const present = w.halfHour();
+      expect(present).to.equal(Number(TURN / HALF_HOUR));
+      await takes(present);
+      await takes(present - 1);
+      await refuses(present + 1);
+      await refuses(present - 2);
     }
   });
 
-  it('changes with the day, to the second', async () => {
-    await w.vm.setClock(MIDNIGHT - 1n);
-    const ending = w.day();
+  it('changes with the half-hour, to the second', async () => {
+    await w.vm.setClock(TURN - 1n);
+    const ending = w.halfHour();
     await refuses(ending + 1);
     await takes(ending - 1);
-    await w.vm.setClock(MIDNIGHT);
+    await w.vm.setClock(TURN);
     await takes(ending + 1);
     await refuses(ending - 1);
   });
 
-  it('rejects: days outside the calendar', async () => {
-    for (const day of [0, 0xffff_ffff]) await refuses(day);
+  it('rejects: half-hours outside the calendar', async () => {
+    for (const halfHour of [0, 0xffff_ffff]) await refuses(halfHour);
   });
 });

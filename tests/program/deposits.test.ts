@@ -378,7 +378,7 @@ describe('deposits:', () => {
     await rejects('TimeoutOutOfRange', { timeoutSeconds: 61 });
     await rejects('OpenTooLate', { openBefore: START - 1n });
     await rejects('GasOutOfBounds', { gasLamports: program.constants.maxGasLamports + 1 });
-    await rejects('WrongNonceDay', { nonce: createNonce(w.day() + 1) });
+    await rejects('WrongNonceHalfHour', { nonce: createNonce(w.halfHour() + 1) });
     const collateral = program.findCollateral(w.listing);
     await rejects('ListingVersionMismatch', {}, () => w.overwrite('AgentListing', w.listing, { listingVersion: 2 }));
     await w.overwrite('AgentListing', w.listing, { listingVersion: 1, status: 'paused' });

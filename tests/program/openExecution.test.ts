@@ -174,7 +174,7 @@ describe('open_execution', () => {
 
   it('rejects: an id that is not derived from caller and nonce', async () => {
     const { nonce, executionId } = w.openTerms();
-    await rejects({ nonce: createNonce(w.day()), executionId }, 'WrongExecutionId');
+    await rejects({ nonce: createNonce(w.halfHour()), executionId }, 'WrongExecutionId');
     const raw = deriveExecutionId(w.caller.publicKey.toBytes(), nonce);
     raw[6]! ^= 0x10;
     await rejects({ nonce, executionId: raw }, 'WrongExecutionId');

@@ -201,7 +201,7 @@ describe('open_execution_with_grant', () => {
 
   it("rejects: one wallet's grant with another wallet's money or id", async () => {
     const stranger = w.stranger.publicKey;
-    const nonce = createNonce(w.day());
+    const nonce = createNonce(w.halfHour());
     const { executionId } = w.openTerms(stranger, { nonce });
     await rejects('WrongExecutionId', { nonce, executionId });
     const forged = open();

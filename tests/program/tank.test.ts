@@ -54,7 +54,7 @@ describe('the gas balance in an open', () => {
       record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -escrowRent() },
     });
-    await w.vm.setClock(w.vm.now + 259_200n);
+    await w.vm.setClock(w.vm.now + 3_600n);
     await w.moves([program.closeExecution(run)], [], {
       tank: { lamports: recordRent() },
       record: { lamports: -recordRent() },

@@ -593,6 +593,7 @@ const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, a
       disputeWindowSeconds: 3,
       refundGraceSeconds: 4,
       maxTimeoutSeconds: 5,
+      recordSeconds: 11,
       exposureMultiple: 6,
       adminDelaySeconds: 7,
       tiers: [
@@ -602,7 +603,7 @@ const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, a
     },
     [
       Buffer.of(1),
-      ...[u16(100), u64(2n), u64(MAX), ...[3, 4, 5, 6, 7].map(u32)].flatMap((value) => [Buffer.of(1), value]),
+      ...[u16(100), u64(2n), u64(MAX), ...[3, 4, 5, 11, 6, 7].map(u32)].flatMap((value) => [Buffer.of(1), value]),
       Buffer.of(1),
       u32(2),
       ...[7n, 8n, 9n, 10n].map(u64),

@@ -159,7 +159,7 @@ describe('decodeAccount', () => {
       filled(32, 7),
       u64(10_000n),
       u64(9n),
-      ...[259_200, 600, 3_600, 263_400, 0, 8].map(u32),
+      ...[259_200, 600, 3_600, 3_601, 263_400, 0, 8].map(u32),
       ...[30n, 20n, ...numbers].map(u64),
       ...[11, 12, 13, 0, 0, 0, 0, 0].map((fill) => filled(32, fill)),
       filled(64, 0),
@@ -443,11 +443,12 @@ describe('instruction builders', () => {
       disputeWindowSeconds: 2,
       refundGraceSeconds: 3,
       maxTimeoutSeconds: 4,
+      recordSeconds: 11,
       exposureMultiple: 5,
       adminDelaySeconds: 10,
       tiers: [{ maxPrice: 6n, deposit: 7n }],
     });
-    const numbers = [u16(100), u64(10_000n), u64(1n), ...[2, 3, 4, 5, 10, 1].map(u32), u64(6n), u64(7n)];
+    const numbers = [u16(100), u64(10_000n), u64(1n), ...[2, 3, 4, 11, 5, 10, 1].map(u32), u64(6n), u64(7n)];
     const keys = [key(4).toBytes(), key(9).toBytes(), u32(2), key(5).toBytes(), key(8).toBytes()];
     const expected = Buffer.concat([...keys, ...numbers]);
     expect(instruction.data.subarray(8)).to.deep.equal(expected);

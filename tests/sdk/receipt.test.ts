@@ -15,14 +15,14 @@ import {
   formatUuid,
   hashResult,
   isAdmissibleKey,
-  nonceDay,
+  nonceHalfHour,
   parseResultHash,
   parseSignature,
   parseUuid,
   requestHash,
   signMessage,
   signResult,
-  takesNonceDay,
+  takesNonceHalfHour,
   verifyMessage,
   verifyResultSignature,
 } from '../../app/sdk/receipt/receipt.ts';
@@ -169,26 +169,36 @@ describe('sdk/receipt: nonces', () => {
     }
   });
 
-  it('name today or yesterday on the chain, if the clock is an hour ahead to almost a day behind', () => {
-    const midnight = 1_767_225_600n;
-    const today = Number(midnight / 86_400n);
-    expect([0n, 3_599n, 3_600n, 86_400n + 3_599n].map((after) => nonceDay(midnight + after) - today)).to.deep.equal([
+  it('name a half-hour that the chain accepts, if the clock is five minutes ahead to 25 minutes behind', () => {
+    const turn = 1_767_225_600n;
+    const present = Number(turn / 1_800n);
+    expect([0n, 299n, 300n, 1_800n + 299n].map((after) => nonceHalfHour(turn + after) - present)).to.deep.equal([
       -1, -1, 0, 0,
     ]);
-    for (let after = 0n; after < 86_400n; after += 600n) {
-      for (const ahead of [3_600n, 0n, -82_800n]) {
-        expect(today - nonceDay(midnight + after + ahead), `${after} s after midnight, ${ahead} s ahead`).to.be.oneOf([
-          0, 1,
-        ]);
+    for (let after = 0n; after < 1_800n; after += 60n) {
+      for (const ahead of [300n, 0n, -1_500n]) {
+        const halfHour = nonceHalfHour(turn + after + ahead);
+        expect(takesNonceHalfHour(halfHour, turn + after), `${after} s after the turn, ${ahead} s ahead`).to.equal(
+          true,
+        );
       }
     }
   });
 
-  it('are accepted on their day and the next, to the second', () => {
-    const midnight = 1_767_225_600n;
-    const day = Number(midnight / 86_400n);
-    const takenAt = (after: bigint) => takesNonceDay(day, midnight + after);
-    expect([-1n, 0n, 2n * 86_400n - 1n, 2n * 86_400n].map(takenAt)).to.deep.equal([false, true, true, false]);
+  it('open for at least 25 minutes, which is more than a quote and its deposit live', () => {
+    const turn = 1_767_225_600n;
+    for (let after = 0n; after < 1_800n; after += 1n) {
+      const halfHour = nonceHalfHour(turn + after);
+      expect(takesNonceHalfHour(halfHour, turn + after + 1_500n), `made ${after} s after the turn`).to.equal(true);
+    }
+    expect(takesNonceHalfHour(nonceHalfHour(turn + 299n), turn + 299n + 1_501n)).to.equal(false);
+  });
+
+  it('are accepted in their half-hour and the next, to the second', () => {
+    const turn = 1_767_225_600n;
+    const halfHour = Number(turn / 1_800n);
+    const takenAt = (after: bigint) => takesNonceHalfHour(halfHour, turn + after);
+    expect([-1n, 0n, 2n * 1_800n - 1n, 2n * 1_800n].map(takenAt)).to.deep.equal([false, true, true, false]);
   });
 });
 

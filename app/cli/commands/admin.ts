@@ -81,6 +81,7 @@ interface SettingOptions extends CommonOptions {
   disputeWindowSeconds?: number;
   refundGraceSeconds?: number;
   maxTimeoutSeconds?: number;
+  recordSeconds?: number;
   exposureMultiple?: number;
   adminDelaySeconds?: number;
   liftGuardianPause?: true;
@@ -105,6 +106,11 @@ function withSettings(command: Command): Command {
     )
     .option('--max-timeout-seconds <n>', 'maximum timeout of an agent', toCount(U32_MAX, 0))
     .option(
+      '--record-seconds <n>',
+      'delay after a settled execution until its record can be archived',
+      toCount(U32_MAX, 0),
+    )
+    .option(
       '--exposure-multiple <n>',
       "limit of an agent's executions in one window, as a multiple of its collateral; 0: no limit",
       toCount(U32_MAX, 0),
@@ -120,7 +126,7 @@ function withSettings(command: Command): Command {
 
 function toSettings(options: SettingOptions): SettingsChange {
   const { feeBps, minPrice, disputeBondLamports, tiers, adminDelaySeconds, liftGuardianPause, ...others } = options;
-  const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
+  const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, recordSeconds, exposureMultiple } = others;
   return {
     ...(feeBps !== undefined && { feeBps }),
     ...(minPrice !== undefined && { minPrice }),
@@ -128,6 +134,7 @@ function toSettings(options: SettingOptions): SettingsChange {
     ...(disputeWindowSeconds !== undefined && { disputeWindowSeconds }),
     ...(refundGraceSeconds !== undefined && { refundGraceSeconds }),
     ...(maxTimeoutSeconds !== undefined && { maxTimeoutSeconds }),
+    ...(recordSeconds !== undefined && { recordSeconds }),
     ...(exposureMultiple !== undefined && { exposureMultiple }),
     ...(adminDelaySeconds !== undefined && { adminDelaySeconds }),
     ...(liftGuardianPause && { liftGuardianPause }),

@@ -53,6 +53,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Lowest price', formatAmount(config.min_price_usdc)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
+          ['Time to the archive', `${formatSpan(config.record_seconds)} after settlement`],
           ['Dispute bond', `${formatSol(BigInt(config.dispute_bond_lamports))} SOL, locked until the decision`],
           [
             'Collateral by price',

@@ -35,6 +35,7 @@ export interface CallAnswer {
 
 /** A new answer. `isFinal` if it says how the execution ended. */
 interface MadeAnswer extends CallAnswer, KeptAnswer {
+  executionId: string;
   isFinal: boolean;
 }
 
@@ -44,12 +45,8 @@ export async function answerOnce(deps: AnswersDeps, run: () => Promise<ExecuteOu
 }
 
 /** Answers the first request, and keeps the answer for repeats. */
-export async function answerFirst(
-  deps: AnswersDeps,
-  { executionId }: Repeatable,
-  run: () => Promise<ExecuteOutcome>,
-): Promise<CallAnswer> {
-  return toAnswer(await makeAndKeep(deps, executionId, run));
+export async function answerFirst(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<CallAnswer> {
+  return toAnswer(await makeAndKeep(deps, run));
 }
 
 /**
@@ -62,31 +59,28 @@ export async function answerKnown(deps: AnswersDeps, request: Repeatable): Promi
   const known =
     answer === 'pending'
       ? await writeOutcome(deps, { kind: 'pending', executionId })
-      : ((await readKept(deps, executionId)) ??
-        (await makeAndKeep(deps, executionId, () => deps.engine.outcomeOf(executionId))));
+      : ((await readKept(deps, executionId)) ?? (await makeAndKeep(deps, () => deps.engine.outcomeOf(executionId))));
   return toAnswer(known, { 'Idempotent-Replayed': 'true' });
 }
 
-async function makeAndKeep(
-  deps: AnswersDeps,
-  executionId: string,
-  run: () => Promise<ExecuteOutcome>,
-): Promise<KeptAnswer | MadeAnswer> {
+async function makeAndKeep(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<KeptAnswer | MadeAnswer> {
   const answer = await makeAnswer(deps, run);
-  return answer.isFinal ? keepIfEnded(deps, executionId, answer) : answer;
+  return answer.isFinal ? keepIfEnded(deps, answer.executionId, answer) : answer;
 }
 
 /** The answer to an outcome, or to the error that ended an execution. Throws errors that say nothing about its end. */
 async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<MadeAnswer> {
   try {
     const outcome = await run();
-    return { ...(await writeOutcome(deps, outcome)), isFinal: outcome.kind === 'completed' };
+    const { executionId, kind } = outcome;
+    return { ...(await writeOutcome(deps, outcome)), executionId, isFinal: kind === 'completed' };
   } catch (error) {
     if (!(error instanceof ApiError) || error.executionId === null || !FAILURES.includes(error.code)) throw error;
     const { status } = ERRORS[error.code as ErrorCode];
     const wait = error.retryAfterSeconds;
     const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
-    return { status, body: [renderJson(errorBodyOf(error.code), errorBody(error))], headers, isFinal: true };
+    const body = [renderJson(errorBodyOf(error.code), errorBody(error))];
+    return { status, body, headers, executionId: error.executionId, isFinal: true };
   }
 }
 

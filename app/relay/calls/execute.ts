@@ -2,7 +2,6 @@
  * The two ways to make a paid call, and the order of their checks. Before this, the HTTP layer checks size and media
  * type of the body, then the key. The engine checks the money after it.
  */
-import { nonceDay } from '../../sdk/receipt/receipt.ts';
 import type { ExecuteBody } from '../../sdk/wire/wire.ts';
 import { type Agent, type AgentDeps, findParameterFaults, requireAgent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
@@ -10,10 +9,10 @@ import type { Engine, OutputStream, PaidCall, Principal } from '../execution/con
 import { invalid, requireNoQuery, requireValue, show } from '../parse.ts';
 import type { Ask } from '../workers.ts';
 import { type AnswersDeps, answerFirst, answerKnown, answerOnce, type CallAnswer } from './answers.ts';
-import { type BodyIdentity, type Canonical, readExecuteBody, readStartBody } from './body.ts';
-import { readIdempotencyKey, repeatableOf } from './idempotency.ts';
+import { type Canonical, readExecuteBody, readStartBody } from './body.ts';
+import { readIdempotencyKey, tailOf } from './idempotency.ts';
 import { identityOf, type OpenedDeps, readOpened, requireRequest, requireStartable } from './opened.ts';
-import { type RepeatsDeps, refuseByRecord } from './repeats.ts';
+import { findFirst, type RepeatsDeps, refuseByRecord } from './repeats.ts';
 
 export interface ExecuteDeps extends AnswersDeps, RepeatsDeps, AgentDeps, OpenedDeps {
   engine: Pick<Engine, 'execute' | 'start' | 'outcomeOf'>;
@@ -62,10 +61,10 @@ export async function executeAgent(
   const { bytes, agentId, ask } = request;
   const { body, identity } = await readExecuteBody(ask, { bytes, agentId: key === null ? null : agentId });
   if ('value' in body) wantOutput(body.value, request.output);
-  const [repeatable, yesterday] =
-    key !== null && identity ? repeatableDays(deps, principal, agentId, key, identity) : [];
-  for (const first of [yesterday, repeatable]) {
-    if (!first) continue;
+  const { wallet } = principal;
+  const keyed = key !== null && identity ? { wallet, listing: agentId, tail: tailOf(key), ...identity } : null;
+  const first = keyed && (await findFirst(deps, keyed, deps.accounts.clock()));
+  if (first) {
     const known = await answerKnown(deps, first);
     if (known) return known;
     await refuseByRecord(deps, first);
@@ -78,8 +77,8 @@ export async function executeAgent(
     arrivedMs: request.arrivedMs,
     ...outputOf(requireValue(body), request),
   };
-  if (!repeatable) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
-  return answerFirst(deps, repeatable, () => deps.engine.execute(principal, agent, { ...call, repeatable }));
+  if (!keyed) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
+  return answerFirst(deps, () => deps.engine.execute(principal, agent, { ...call, repeatable: keyed }));
 }
 
 /**
@@ -108,7 +107,7 @@ export async function startExecution(
   await requireParameters(deps, agent, body.parameters, request.askFor(record.caller.toBase58()));
   const { task, parameters } = body;
   const call = { record, task, parameters, async: body.async, timeoutSeconds, ...outputOf(body, request) };
-  return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
+  return answerFirst(deps, () => deps.engine.start(agent, call));
 }
 
 /** Also for a repeat, whose answer is streamed too. Throws ApiError. */
@@ -164,12 +163,6 @@ async function requireParameters(deps: AgentDeps, agent: Agent, parameters: stri
   if (!first) return;
   const issues = faults.map(({ path, expected, got }) => ({ in: 'body' as const, path, expected, got }));
   throw invalid(`The field "parameters" does not fit the agent's schema: ${first.message}`, ...issues);
-}
-
-/** The identities of a request with an Idempotency-Key: for a first request today, and for one yesterday. */
-function repeatableDays(deps: OpenedDeps, { wallet }: Principal, agentId: string, key: string, body: BodyIdentity) {
-  const today = nonceDay(deps.accounts.clock());
-  return [today, today - 1].map((day) => repeatableOf(wallet, agentId, key, body, day));
 }
 
 /** The wallet's signature; a request without an API key must carry it. */

@@ -1,13 +1,13 @@
 /**
- * Makes a request and its repeats one execution. The Idempotency-Key and the wallet decide the execution's id. The
- * journal's primary key therefore admits one request, and the program admits one open, even after we lose data.
+ * Makes a request and its repeats one execution. The last 12 bytes of an open's nonce follow from the Idempotency-Key.
+ * The ledger admits one execution with them for each wallet. Together with a half-hour they make an execution's id, so
+ * the chain shows the executions of a key even after we lose data.
  */
 import { createHash } from 'node:crypto';
 import { parseAddress } from '../../sdk/program/program.ts';
-import { createNonce, deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
+import { createNonce, deriveExecutionId, formatUuid, nonceHalfHour } from '../../sdk/receipt/receipt.ts';
 import type { RequestIssue } from '../../sdk/wire/errorCodes.ts';
 import { invalid, show } from '../parse.ts';
-import type { BodyIdentity } from './body.ts';
 
 /** The identity of a request. */
 export interface Repeatable {
@@ -22,6 +22,9 @@ export interface Repeatable {
   async: boolean;
 }
 
+/** The present half-hour and those of the 24 hours before. */
+const HALF_HOURS = 49;
+
 /** 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -35,21 +38,25 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw invalid(`The header "Idempotency-Key" ${expected}`, issue);
 }
 
-/** The nonce of an open on this day, 16 bytes. */
-export function nonceOf(key: string, day: number): Buffer {
-  const tail = createHash('sha256').update(key, 'ascii').digest().subarray(0, 12);
-  return Buffer.from(createNonce(day, tail));
+/** A request with an Idempotency-Key, before its execution is known. */
+export interface Keyed extends Omit<Repeatable, 'executionId'> {
+  fingerprint: string;
+  /** The last 12 bytes of the nonce. */
+  tail: Buffer;
 }
 
-/** The identity of a request with this key and body on this day. */
-export function repeatableOf(
-  wallet: string,
-  listing: string,
-  key: string,
-  identity: BodyIdentity,
-  day: number,
-): Repeatable & { fingerprint: string; nonce: Buffer } {
-  const nonce = nonceOf(key, day);
-  const executionId = formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), nonce));
-  return { executionId, wallet, listing, nonce, ...identity };
+/** The last 12 bytes of a nonce. */
+export function tailOf(key: string): Buffer {
+  return createHash('sha256').update(key, 'ascii').digest().subarray(0, 12);
+}
+
+/** The id of a wallet's execution with this tail, opened with a nonce of this half-hour. */
+export function idOf(wallet: string, tail: Uint8Array, halfHour: number): string {
+  return formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), createNonce(halfHour, tail)));
+}
+
+/** The ids that an execution of this tail can have if it was opened in the 24 hours before `now`, unix seconds. */
+export function idsOfDay(wallet: string, tail: Uint8Array, now: bigint): string[] {
+  const present = nonceHalfHour(now);
+  return Array.from({ length: HALF_HOURS }, (_, ago) => idOf(wallet, tail, present - ago));
 }

@@ -5,9 +5,9 @@
 import type { Kysely } from 'kysely';
 import { ApiError } from '../errors.ts';
 import { inProgress, lostResult, reused, type Standing, standingOf } from '../execution/standing.ts';
-import { readStanding } from '../ledger/executions.ts';
+import { readIdByTail, readIndexedId, readStanding } from '../ledger/executions.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
-import type { Repeatable } from './idempotency.ts';
+import { idsOfDay, type Keyed, type Repeatable } from './idempotency.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
 
 /**
@@ -49,8 +49,23 @@ export async function decideRepeat(
 }
 
 /**
+ * The first request with this Idempotency-Key, as the ledger knows it, or else the index: the ledger may be lost. Null
+ * if there is none. `now` is the chain's clock, unix seconds.
+ */
+export async function findFirst(
+  { ledger, views }: Pick<RepeatsDeps, 'ledger' | 'views'>,
+  request: Keyed,
+  now: bigint,
+): Promise<Repeatable | null> {
+  const { wallet, tail } = request;
+  const executionId =
+    (await readIdByTail(ledger, wallet, tail)) ?? (await readIndexedId(views, wallet, idsOfDay(wallet, tail, now)));
+  return executionId === null ? null : { ...request, executionId };
+}
+
+/**
  * Refuses a request whose execution the index knows, with the error of its end. This is needed if the journal was lost.
- * Nothing is charged again in any case: if the index is behind, the record itself stops the open. Throws ApiError: 422
+ * Throws ApiError: 422
  * if the record is another request's, 409 while it runs, 410 if its result is lost, else its error. With `deposit`, only
  * an execution that was opened from this deposit counts.
  */

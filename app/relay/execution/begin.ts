@@ -1,7 +1,7 @@
 /** Begins an execution: claims its id, checks the money, signs and stores the open. Nothing is sent yet. */
 import { isUndecided } from '../../database/temporary.ts';
 import { findEscrow, findExecution } from '../../sdk/program/program.ts';
-import { formatUuid, nonceDay, parseUuid } from '../../sdk/receipt/receipt.ts';
+import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
@@ -46,7 +46,7 @@ export function createBeginning(deps: EngineDeps) {
   async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<JournalRow> {
     requirePrice(agent, call);
     await deps.requireServing(agent.listing);
-    const identity = identify(principal.wallet, call, nonceDay(chain.clock()));
+    const identity = identify(principal.wallet, call, chain.clock());
     const { executionId } = identity;
     const ticket = await line.enter(principal.wallet, agent.listing, call.arrivedMs);
     // Fills the address cache: the open needs these addresses, and finding them takes a while.

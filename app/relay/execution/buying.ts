@@ -15,7 +15,7 @@ import { type ClaimedDeposit, NotFunded } from '../ledger/claims.ts';
 import type { Held, Purse, Sums, Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
-import { hasOpenDay, interrupted, RETRY_SECONDS } from './claiming.ts';
+import { interrupted, isOpenable, RETRY_SECONDS } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
 import { heldFor, obstacleOf, rentShortage } from './protection.ts';
@@ -85,7 +85,7 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
       ? decodeAccount('Deposit', deposit.data).caller.toBase58() !== call.payer
       : false;
     if (record || isOthers) throw refusePayment('quote_used', 'This quote was used before. Pay the new quote.');
-    if (!hasOpenDay(call.nonce, now)) throw refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
+    if (!isOpenable(call.nonce, now)) throw refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
     const total = agent.price + call.serviceFee;
     const payable = payableOf(account, payer, usdcMint);
     if (payable < total) throw insufficient(call.payer, payable, total);

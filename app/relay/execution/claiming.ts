@@ -7,9 +7,9 @@ import {
   createNonce,
   deriveExecutionId,
   formatUuid,
-  nonceDay,
+  nonceHalfHour,
   parseUuid,
-  takesNonceDay,
+  takesNonceHalfHour,
 } from '../../sdk/receipt/receipt.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
@@ -33,14 +33,11 @@ import type { EngineDeps } from './step.ts';
  */
 const MAX_WAIT_MS = 5_000;
 export const RETRY_SECONDS = 5;
-/** By then the relay has read the chain's clock again. */
-const RETRY_DAY_SECONDS = 1;
 
-/** The id of a call. `rivals` are the ids of the same nonce on the neighbouring days. */
+/** The id of a call. */
 export interface Identity {
   executionId: string;
   nonce: Buffer;
-  rivals: readonly string[];
 }
 
 interface Claim {
@@ -93,7 +90,7 @@ function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
       requirePayable(accounts, allowedBy(accounts), agent.price);
       if (!isTaken(accounts)) return accounts;
     } catch (error) {
-      await requireNotRunning(call, executionId);
+      await requireNotRunning(principal, call);
       throw error;
     }
     throw inProgress(executionId);
@@ -106,9 +103,9 @@ function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
     return { accounts, allowed, means, ways, purse: purseOf(accounts, allowed, principal, agent.price) };
   }
 
-  async function requireNotRunning({ repeatable }: PaidCall, executionId: string): Promise<void> {
-    const first = repeatable ? await journal.get(executionId) : undefined;
-    if (first && first.state !== 'void') throw inProgress(executionId);
+  async function requireNotRunning({ wallet }: Principal, { repeatable }: PaidCall): Promise<void> {
+    const first = repeatable ? await journal.idByTail(wallet, repeatable.tail) : null;
+    if (first) throw inProgress(first);
   }
 
   return { obstacleTo, readFunds, fundsOf, requireNotRunning };
@@ -134,24 +131,26 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     const { principal, agent, call } = attempt;
     const accounts = await readFunds(attempt);
     attempt.known = null;
-    if (!hasOpenDay(attempt.identity.nonce, accounts.now)) {
-      attempt.identity = identityOfAnotherDay(attempt, accounts.now);
+    if (!isOpenable(attempt.identity.nonce, accounts.now)) {
+      attempt.identity = identify(principal.wallet, call, accounts.now);
       return null;
     }
     const funds = fundsOf(attempt, accounts);
     const { ways, purse } = funds;
-    const { executionId, nonce, rivals } = attempt.identity;
+    const { executionId, nonce } = attempt.identity;
     // The same call is already starting. This one must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
     starting.add(executionId);
     try {
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
-      const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, rivals });
+      const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse });
       noticeClaimed(deps, attempt, funds, row);
       return { row, now: accounts.now };
     } catch (error) {
       starting.delete(executionId);
-      if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(attempt.identity));
+      if (error instanceof JournalConflict && call.repeatable) {
+        throw inProgress((await journal.idByTail(principal.wallet, call.repeatable.tail)) ?? executionId);
+      }
       if (!(error instanceof NotFunded)) throw error;
       await waitForFunds(attempt, funds, error.sums);
       return null;
@@ -160,13 +159,13 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
 
   /** Waits until the obstacle may be gone. Throws ApiError if waiting does not help or takes too long. */
   async function waitForFunds(attempt: Attempt, funds: Funds, sums: Sums & Held): Promise<void> {
-    const { principal, agent, call, identity, patientUntil } = attempt;
+    const { principal, agent, call, patientUntil } = attempt;
     const { accounts, allowed, means, ways, purse } = funds;
     const isPromised = sums.held_wallet + agent.price > purse.wallet || sums.held_key + agent.price > purse.key;
     if (isPromised || sums.failed_since > 0n) {
       attempt.known = await waitForMoney(principal, accounts, agent.price, patientUntil - performance.now());
       if (attempt.known) return;
-      await requireNotRunning(call, identity.executionId);
+      await requireNotRunning(principal, call);
       requirePayable(accounts, allowed, agent.price, sums);
       if (sums.failed_since > 0n) throw nodeBehind();
     }
@@ -198,15 +197,6 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     });
   }
 
-  /** Finds which of the call's ids has a row. */
-  async function takenBy({ executionId, rivals }: Identity): Promise<string> {
-    for (const rival of rivals) {
-      const row = await journal.get(rival);
-      if (row && row.state !== 'void') return rival;
-    }
-    return executionId;
-  }
-
   return { claim, obstacleTo };
 }
 
@@ -218,38 +208,18 @@ function noticeClaimed(deps: EngineDeps, { principal, agent }: Attempt, funds: F
   deps.claimed?.({ wallet, keyId, price: agent.price, grant: allowed.grant, now: accounts.now, gas, tank });
 }
 
-/**
- * Returns a random id, or today's id of the call's Idempotency-Key. No row may exist for the key's ids of yesterday and
- * tomorrow.
- */
-export function identify(wallet: string, { repeatable }: PaidCall, day: number): Identity {
-  const nonce = repeatable?.nonce ?? Buffer.from(createNonce(day));
-  const idOf = (bytes: Uint8Array) => formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), bytes));
-  const rivals = repeatable ? [-1, 1].map((days) => idOf(onDay(nonce, nonce.readUInt32LE() + days))) : [];
-  return { executionId: idOf(nonce), nonce, rivals };
-}
-
-/**
- * Makes a new id for the day of the chain's clock. Throws ApiError for a repeated call, because its repeats were looked
- * up by the old id.
- */
-function identityOfAnotherDay({ principal, call }: Attempt, now: bigint): Identity {
-  if (!call.repeatable) return identify(principal.wallet, call, nonceDay(now));
-  const message = `A new day began on the chain during the request. Retry in ${RETRY_DAY_SECONDS} s.`;
-  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_DAY_SECONDS });
+/** Returns the id for this time, unix seconds: from the call's Idempotency-Key, or random. */
+export function identify(wallet: string, { repeatable }: Pick<PaidCall, 'repeatable'>, now: bigint): Identity {
+  const nonce = Buffer.from(createNonce(nonceHalfHour(now), repeatable?.tail));
+  return { executionId: formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), nonce)), nonce };
 }
 
 /**
  * True if the program accepts this nonce for as long as the open may land. The nonce comes from a clock reading that
  * may be old.
  */
-export function hasOpenDay(nonce: Buffer, now: bigint): boolean {
-  return [now, now + OPEN_WINDOW_SECONDS].every((moment) => takesNonceDay(nonce.readUInt32LE(), moment));
-}
-
-/** The same nonce on another day. */
-function onDay(nonce: Buffer, day: number): Uint8Array {
-  return createNonce(day, nonce.subarray(4));
+export function isOpenable(nonce: Buffer, now: bigint): boolean {
+  return [now, now + OPEN_WINDOW_SECONDS].every((moment) => takesNonceHalfHour(nonce.readUInt32LE(), moment));
 }
 
 /** The 503 for a call whose row was taken before its first transaction was stored, by recovery or another relay. */

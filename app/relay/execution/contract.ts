@@ -34,8 +34,8 @@ export interface PaidCall {
   maxCost: bigint;
   /** Arrival of the request by `performance.now`; waiting calls go on in this order. */
   arrivedMs: number;
-  /** Set if the call carries an Idempotency-Key: the nonce of its open, and the fingerprint of the request. */
-  repeatable?: { nonce: Buffer; fingerprint: string };
+  /** Set if the call has an Idempotency-Key: the last 12 bytes of its nonce, and the fingerprint of the request. */
+  repeatable?: { tail: Buffer; fingerprint: string };
   /** Set if the caller wants the deltas. */
   output?: OutputStream;
 }

@@ -116,6 +116,8 @@ export function createEnding(
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
     if (await followRecord(row, fresh)) return 'ended';
+    // It has ended and left its address, and the index will show how. Or a node is wrong.
+    if (!fresh.record) return 'wait';
     if (fate.kind === 'failed' && NOT_NAMED.includes(fate.error)) {
       await authorities.look();
       if (isDead(signed)) return 'wait';

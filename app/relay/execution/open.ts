@@ -8,6 +8,7 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
 import type { Why } from './depositAt.ts';
+import { followGone } from './gone.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
@@ -57,6 +58,10 @@ export function createOpening(
         const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
         if (final?.record && (row.deposit === null || (await isOpened(row)))) return openConfirmed(row, live);
         if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';
+        if (!final.record) {
+          const left = await followGone(deps, row, final);
+          if (left) return left;
+        }
         await journal.decided(row, signed, 'expired');
         return voidOpen(row, live, openRefused(null, 'the transaction expired', row));
       }

@@ -17,6 +17,7 @@ import {
   type Why,
   whyNotToOpen,
 } from './depositAt.ts';
+import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
@@ -146,6 +147,8 @@ function createPayment(
     const past = await readPast(row, row.payment_last_valid_height!);
     if (!past || isPaid(row, past) || isOpenedFrom(row, past)) return 'wait';
     if (past.deposit) return giveBack(row, past, SENT_BACK);
+    const left = past.record ? null : await followGone(deps, row, past);
+    if (left) return left;
     await journal.returned(row, past.now, { why: SENT_BACK });
     return 'ended';
   }

@@ -10,7 +10,7 @@ import type { Work } from './work.ts';
 
 /** Interval of the search for unfinished rows: two statements in our own ledger. */
 const RECOVERY_INTERVAL_MS = 500;
-/** Interval of the search for orphans and for returned rents, which are lent for at least three days. */
+/** Interval of the search for orphans and for returned rents, which are lent for at least an hour. */
 const LEADER_INTERVAL_MS = 10 * 60_000;
 /** Rows of one batch of unfinished rows. */
 const RECOVERED_AT_ONCE = 500;

@@ -75,7 +75,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   }
 
   async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
-    if (!fresh.record) throw new Error('the record of a refund does not exist any more');
+    if (!fresh.record) return 'wait';
     const reason = REFUND_REASONS[Number(row.refund_reason ?? UNSERVED)] ?? 'unserved';
     const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
     await storeRefund(journal, row, signed, rebuilds);

@@ -18,7 +18,7 @@ export async function countRents(
 ): Promise<void> {
   const { now } = await chain.readAgreed([]);
   for (let after = ''; ; ) {
-    const rows = await journal.lent(now - BigInt(constants.endedRecordSeconds), BATCH, after);
+    const rows = await journal.lent(now - BigInt(constants.recordSecondsMin), BATCH, after);
     const last = rows.at(-1);
     if (!last) break;
     after = last.execution_id;

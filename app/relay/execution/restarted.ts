@@ -96,7 +96,7 @@ async function fits(
     case 'settled':
       if (record) return record.status !== 'open' && record.status !== 'refunded';
       // An archived record has ended long enough ago.
-      return now - (settled_at ?? now) >= BigInt(constants.endedRecordSeconds);
+      return now - (settled_at ?? now) >= BigInt(constants.recordSecondsMin);
     default:
       return record !== null;
   }

@@ -154,6 +154,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
     min_price_usdc: toUsdc(config.minPrice),
     max_timeout_seconds: config.maxTimeoutSeconds,
     dispute_window_seconds: config.disputeWindowSeconds,
+    record_seconds: config.recordSeconds,
     dispute_bond_lamports: Number(config.disputeBondLamports),
     collateral_tiers: config.tiers
       .slice(0, config.tierCount)

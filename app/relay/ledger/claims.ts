@@ -1,7 +1,7 @@
 /** Creates rows of the journal: for a call, for an execution that a wallet opened itself, or for an orphan. */
 import { sql } from 'kysely';
 import type { Named } from '../../database/prepared.ts';
-import { readByDeposit, readExecutionRow } from './executions.ts';
+import { IS_KEYED, readByDeposit, readExecutionRow, readIdByTail, TAIL } from './executions.ts';
 import {
   type Asking,
   type Budgets,
@@ -68,8 +68,6 @@ export interface Funding {
   budgets: Budgets;
   /** The wallet's money for it; null if that is in the escrow already. */
   purse: Purse | null;
-  /** Ids of the same request on other days. The claim fails if one of them is in use. */
-  rivals?: readonly string[];
 }
 
 /** The money is reserved for other calls, or no way to pay fits the limits. `sums` shows why. */
@@ -83,12 +81,11 @@ const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n, tank:
 /** Later than any slot, so that no landed open counts as a reservation. */
 const NO_SLOT = 2n ** 53n;
 
-/** The conditions of a claim, and the other ids that must be free. */
+/** The conditions of a claim. */
 interface Conditions {
   ways: readonly Way[];
   limits: Limits | null;
   purse: Purse | null;
-  rivals: readonly string[];
 }
 
 /** A new call replaces a void row, but keeps the costs of the old one. */
@@ -101,24 +98,23 @@ const REPLACING = sql.join(
 /** A row with the number of transactions that were signed for earlier calls of its id. */
 type TakenRow = ExecutionColumns & { signed: bigint };
 
-/** The values of a claim; those of limits, money, ways and rivals only if it has them. */
+/** The values of a claim; those of limits, money and ways only if it has them. */
 type ClaimValues = Required<Taken> & ReturnType<typeof meOf> & Limits & Money;
 
 /** The statement that inserts the row if all limits allow it; it returns the row. */
-function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits, purse, rivals }: Conditions) {
+function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits, purse }: Conditions) {
   const columns = Object.keys(row) as (keyof Taken)[];
   const isDeposit = row.deposit != null;
+  const isKeyed = row.fingerprint != null;
   const values: Record<string, unknown> = {
     ...row,
     ...meOf(me),
     ...waysOf(ways),
-    ...rivalsOf(rivals),
     ...limits,
     ...(purse && moneyOf(purse)),
   };
   const build = (given: Named<Record<string, unknown>>) => {
     const named = given as Named<ClaimValues>;
-    const ids = [named.execution_id, ...Object.keys(rivalsOf(rivals)).map((rival) => given[rival])];
     return sql<TakenRow>`
     WITH ${meRow(named)}, ${isDeposit ? SUMS : CLAIM_SUMS},
     before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(account_fees), 0) AS account_before,
@@ -131,7 +127,8 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
       account_before, lost_before, given_before + house, trials_before + CASE WHEN house > 0 THEN 1 ELSE 0 END, gas,
       house, record_rent, escrow_rent, tank, CASE WHEN is_proven = 1 THEN 0 ELSE may_burn END
     FROM sums, before, ${waysRows(ways.length, given as Named<ReturnType<typeof waysOf>>)}
-    WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id IN (${sql.join(ids)}))
+    WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id = ${named.execution_id})
+    ${isKeyed ? isFirst(named) : sql``}
     ${isDeposit ? isUnused(named) : sql``}
     ${limits ? sql`AND ${fits(named)}` : sql``}
     ${purse ? sql`AND ${covers(named)}` : sql``}
@@ -139,12 +136,14 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
     ON CONFLICT (execution_id) DO UPDATE SET ${REPLACING} WHERE executions.state = 'void'
     RETURNING *, (SELECT count(*) FROM transactions AS t WHERE t.execution_id = executions.execution_id) AS signed`;
   };
-  const name = ['take', ways.length, rivals.length, limits ? 'limited' : '', purse ? 'purse' : '', ...columns];
+  const name = ['take', ways.length, isKeyed ? 'keyed' : '', limits ? 'limited' : '', purse ? 'purse' : '', ...columns];
   return compile(name.join(), values, (named) => compilable(db, build(named)));
 }
 
-const rivalsOf = (rivals: readonly string[]): Record<string, string> =>
-  Object.fromEntries(rivals.map((rival, at) => [`rival_${at}`, rival]));
+/** True if the wallet has no other call with this Idempotency-Key. This is indexed. */
+const isFirst = (named: Named<Pick<Taken, 'wallet' | 'nonce'>>) => sql`
+  AND NOT EXISTS (SELECT 1 FROM executions WHERE ${IS_KEYED} AND wallet = ${named.wallet}
+    AND ${TAIL} = substr(CAST(${named.nonce} AS TEXT), 9))`;
 
 /** True if no other call has this deposit, or this payer's id of the payment. Both are indexed. */
 const isUnused = (named: Named<Pick<Taken, 'deposit' | 'wallet' | 'payment_id'>>) => sql`
@@ -159,7 +158,7 @@ const isUnused = (named: Named<Pick<Taken, 'deposit' | 'wallet' | 'payment_id'>>
  */
 async function take(writing: Writing, row: Taken, conditions: Conditions): Promise<JournalRow> {
   const { execution_id: id, wallet, listing, created_ms: nowMs } = row;
-  const { limits, purse, rivals } = conditions;
+  const { limits, purse } = conditions;
   const me = { id, wallet, listing, keyId: purse?.keyId ?? '', slot: purse?.slot ?? NO_SLOT, nowMs };
   const locks = [`wallet ${wallet}`, ...(limits ? ['totals'] : [])];
   const claiming = () => writing.writes.alone(locks, [taking(writing, row, me, conditions)]);
@@ -169,9 +168,10 @@ async function take(writing: Writing, row: Taken, conditions: Conditions): Promi
     const { signed, ...columns } = taken;
     return { ...columns, transactions: signed > 0n ? await readTransactions(writing, id) : [] };
   }
-  for (const other of limits ? [id, ...rivals] : []) {
-    const present = await readExecutionRow(writing, other);
-    if (present && present.state !== 'void') throw new JournalConflict(`execution ${other} is taken`);
+  const present = limits ? await readExecutionRow(writing, id) : undefined;
+  if (present && present.state !== 'void') throw new JournalConflict(`execution ${id} is taken`);
+  if (row.fingerprint != null && (await readIdByTail(writing.db, wallet, Buffer.from(row.nonce!, 'hex').subarray(4)))) {
+    throw new JournalConflict(`the Idempotency-Key of execution ${id} is taken`);
   }
   if (row.deposit != null && (await readByDeposit(writing.db, row.deposit))) {
     throw new JournalConflict(`the deposit ${row.deposit} is taken`);
@@ -186,20 +186,20 @@ export function createClaims(writing: Writing) {
   return {
     /**
      * Takes the id before anything else happens, and returns its row with the way to pay. A call that repeats a void
-     * one replaces it. Throws JournalConflict if the id or a rival is taken. Throws NotFunded if the wallet has too
+     * one replaces it. Throws JournalConflict if the id or the Idempotency-Key is taken. Throws NotFunded if the wallet has too
      * many opens in flight, its money is reserved, or no way to pay fits the budgets.
      */
     claim(row: ClaimedExecution, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, budgets, purse, rivals = [] } = funding;
+      const { ways, budgets, purse } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals });
+      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse });
     },
     /** Like `claim`, for a call paid by a deposit. No other call may use that deposit. */
     claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
       const { ways, budgets, purse } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       const limits = limitsOf(budgets, true, FIRST_DEPOSITS);
-      return take(writing, { ...row, ...first }, { ways, limits, purse, rivals: [] });
+      return take(writing, { ...row, ...first }, { ways, limits, purse });
     },
     /** Takes a funded record that its wallet opened itself, to run it here. Throws like `claim`. */
     async claimOpened(row: ClaimedExecution, record: OpenedRecord, nowMs: number, funding: Funding): Promise<void> {
@@ -214,7 +214,7 @@ export function createClaims(writing: Writing) {
         lease_owner: owner,
       };
       const { ways, budgets, purse } = funding;
-      await take(writing, { ...row, ...funded }, { ways, limits: limitsOf(budgets, false), purse, rivals: [] });
+      await take(writing, { ...row, ...funded }, { ways, limits: limitsOf(budgets, false), purse });
     },
     /**
      * Adopts an open record whose row is lost or void; it waits for its refund. `way` is the gas that the record holds,
@@ -237,7 +237,7 @@ export function createClaims(writing: Writing) {
         lease_owner: null,
       };
       try {
-        await take(writing, { ...row, ...parked }, { ways: [way], limits: null, purse: null, rivals: [] });
+        await take(writing, { ...row, ...parked }, { ways: [way], limits: null, purse: null });
         return true;
       } catch (error) {
         if (error instanceof JournalConflict) return false;

@@ -1,6 +1,7 @@
 /** Reads the table of executions: single rows, and sums over the rows of a wallet or a listing. */
 import { type Kysely, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
+import { textsOf } from '../../database/portable.ts';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import { readTransactions, signatureOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
@@ -26,6 +27,45 @@ export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) 
     .select(['state', 'refund_state', 'fingerprint', 'listing', 'request_hash'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
+}
+
+/**
+ * The id of a wallet's call whose nonce ends with this tail; null if there is none. A void call never paid, and another
+ * one may take its key.
+ */
+export async function readIdByTail(
+  ledger: Kysely<LedgerTables>,
+  wallet: string,
+  tail: Uint8Array,
+): Promise<string | null> {
+  const row = await ledger
+    .selectFrom('executions')
+    .select('execution_id')
+    .where('wallet', '=', wallet)
+    .where(sql<boolean>`${TAIL} = ${Buffer.from(tail).toString('hex')}`)
+    .where(IS_KEYED)
+    .executeTakeFirst();
+  return row?.execution_id ?? null;
+}
+
+/** The last 12 bytes of a nonce, hex, and the condition of their unique index. */
+export const TAIL = sql<string>`substr(nonce, 9)`;
+export const IS_KEYED = sql<boolean>`fingerprint IS NOT NULL AND state <> 'void'`;
+
+/** Which of these executions of a wallet the index knows; the one that was opened last. Null if none. */
+export async function readIndexedId(
+  views: Kysely<LedgerDatabase>,
+  wallet: string,
+  ids: readonly string[],
+): Promise<string | null> {
+  const row = await views
+    .selectFrom('chain.executions')
+    .select('execution_id')
+    .where(sql<boolean>`execution_id IN ${textsOf(views, ids)}`)
+    .where('caller', '=', wallet)
+    .orderBy('opened_at', 'desc')
+    .executeTakeFirst();
+  return row?.execution_id ?? null;
 }
 
 /** Columns of a call that is found by its deposit, or by its payer's id of the payment. A void call releases both. */

@@ -10,7 +10,7 @@ import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { createPrepared } from '../../database/prepared.ts';
 import { createClaims } from './claims.ts';
-import { readExecutionRow } from './executions.ts';
+import { readExecutionRow, readIdByTail } from './executions.ts';
 import { createFailedAnswers } from './failedAnswers.ts';
 import { createIntents } from './intents.ts';
 import { createLateAnswers } from './lateAnswers.ts';
@@ -36,6 +36,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
   return {
     owner,
     get: (id: string): Promise<JournalRow | undefined> => readExecutionRow(writing, id),
+    idByTail: (wallet: string, tail: Uint8Array) => readIdByTail(db, wallet, tail),
     ...createClaims(writing),
     ...createIntents(mover, writing),
     ...createNotes(mover, writing),

@@ -12,13 +12,13 @@ const HANDED_OVER = sql<string>`(SELECT execution_id FROM executions
 /** The lent rents of one journal. */
 export function createLentRents({ db }: Writing) {
   return {
-    /** Rows that ended before this moment (unix seconds) with rent still lent, in order of their ids. */
-    lent(endedBefore: bigint, limit: number, after: string) {
+    /** Ended rows whose records opened before this moment (unix seconds), with rent still lent, in order of their ids. */
+    lent(openedBefore: bigint, limit: number, after: string) {
       return db
         .selectFrom('executions')
         .select('execution_id')
         .where(sql<boolean>`record_lent > 0 AND state IN ('settled', 'refunded')`)
-        .where('settled_at', '<', endedBefore)
+        .where('opened_at', '<', openedBefore)
         .where('execution_id', '>', after)
         .orderBy('execution_id')
         .limit(limit)

@@ -1,6 +1,7 @@
 /** Unfinished rows: their owners, and the time of their next attempt. */
 import { type Kysely, sql } from 'kysely';
 import { isPostgres, textsOf } from '../../database/portable.ts';
+import type { OpenedRecord } from './notes.ts';
 import { type ExecutionColumns, IS_UNFINISHED, type JournalRow, type LedgerDatabase } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -84,8 +85,12 @@ export function createUnfinished({ writes, db, owner }: Writing) {
         .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
-    /** Doubts the end of a row. Any relay then continues it, and it ends as its record says. */
-    parkEnded: (row: Moved) => moveAnyones(row, { state: 'parked', ...NOT_ENDED }),
+    /**
+     * Doubts the end of a row. Any relay then continues it, and it ends as its record says. The Idempotency-Key of a void
+     * row may have another call by now, so the row gives it up.
+     */
+    parkEnded: (row: Moved) =>
+      moveAnyones(row, { state: 'parked', ...NOT_ENDED, ...(row.state === 'void' && { fingerprint: null }) }),
     /** Doubts that a row is paid. Any relay then sends its settle again, signed anew where it is dead. */
     settleAgain: (row: Moved) => moveAnyones(row, { state: 'verified', rebuilds: 0n, ...NOT_ENDED }),
     /** Ends a row whose open is on no chain any more. Its caller has paid nothing. */
@@ -123,11 +128,15 @@ export function createUnfinished({ writes, db, owner }: Writing) {
   };
 }
 
-/** How the chain ended an execution. Times are unix seconds, amounts base units. */
-export interface IndexedEnd {
+/** How the chain opened and ended an execution. Times are unix seconds, amounts base units. */
+export interface IndexedEnd extends OpenedRecord {
+  listing: string;
+  /** Hex. */
+  requestHash: string;
+  /** The deposit that it was opened from; null if none. */
+  deposit: string | null;
   isRefunded: boolean;
   settledAt: bigint;
-  refundAt: bigint;
   creatorAmount: bigint;
   platformAmount: bigint;
 }
@@ -136,15 +145,22 @@ export interface IndexedEnd {
 export async function readClosedEnd(views: Kysely<LedgerDatabase>, id: string): Promise<IndexedEnd | null> {
   const row = await views
     .selectFrom('chain.executions')
-    .select(['status', 'settled_at', 'refund_at', 'creator_amount', 'platform_amount'])
+    .select(['listing', 'request_hash', 'deposit', 'status', 'opened_at', 'deadline', 'refund_at', 'fee_bps'])
+    .select(['settled_at', 'creator_amount', 'platform_amount'])
     .where('execution_id', '=', id)
     .where('closed', '=', 1n)
     .executeTakeFirst();
   if (!row?.settled_at) return null;
   return {
+    listing: row.listing,
+    requestHash: row.request_hash,
+    deposit: row.deposit,
+    openedAt: row.opened_at,
+    deadline: row.deadline,
+    refundAt: row.refund_at,
+    feeBps: Number(row.fee_bps),
     isRefunded: row.status === 'refunded',
     settledAt: row.settled_at,
-    refundAt: row.refund_at,
     creatorAmount: row.creator_amount,
     platformAmount: row.platform_amount,
   };

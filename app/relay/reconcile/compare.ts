@@ -96,7 +96,7 @@ export function compareExecution(views: ExecutionViews): Difference[] {
   const { executionId: subject, record, escrow, journal, index } = views;
   const found: Difference[] = [];
   const differ = (kind: DifferenceKind, detail: string): void => void found.push({ kind, subject, detail });
-  // From three days after its end, a record may be closed or archived. Then only the index has it.
+  // From an hour after its open, an ended record may be closed or archived. Then only the index has it.
   const isClosed = record === null && index?.closed === 1n;
   const status = record?.status ?? (isClosed ? recordStatus(index.status) : 'none');
 

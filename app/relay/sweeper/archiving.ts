@@ -2,7 +2,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { chunks } from '../../process/chunks.ts';
 import { isArchivable } from '../../sdk/program/archive.ts';
-import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/program.ts';
+import { archiveExecutions, constants, decodeAccount, findConfig } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
 import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
 import { type Candidate, ripeRecords } from './candidates.ts';
@@ -28,16 +28,15 @@ const isFull = (sent: Sent): boolean => reasonOf(sent) === 'ArchiveFull';
 /** If they cannot be archived together, each half is tried alone, down to one record. */
 async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candidate[]): Promise<void> {
   const { chain, sending, resting, log } = deps;
-  const read = await readMany(
-    chain,
-    batch.map(({ address }) => new PublicKey(address)),
-  );
+  const records = batch.map(({ address }) => new PublicKey(address));
+  const read = await readMany(chain, [findConfig(), ...records]);
+  const [config, ...accounts] = read.accounts;
+  const { recordSeconds } = decodeAccount('Config', config!.data);
   const ripe = batch.flatMap((candidate, at) => {
-    const account = read.accounts[at];
+    const account = accounts[at];
     const execution = account && decodeAccount('ExecutionRecord', account.data);
-    if (account && execution && isArchivable(execution, read.now)) {
-      const record = new PublicKey(candidate.address);
-      return [{ candidate, record, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
+    if (account && execution && isArchivable(execution, recordSeconds, read.now)) {
+      return [{ candidate, record: records[at]!, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
     }
     // Somebody else has archived it, or it is not ripe. The index does not know it yet.
     resting.rest(candidate.address);

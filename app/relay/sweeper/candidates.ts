@@ -38,12 +38,15 @@ export async function hasKept(views: Views): Promise<boolean> {
   return rows[0]?.kept === 1n;
 }
 
+/** How long a settled record stays. Without the config's row nothing is ripe. */
+const RECORD_SECONDS = sql`(SELECT max(record_seconds) FROM chain.configs)`;
+
 /** Time from which a settled record can become a leaf, disputed or not. */
-const RIPE_AT = sql`settled_at + ${sql.lit(constants.endedRecordSeconds)}`;
+const RIPE_AT = sql`settled_at + ${RECORD_SECONDS}`;
 
 /** `status <> 'open'` is the condition of the index. */
 const isRipe = (now: bigint) => sql`closed = 0 AND status <> 'open' AND status <> 'refunded'
-  AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)}`;
+  AND settled_at <= CAST(${now} AS BIGINT) - ${RECORD_SECONDS}`;
 
 /** Settled records that can become leaves, oldest first. */
 export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
@@ -60,11 +63,11 @@ export async function ripeRecords(views: Views, now: bigint, after: After): Prom
  * refunded itself pays nothing for its closing, and anybody can create many of them.
  */
 export async function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
-  const kept = BigInt(constants.endedRecordSeconds);
+  const kept = BigInt(constants.recordSecondsMin);
   const { rows } = await sql<Candidate>`
-    SELECT execution_id AS id, record AS address, settled_at AS ended_at, settled_at + CAST(${kept} AS BIGINT) AS ripe_at
+    SELECT execution_id AS id, record AS address, settled_at AS ended_at, opened_at + CAST(${kept} AS BIGINT) AS ripe_at
     FROM chain.executions
-    WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND key_id IS NOT NULL AND settled_at <= ${now - kept}
+    WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND key_id IS NOT NULL AND opened_at <= ${now - kept}
       AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;

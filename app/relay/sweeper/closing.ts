@@ -4,6 +4,7 @@
  */
 import { AccountLayout } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { closableFrom } from '../../sdk/program/archive.ts';
 import { closeDispute, closeEscrow, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readMany } from '../chain/readMany.ts';
@@ -31,9 +32,9 @@ type Read<Of> = (data: Buffer, executionId: Uint8Array, now: bigint, candidate: 
 export function closeRefunded(deps: SweepDeps, now: bigint): Promise<void> {
   return inBatches(deps, now, refundedRecords, AT_ONCE, (batch) =>
     closeBatch(deps, batch, (data, executionId, at) => {
-      const { status, settledAt, rentSponsor } = decodeAccount('ExecutionRecord', data);
-      const isClosable = status === 'refunded' && at >= settledAt + BigInt(constants.endedRecordSeconds);
-      return isClosable ? closeExecution({ executionId, rentSponsor }) : null;
+      const record = decodeAccount('ExecutionRecord', data);
+      const isClosable = record.status === 'refunded' && at >= closableFrom(record);
+      return isClosable ? closeExecution({ executionId, rentSponsor: record.rentSponsor }) : null;
     }),
   );
 }

@@ -1014,6 +1014,8 @@ export interface components {
                     max_timeout_seconds: number;
                     /** @description How long after settlement an execution can be disputed. */
                     dispute_window_seconds: number;
+                    /** @description How long after settlement an execution's record stays before it can be archived. */
+                    record_seconds: number;
                     /** @description The bond that a dispute locks until its outcome, lamports. */
                     dispute_bond_lamports: number;
                     /** @description In ascending order. The first tier whose `max_price_usdc` is at least the price sets the collateral. */
@@ -1061,7 +1063,7 @@ export interface components {
                              * @description The setting that changes. For `guardian`, null means nobody.
                              * @enum {string}
                              */
-                            setting: "guardian_pause" | "fee" | "min_price" | "dispute_bond" | "dispute_window" | "refund_grace" | "max_timeout" | "exposure_multiple" | "admin_delay" | "collateral_tiers" | "relay_authorities" | "guardian" | "admin";
+                            setting: "guardian_pause" | "fee" | "min_price" | "dispute_bond" | "dispute_window" | "refund_grace" | "max_timeout" | "record_time" | "exposure_multiple" | "admin_delay" | "collateral_tiers" | "relay_authorities" | "guardian" | "admin";
                             /** @description The unit of both values; null for a switch. */
                             unit: ("basis_points" | "usdc" | "lamports" | "seconds" | "times_collateral" | "address") | null;
                             /** @description The value now in force. A collateral tier is the text `price:deposit`. */

@@ -35,9 +35,22 @@ export function decodeArchived(fields: Uint8Array): ExecutionRecord {
   return execution;
 }
 
-/** True if `archive_executions` accepts a record at this time of the chain's clock, unix seconds. */
-export function isArchivable({ status, settledAt }: ExecutionRecord, now: bigint): boolean {
-  return status === 'completed' && now >= settledAt + BigInt(constants.endedRecordSeconds);
+/**
+ * True if `archive_executions` accepts a record at this time of the chain's clock, unix seconds. `recordSeconds` is the
+ * config's.
+ */
+export function isArchivable({ status, settledAt }: ExecutionRecord, recordSeconds: number, now: bigint): boolean {
+  return status === 'completed' && now >= settledAt + BigInt(recordSeconds);
+}
+
+/**
+ * Unix seconds from which an ended execution's record can be closed without being archived: a refunded one an hour after
+ * its open, a paid one a year after its dispute window.
+ */
+export function closableFrom(record: ExecutionRecord): bigint {
+  const { status, openedAt, settledAt, disputeWindowSeconds } = record;
+  if (status === 'refunded') return openedAt + BigInt(constants.recordSecondsMin);
+  return settledAt + BigInt(disputeWindowSeconds + constants.unarchivedRecordSeconds);
 }
 
 export interface ArchiveProof {

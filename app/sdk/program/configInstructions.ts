@@ -20,6 +20,8 @@ export interface InitializeConfigInput {
   disputeWindowSeconds: number;
   refundGraceSeconds: number;
   maxTimeoutSeconds: number;
+  /** Time from a paid execution's end until its record can be archived: an hour to 72 hours. */
+  recordSeconds: number;
   exposureMultiple: number;
   /** Delay of a change that widens power, seconds. 0 only for a local network. */
   adminDelaySeconds: number;
@@ -42,6 +44,7 @@ export interface SettingsChange {
   disputeWindowSeconds?: number;
   refundGraceSeconds?: number;
   maxTimeoutSeconds?: number;
+  recordSeconds?: number;
   /** 0 for no limit. */
   exposureMultiple?: number;
   /** Can only be raised, to at most 30 days. */
@@ -63,6 +66,7 @@ function settingsArgs(input: SettingsChange) {
     disputeWindowSeconds: input.disputeWindowSeconds ?? null,
     refundGraceSeconds: input.refundGraceSeconds ?? null,
     maxTimeoutSeconds: input.maxTimeoutSeconds ?? null,
+    recordSeconds: input.recordSeconds ?? null,
     exposureMultiple: input.exposureMultiple ?? null,
     adminDelaySeconds: input.adminDelaySeconds ?? null,
     tiers: input.tiers ?? null,

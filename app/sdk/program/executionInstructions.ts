@@ -13,7 +13,7 @@ import { constants } from './constants.ts';
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
-  /** `createNonce(nonceDay(now))`, by the chain's clock: 16 bytes that begin with the UTC day. */
+  /** `createNonce(nonceHalfHour(now))`, by the chain's clock: 16 bytes that begin with the half-hour. */
   nonce: Uint8Array;
   /** `deriveExecutionId(caller, nonce)`. */
   executionId: Uint8Array;

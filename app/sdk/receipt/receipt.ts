@@ -53,30 +53,33 @@ export function canonicalRequest(task: string, parameters: object = {}): string 
   return canonical;
 }
 
-const SECONDS_PER_DAY = 86_400n;
-/** If a clock is at most this far ahead of the chain's, its nonces still name a day that the chain accepts. */
-const CLOCK_MARGIN_SECONDS = 3_600n;
+/** The program's constant. */
+const HALF_HOUR_SECONDS = 1_800n;
+/** If a clock is at most this far ahead of the chain's, its nonces still name a half-hour that the chain accepts. */
+const CLOCK_MARGIN_SECONDS = 300n;
 
 /**
- * The UTC day that a nonce starts with. The program accepts its own today and yesterday, so no id ever recurs. The
- * result is shifted back by an hour: a clock ahead of the chain's must not name the chain's tomorrow.
+ * The half-hour that a nonce starts with. The program accepts its own present and previous one, so no id ever recurs.
+ * The result is shifted back by five minutes: a clock ahead of the chain's must not name the chain's next half-hour. So
+ * a nonce made by the chain's clock can open for at least 25 minutes.
  */
-export function nonceDay(unixSeconds: bigint): number {
-  return Number((unixSeconds - CLOCK_MARGIN_SECONDS) / SECONDS_PER_DAY);
+export function nonceHalfHour(unixSeconds: bigint): number {
+  return Number((unixSeconds - CLOCK_MARGIN_SECONDS) / HALF_HOUR_SECONDS);
 }
 
 /**
- * True if the program accepts a nonce of this day while its clock is at `unixSeconds`: the same day, or the day before.
+ * True if the program accepts a nonce of this half-hour while its clock is at `unixSeconds`: the same half-hour, or the
+ * one before.
  */
-export function takesNonceDay(day: number, unixSeconds: bigint): boolean {
-  const age = Number(unixSeconds / SECONDS_PER_DAY) - day;
+export function takesNonceHalfHour(halfHour: number, unixSeconds: bigint): boolean {
+  const age = Number(unixSeconds / HALF_HOUR_SECONDS) - halfHour;
   return age === 0 || age === 1;
 }
 
-/** The nonce of an open, 16 bytes: the day as a little-endian u32, then 12 bytes, random by default. */
-export function createNonce(day: number, tail: Uint8Array = randomBytes(12)): Uint8Array {
+/** The nonce of an open, 16 bytes: the half-hour as a little-endian u32, then 12 bytes, random by default. */
+export function createNonce(halfHour: number, tail: Uint8Array = randomBytes(12)): Uint8Array {
   const nonce = new Uint8Array(16);
-  new DataView(nonce.buffer).setUint32(0, day, true);
+  new DataView(nonce.buffer).setUint32(0, halfHour, true);
   nonce.set(requireLength("a nonce's tail", tail, 12), 4);
   return nonce;
 }

@@ -3,7 +3,7 @@
  * ended disputes. Both return the rent to its sponsors. The chain alone shows what can be done.
  */
 import type { Connection, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { isArchivable } from '../program/archive.ts';
+import { closableFrom, isArchivable } from '../program/archive.ts';
 import {
   type Archive,
   archiveExecutions,
@@ -45,13 +45,13 @@ export interface RunArchiveOptions {
 }
 
 /** Archives and closes everything possible now, once. Amounts are lamports. */
-export async function runArchive({ connection }: Pick<MarketplaceChain, 'connection'>, options: RunArchiveOptions) {
+export async function runArchive({ connection, config }: MarketplaceChain, options: RunArchiveOptions) {
   const { wallet, onProgress } = options;
   const done = { archived: 0, closed: 0, returned_lamports: 0, trees_made: 0, transactions: [] as string[] };
   const now = await readClock(connection);
   const paid = [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.completed] as const;
   const settled = (await findAccounts(connection, 'ExecutionRecord', paid)).filter(({ fields }) =>
-    isArchivable(fields, now),
+    isArchivable(fields, config.recordSeconds, now),
   );
   onProgress?.(`${settled.length} settled records can be archived.`);
   let waiting = settled;
@@ -152,8 +152,9 @@ export async function readArchives(connection: Connection): Promise<Archive[]> {
 async function findRefunded(connection: Connection, now: bigint): Promise<Goer[]> {
   const status = [RECORD_OFFSETS.status, RECORD_STATUS_BYTE.refunded] as const;
   const refunded = await findAccounts(connection, 'ExecutionRecord', status);
-  return refunded.flatMap(({ address, lamports, fields: { executionId, rentSponsor, settledAt } }) => {
-    if (now < settledAt + BigInt(constants.endedRecordSeconds)) return [];
+  return refunded.flatMap(({ address, lamports, fields }) => {
+    if (now < closableFrom(fields)) return [];
+    const { executionId, rentSponsor } = fields;
     return [{ address, lamports, instruction: closeExecution({ executionId, rentSponsor }) }];
   });
 }

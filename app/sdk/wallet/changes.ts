@@ -50,6 +50,7 @@ export function mustWait({ config }: Pick<MarketplaceChain, 'config'>, after: Se
       differs(config.minPrice, after.minPrice) ||
       differs(config.disputeBondLamports, after.disputeBondLamports) ||
       (after.tiers !== undefined && !areEqual(tiers, after.tiers)) ||
+      differs(config.recordSeconds, after.recordSeconds) ||
       (after.disputeWindowSeconds ?? config.disputeWindowSeconds) < config.disputeWindowSeconds ||
       limit(after.exposureMultiple ?? config.exposureMultiple) > limit(config.exposureMultiple))
   );

@@ -6,10 +6,10 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { ExecuteAnswer } from '../client/client.ts';
+import { closableFrom } from '../program/archive.ts';
 import {
   closeEscrow,
   closeExecution,
-  constants,
   decodeAccount,
   type ExecutionRecord,
   findDispute,
@@ -21,7 +21,7 @@ import {
   openExecution,
   refundExecution,
 } from '../program/program.ts';
-import { createNonce, deriveExecutionId, formatUuid, nonceDay, startMessage } from '../receipt/receipt.ts';
+import { createNonce, deriveExecutionId, formatUuid, nonceHalfHour, startMessage } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { type FindArchive, type ProvenLeaf, proveLeaf } from './archive.ts';
 import { readAccount, readClock, readTokens } from './connection.ts';
@@ -46,7 +46,7 @@ export interface OpenByWalletOptions {
   maxPrice?: bigint;
   /** Default: the agent's timeout. */
   timeoutSeconds?: number;
-  /** 12 bytes that this wallet has not used on the same day; random by default. */
+  /** 12 bytes that this wallet has not used in the same half-hour; random by default. */
   nonceTail?: Uint8Array;
   /** Lamports for the service's settle, returned if it does not run: default 10,000. */
   gasLamports?: number;
@@ -64,7 +64,7 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenByWalle
   const listing = await readListing(connection, agentId);
   const source = options.source ?? (await readUsdcAccount(chain, caller)).address;
   const now = await readClock(connection);
-  const nonce = createNonce(nonceDay(now), options.nonceTail);
+  const nonce = createNonce(nonceHalfHour(now), options.nonceTail);
   const executionId = deriveExecutionId(caller.toBytes(), nonce);
   const id = formatUuid(executionId);
   const nonceText = bytesToHex(nonce);
@@ -290,12 +290,6 @@ export async function closeRecord(
 export function readRecord(connection: Connection, executionId: Uint8Array): Promise<ExecutionRecord> {
   const missing = `No record of the execution ${formatUuid(executionId)} exists on this chain.`;
   return readAccount(connection, 'ExecutionRecord', findExecution(executionId), missing);
-}
-
-/** Unix seconds from which an ended execution's record can be closed without being archived. */
-function closableFrom({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint {
-  const unarchived = disputeWindowSeconds + constants.unarchivedRecordSeconds;
-  return settledAt + BigInt(status === 'refunded' ? constants.endedRecordSeconds : unarchived);
 }
 
 /** Unix seconds from which a settled execution can no longer be disputed. */

@@ -74,6 +74,7 @@ function settingsOf(config: Config, change: ConfigChange): ChangedSetting[] {
     ['dispute_window', 'seconds', config.disputeWindowSeconds, settings.disputeWindowSeconds],
     ['refund_grace', 'seconds', config.refundGraceSeconds, settings.refundGraceSeconds],
     ['max_timeout', 'seconds', config.maxTimeoutSeconds, settings.maxTimeoutSeconds],
+    ['record_time', 'seconds', config.recordSeconds, settings.recordSeconds],
     ['exposure_multiple', 'times_collateral', config.exposureMultiple, settings.exposureMultiple],
     ['admin_delay', 'seconds', config.adminDelaySeconds, settings.adminDelaySeconds],
     ['collateral_tiers', 'usdc', tiersOf(tiers), map(settings.tiers, tiersOf)],

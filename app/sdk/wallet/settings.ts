@@ -43,6 +43,7 @@ export async function showConfig({ connection, config }: MarketplaceChain) {
     dispute_window_seconds: config.disputeWindowSeconds,
     refund_grace_seconds: config.refundGraceSeconds,
     max_timeout_seconds: config.maxTimeoutSeconds,
+    record_seconds: config.recordSeconds,
     longest_span_seconds: config.longestSpanSeconds,
     exposure_multiple: config.exposureMultiple,
     tiers: formatTiers(config.tiers.slice(0, config.tierCount)),

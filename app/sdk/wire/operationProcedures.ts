@@ -28,6 +28,8 @@ export const MarketplaceConfig = z.strictObject({
   min_price_usdc: Usdc,
   max_timeout_seconds: z.int(),
   dispute_window_seconds: z.int(),
+  /** Time from a settled execution's end until its record can be archived. */
+  record_seconds: z.int(),
   /** Lamports that opening a dispute holds back until its outcome. */
   dispute_bond_lamports: Lamports,
   /** Ascending. A price takes its deposit from the first tier whose max_price_usdc is not below it. */
@@ -52,6 +54,7 @@ export const ChangedSetting = z.strictObject({
     'dispute_window',
     'refund_grace',
     'max_timeout',
+    'record_time',
     'exposure_multiple',
     'admin_delay',
     'collateral_tiers',

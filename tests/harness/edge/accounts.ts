@@ -28,6 +28,7 @@ export const CONFIG: Config = {
   disputeWindowSeconds: 259_200,
   refundGraceSeconds: 600,
   maxTimeoutSeconds: 3_600,
+  recordSeconds: 3_600,
   longestSpanSeconds: 263_400,
   exposureMultiple: 0,
   adminDelaySeconds: 0,

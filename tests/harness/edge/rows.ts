@@ -300,6 +300,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         usdc_mint: 'mint',
         treasury: 'treasury',
         fee_bps: 100n,
+        record_seconds: 3_600n,
         admin_paused: 0n,
         guardian_paused: 0n,
         slot: 1n,

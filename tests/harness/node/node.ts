@@ -31,8 +31,8 @@ export interface TestNode {
 /** Lifetime of a blockhash in slots. */
 const BLOCKHASH_SLOTS = 150;
 /** The day in execution ids changes an hour after midnight, so that a fast clock does not open with tomorrow's day. */
-const TURN_SECONDS = 3_600;
-const DAY_SECONDS = 86_400;
+const TURN_SECONDS = 300;
+const HALF_HOUR_SECONDS = 1_800;
 const NEAR_SECONDS = 120;
 /** Offset of the state in a token account: initialized (1) or frozen (2). */
 const TOKEN_STATE_OFFSET = 108;
@@ -108,13 +108,10 @@ export async function outlive(rpcUrl: string): Promise<void> {
   }
 }
 
-/** The next change of the day in execution ids after a time, unix seconds. */
-export const nextTurn = (unixSeconds: number): number =>
-  unixSeconds - ((unixSeconds - TURN_SECONDS) % DAY_SECONDS) + DAY_SECONDS;
-
-/** Moves the clock to two minutes before the day in execution ids changes. Returns the time of that change. */
+/** Moves the clock to two minutes before the half-hour in new nonces changes. Returns the time of that change. */
 export async function travelNearTurn(node: TestNode): Promise<number> {
-  const turn = nextTurn((await node.now()) + 2 * NEAR_SECONDS);
+  const soon = (await node.now()) + 2 * NEAR_SECONDS;
+  const turn = soon - ((soon - TURN_SECONDS) % HALF_HOUR_SECONDS) + HALF_HOUR_SECONDS;
   await node.timeTravel(turn - NEAR_SECONDS);
   return turn;
 }

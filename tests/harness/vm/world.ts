@@ -123,6 +123,7 @@ export class World {
       disputeWindowSeconds: 259_200,
       refundGraceSeconds: GRACE,
       maxTimeoutSeconds: 3_600,
+      recordSeconds: 3_600,
       exposureMultiple: 0,
       guardian: PublicKey.default,
       adminDelaySeconds: 0,
@@ -183,7 +184,7 @@ export class World {
   }
 
   openTerms(caller = this.caller.publicKey, change: Partial<program.OpenTerms> = {}): program.OpenTerms {
-    const nonce = change.nonce ?? createNonce(this.day());
+    const nonce = change.nonce ?? createNonce(this.halfHour());
     return {
       nonce,
       executionId: deriveExecutionId(caller.toBytes(), nonce),
@@ -197,9 +198,9 @@ export class World {
     };
   }
 
-  /** The UTC day of the VM's clock. */
-  day(): number {
-    return Number(this.vm.now / 86_400n);
+  /** The half-hour of the VM's clock. */
+  halfHour(): number {
+    return Number(this.vm.now / 1_800n);
   }
 
   openInput(change: Partial<program.OpenExecutionInput> = {}): program.OpenExecutionInput {

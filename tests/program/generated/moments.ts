@@ -100,7 +100,7 @@ export async function archived(w: World, side: Side): Promise<program.OpenDisput
   const execution = await settled(w, side);
   await w.overwrite('ExecutionRecord', execution.record, { disputeWindowSeconds: 2_592_000 });
   const archive = new TestArchive(w);
-  await w.vm.setClock(w.vm.now + BigInt(program.constants.endedRecordSeconds));
+  await w.vm.setClock(w.vm.now + BigInt(program.constants.recordSecondsMin));
   const leafIndex = (await archive.read()).count;
   const [leaf] = await leavesOf(w, [execution]);
   await w.must([archive.archive([execution])], []);

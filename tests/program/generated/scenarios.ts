@@ -291,7 +291,7 @@ export const SCENARIOS: Scenario[] = [
     prepare: async (w, side) => {
       const execution = await moments.open(w, side);
       await w.must([w.refundInstruction(execution)], [w.relay]);
-      await w.vm.setClock(w.vm.now + BigInt(program.constants.endedRecordSeconds));
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.recordSecondsMin));
       return [program.closeExecution(execution)];
     },
   },
@@ -323,7 +323,7 @@ export const SCENARIOS: Scenario[] = [
     shared: ['archive', 'tree'],
     prepare: async (w, side) => {
       const execution = await moments.settled(w, side);
-      await w.vm.setClock(w.vm.now + BigInt(program.constants.endedRecordSeconds));
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.recordSecondsMin));
       return [new TestArchive(w).archive([execution])];
     },
   },

@@ -55,6 +55,7 @@ describe('/trpc', () => {
         min_price_usdc: 0.01,
         max_timeout_seconds: 3600,
         dispute_window_seconds: 259_200,
+        record_seconds: 3_600,
         dispute_bond_lamports: 10_000_000,
         collateral_tiers: [
           { max_price_usdc: 1, deposit_usdc: 5 },
@@ -74,7 +75,12 @@ describe('/trpc', () => {
 
   describe('config.changes', () => {
     const nothing = { feeBps: null, minPrice: null, disputeBondLamports: null, liftGuardianPause: false, tiers: null };
-    const others = { disputeWindowSeconds: null, refundGraceSeconds: null, maxTimeoutSeconds: null };
+    const others = {
+      disputeWindowSeconds: null,
+      refundGraceSeconds: null,
+      maxTimeoutSeconds: null,
+      recordSeconds: null,
+    };
     const same = { ...nothing, ...others, exposureMultiple: null, adminDelaySeconds: null };
     const [address, key] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
     /** A change proposed at EPOCH. */

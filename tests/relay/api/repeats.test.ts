@@ -7,7 +7,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import { readExecuteBody } from '../../../app/relay/calls/body.ts';
-import { repeatableOf } from '../../../app/relay/calls/idempotency.ts';
+import { tailOf } from '../../../app/relay/calls/idempotency.ts';
 import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
 import type { EngineDeps } from '../../../app/relay/execution/step.ts';
@@ -15,7 +15,16 @@ import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { ExecutionColumns } from '../../../app/relay/ledger/tables.ts';
 import { ownWork } from '../../../app/relay/workers.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
-import { nonceDay, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
+import {
+  createNonce,
+  deriveExecutionId,
+  formatUuid,
+  nonceHalfHour,
+  parseUuid,
+  requestHash,
+  signMessage,
+  startMessage,
+} from '../../../app/sdk/receipt/receipt.ts';
 import { FAST } from '../../../app/solana/finality.ts';
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
@@ -124,18 +133,20 @@ describe('a repeated call', () => {
     const key = `call-${calls}`;
     const body = { task: `task ${calls}`, async: isAsync };
     const { identity } = await readExecuteBody(ownWork, { bytes: Buffer.from(JSON.stringify(body)), agentId: listing });
-    const known = repeatableOf(address, listing, key, identity!, nonceDay(BigInt(EPOCH)));
+    const nonce = Buffer.from(createNonce(nonceHalfHour(BigInt(EPOCH)), tailOf(key)));
+    const executionId = formatUuid(deriveExecutionId(new PublicKey(address).toBytes(), nonce));
     await world.addJournal({
       wallet: address,
       listing,
-      execution_id: known.executionId,
-      fingerprint: known.fingerprint,
-      request_hash: known.requestHash,
+      execution_id: executionId,
+      nonce: nonce.toString('hex'),
+      fingerprint: identity!.fingerprint,
+      request_hash: identity!.requestHash,
       ...row,
     });
-    await addSettle(known.executionId, row);
+    await addSettle(executionId, row);
     return {
-      executionId: known.executionId,
+      executionId,
       again: (changes = {}) =>
         world.post(
           `/v1/agents/${listing}/execute`,

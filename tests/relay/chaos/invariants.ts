@@ -30,7 +30,7 @@ import { BEHAVIOURS, type PlannedExecution } from './plan.ts';
 export interface Ended {
   planned: PlannedExecution;
   task: string;
-  /** The expected id, by wallet and Idempotency-Key. */
+  /** The id of its only charged execution, by wallet and Idempotency-Key. */
   id: string;
   /** The answer that the client accepted as final. */
   answer: Answer;

@@ -341,21 +341,23 @@ describe('the journal', () => {
     expect(await isProven()).to.equal(false);
   });
 
-  it('refuses the later of two requests with one key when two relays use ids of different days', async () => {
-    const claimFor = (journal: typeof mine, id: string, rival: string) =>
-      journal.claim(execution(id), 1, { ...free(), rivals: [rival] });
-    const claims = await Promise.allSettled([
-      claimFor(mine, 'today', 'tomorrow'),
-      claimFor(others, 'tomorrow', 'today'),
-    ]);
+  it('refuses the later of two requests with one key when two relays use ids of different half-hours', async () => {
+    const claimFor = (journal: typeof mine, id: string, tail = '2'.repeat(24)) => {
+      const nonce = `${id === 'before' ? '0'.repeat(8) : '1'.repeat(8)}${tail}`;
+      return journal.claim({ ...execution(id), nonce, fingerprint: 'same' }, 1, free());
+    };
+    const claims = await Promise.allSettled([claimFor(mine, 'before'), claimFor(others, 'after')]);
     expect(claims.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
     const [refused] = claims.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
     expect(refused).to.be.instanceOf(JournalConflict);
     const [row] = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
     // A call that never paid does not block the next one.
     await (row!.lease_owner === 'mine' ? mine : others).void(row!, 'service_unavailable', 'interrupted');
-    const next = row!.execution_id === 'today' ? 'tomorrow' : 'today';
-    expect((await claimFor(mine, next, row!.execution_id)).state).to.equal('accepted');
+    const next = row!.execution_id === 'before' ? 'after' : 'before';
+    expect((await claimFor(mine, next)).state).to.equal('accepted');
+    const conflict = await claimFor(others, 'third').catch((error) => error);
+    expect(conflict).to.be.instanceOf(JournalConflict);
+    expect((await claimFor(others, 'third', '3'.repeat(24))).state).to.equal('accepted');
   });
 
   it('records the use of many keys without delaying calls', async () => {

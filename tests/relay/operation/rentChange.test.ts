@@ -177,7 +177,7 @@ describe('a change of the rent', function () {
       },
       LIMIT_MS,
     );
-    await market.node.timeTravel((await market.node.now()) + constants.endedRecordSeconds + 60);
+    await market.node.timeTravel((await market.node.now()) + constants.recordSecondsMin + 60);
     await until(
       'no record is left',
       async () => {

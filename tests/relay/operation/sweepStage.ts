@@ -138,7 +138,7 @@ export async function startStage() {
      * Moves the clock to where everything that has ended can be archived or closed. The index shows all of it by then,
      * so that one sweep includes it.
      */
-    async pass(seconds: number = constants.endedRecordSeconds): Promise<void> {
+    async pass(seconds: number = constants.recordSecondsMin): Promise<void> {
       await bench.catchUp(indexer);
       await market.node.timeTravel((await market.node.now()) + seconds + 60);
     },

@@ -290,8 +290,8 @@ describe('the x402 API', function () {
     expect(((await other.json()) as Answer['body']).error.code).to.equal('idempotency_key_reused');
   });
 
-  it('answers a new payment with the same Idempotency-Key like the first after the terms have changed, over midnight', async () => {
-    const headers = { 'idempotency-key': 'a-key-over-midnight' };
+  it('answers a new payment with the same Idempotency-Key like the first after the terms have changed, in the next half-hour', async () => {
+    const headers = { 'idempotency-key': 'a-key-over-the-turn' };
     const other = await startRelayHere(market, { ...doorKey(), ...FORGETFUL, X402_SERVICE_FEE_USDC: '0.006' });
     try {
       const turn = await travelNearTurn(market.node);
@@ -306,28 +306,28 @@ describe('the x402 API', function () {
         return { accepted, answer: await request(url, path(), { body, headers: { ...headers, ...payment } }) };
       };
       const before = await balances();
-      const first = await send({ task: 'midnight' })(market.relay.url);
+      const first = await send({ task: 'turn' })(market.relay.url);
       expect(first.answer.status, first.answer.text).to.equal(200);
-      const dayOf = ({ extra }: Accepted): string => extra.nonce.slice(0, 8);
+      const halfHourOf = ({ extra }: Accepted): string => extra.nonce.slice(0, 8);
       const again = async () => {
-        const { accepted, answer } = await send({ task: 'midnight' })(other.url);
+        const { accepted, answer } = await send({ task: 'turn' })(other.url);
         expect(accepted.amount).to.equal(String(TOTAL + 1_000n));
         expect([answer.status, answer.text]).to.deep.equal([200, first.answer.text]);
         const another = (await send({ task: 'another' })(other.url)).answer;
         expect([another.status, another.body.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
-        return dayOf(accepted);
+        return halfHourOf(accepted);
       };
-      expect(await again()).to.equal(dayOf(first.accepted));
+      expect(await again()).to.equal(halfHourOf(first.accepted));
       await market.node.timeTravel(turn + 20);
-      await until('the relay has read the clock of the new day', async () => {
+      await until('the relay has read the clock of the new half-hour', async () => {
         await request(other.url, '/trpc/config.get');
         const [accepted] = decodeHeader(
           await request(other.url, path(), { body: { task: 'a clock' } }),
           'payment-required',
         ).accepts;
-        return dayOf(accepted) !== dayOf(first.accepted);
+        return halfHourOf(accepted) !== halfHourOf(first.accepted);
       });
-      expect(await again()).to.not.equal(dayOf(first.accepted));
+      expect(await again()).to.not.equal(halfHourOf(first.accepted));
       expect(moved(before, await balances())).to.deep.equal(SOLD);
     } finally {
       await other.stop();

@@ -79,7 +79,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
       listingVersion: 1,
       requestHash: Buffer.from(receipt.requestHash(task)).toString('hex'),
       timeoutSeconds: 60,
-      nonce: Buffer.from(receipt.createNonce(receipt.nonceDay(BigInt(await market.node.now())))),
+      nonce: Buffer.from(receipt.createNonce(receipt.nonceHalfHour(BigInt(await market.node.now())))),
       payer,
       price: PRICE,
       serviceFee: SERVICE_FEE,

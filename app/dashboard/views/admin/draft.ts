@@ -17,6 +17,7 @@ export type FieldName =
   | 'disputeWindowSeconds'
   | 'refundGraceSeconds'
   | 'maxTimeoutSeconds'
+  | 'recordSeconds'
   | 'exposureMultiple';
 
 export type Draft = Record<FieldName, string> & { tiers: TierDraft[] };
@@ -97,6 +98,14 @@ export function fieldsOf(limits: Limits): SettingField[] {
       ...seconds,
     },
     {
+      name: 'recordSeconds',
+      label: 'Time to the archive, seconds',
+      about: 'Time from the end of a settled execution until its record can be archived and its deposit is returned.',
+      min: BigInt(limits.recordSecondsMin),
+      max: BigInt(limits.recordSecondsMax),
+      ...seconds,
+    },
+    {
       name: 'exposureMultiple',
       label: 'Exposure multiple',
       about:
@@ -117,6 +126,7 @@ export function draftOf(config: Settings): Draft {
     disputeWindowSeconds: `${config.dispute_window_seconds}`,
     refundGraceSeconds: `${config.refund_grace_seconds}`,
     maxTimeoutSeconds: `${config.max_timeout_seconds}`,
+    recordSeconds: `${config.record_seconds}`,
     exposureMultiple: `${config.exposure_multiple}`,
     tiers: config.tiers.map(({ max_price_usdc, deposit_usdc }) => ({
       maxPrice: max_price_usdc,
@@ -184,6 +194,7 @@ export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
     'disputeWindowSeconds',
     'refundGraceSeconds',
     'maxTimeoutSeconds',
+    'recordSeconds',
     'exposureMultiple',
   ] as const) {
     const value = newValue(name);

@@ -31,6 +31,7 @@ const LABELS: Record<ChangedSetting['setting'], string> = {
   dispute_window: 'Dispute window',
   refund_grace: 'Refund grace',
   max_timeout: 'Longest timeout',
+  record_time: 'Time to the archive',
   exposure_multiple: 'Exposure limit',
   admin_delay: 'Delay of changes',
   collateral_tiers: 'Collateral',

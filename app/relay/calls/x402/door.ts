@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { parseAddress } from '../../../sdk/program/program.ts';
-import { deriveExecutionId, formatUuid, nonceDay } from '../../../sdk/receipt/receipt.ts';
+import { deriveExecutionId, formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { PaymentReason } from '../../../sdk/wire/errorCodes.ts';
 import { formatUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecuteBody } from '../../../sdk/wire/wire.ts';
@@ -18,6 +18,7 @@ import {
   readByDeposit,
   readByPayment,
   readDepositCall,
+  readIdByTail,
 } from '../../ledger/executions.ts';
 import type { Payers } from '../../ledger/payers.ts';
 import { invalid, isAddress, parse, readQuery, requireValue } from '../../parse.ts';
@@ -30,7 +31,7 @@ import { refuseByRecord } from '../repeats.ts';
 import { answerQuote, type DoorChain } from './offer.ts';
 import { type Payment, readPayment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
-import { type Door, nonceOn, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
+import { type Door, type PaidQuote, type Quote, readPaidQuote, tailFor } from './quote.ts';
 import type { UnpaidLimit } from './unpaid.ts';
 
 /** Decimals of USDC. */
@@ -115,7 +116,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
   } catch (error) {
     const refused = orRefusal(error);
     const { reason } = refused.details as { reason: PaymentReason };
-    // With an Idempotency-Key the new quote would be the same one.
+    // With an Idempotency-Key the new quote would be the same one for the rest of its half-hour.
     if (reason === 'quote_used' && asked.key !== null) throw reused(null);
     const { url, payer, key } = asked;
     const { requestHash, timeoutSeconds } = call;
@@ -187,18 +188,13 @@ async function answerRepeat(deps: DoorDeps, door: Door, asked: Asked, paid: Paid
 
 /** The payer's call with this Idempotency-Key. If the listing has changed since, its deposit is another one. */
 async function readByKey(
-  { ledger, accounts }: DoorDeps,
+  { ledger }: DoorDeps,
   door: Door,
   { payer, key }: Asked,
   payment: Payment,
 ): Promise<DepositRow | undefined> {
-  if (key === null) return undefined;
-  const today = nonceDay(accounts.clock());
-  for (const day of [today, today - 1]) {
-    const row = await readDepositCall(ledger, executionIdOf(payment, nonceOn(door, payer, key, day)));
-    if (row && row.state !== 'void') return row;
-  }
-  return undefined;
+  const id = key === null ? null : await readIdByTail(ledger, payment.payer, tailFor(door, payer, key));
+  return id === null ? undefined : readDepositCall(ledger, id);
 }
 
 const executionIdOf = ({ payer }: Payment, nonce: Uint8Array): string =>
@@ -253,8 +249,7 @@ async function buy(
   call: Call,
 ): Promise<CallAnswer> {
   const executionId = executionIdOf(payment, quote.nonce);
-  const { requestHash, listing } = quote;
-  const repeatable = { executionId, wallet: payment.payer, listing, ...identity };
+  const { requestHash } = quote;
   const bought: DepositCall = {
     task: call.task,
     parameters: call.parameters,
@@ -272,7 +267,7 @@ async function buy(
     lastValidHeight: call.lastValidHeight,
     prepared: call.prepared,
   };
-  return withReceipt(deps, executionId, () => answerFirst(deps, repeatable, () => deps.engine.buy(agent, bought)));
+  return withReceipt(deps, executionId, () => answerFirst(deps, () => deps.engine.buy(agent, bought)));
 }
 
 /** The 409 for a payment id that was used with another request. */

@@ -1,17 +1,17 @@
 /** The 402 of the x402 door, with a quote: the current cost of the request, and the deposit to pay it into. */
 import type { Kysely } from 'kysely';
-import { createNonce, nonceDay } from '../../../sdk/receipt/receipt.ts';
+import { createNonce, nonceHalfHour } from '../../../sdk/receipt/receipt.ts';
 import { ERRORS, errorBodyOf } from '../../../sdk/wire/wire.ts';
 import type { Agent } from '../../agents/catalog.ts';
 import type { TakeReading } from '../../chain/edgeBudget.ts';
 import type { RelaySigner } from '../../chain/signer.ts';
 import { ApiError, errorBody } from '../../errors.ts';
 import { renderJson } from '../../json.ts';
-import { countChangedListings, readByDeposit } from '../../ledger/executions.ts';
+import { countChangedListings } from '../../ledger/executions.ts';
 import type { LedgerTables } from '../../ledger/tables.ts';
 import type { CallAnswer } from '../answers.ts';
 import { encodeHeader } from './paymentResponse.ts';
-import { type Door, nonceOn, type Quote, quoteOf, toRequirements } from './quote.ts';
+import { type Door, type Quote, quoteOf, tailFor, toRequirements } from './quote.ts';
 
 /** How long a quote can be paid. A person may approve the payment. */
 const QUOTE_MS = 2 * 60 * 1_000;
@@ -114,7 +114,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
       description: agent.metadata.tagline,
       mimeType: 'application/json',
     },
-    accepts: [toRequirements(door, await chooseQuote(deps, door, offer), deps.now() + QUOTE_MS)],
+    accepts: [toRequirements(door, chooseQuote(deps, door, offer), deps.now() + QUOTE_MS)],
     extensions: { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: BAZAAR },
   };
   return {
@@ -124,17 +124,15 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
   };
 }
 
-/** With an Idempotency-Key the quote is always the same for the same terms, also on the next day. */
-async function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Promise<Quote> {
+/**
+ * With an Idempotency-Key the quote is the same for the same terms in the same half-hour. Its nonce is valid for 25
+ * minutes or more, longer than the quote and its deposit live.
+ */
+function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Quote {
   const { agent, payer, key, requestHash, timeoutSeconds } = offer;
-  const today = nonceDay(deps.accounts.clock());
   const { listing, listingVersion, price } = agent;
   const { serviceFee } = door;
-  const on = (day: number) => {
-    const nonce = Buffer.from(key === null ? createNonce(day) : nonceOn(door, payer, key, day));
-    return quoteOf(door, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });
-  };
-  if (key === null) return on(today);
-  const before = on(today - 1);
-  return (await readByDeposit(deps.ledger, before.deposit)) ? before : on(today);
+  const tail = key === null ? undefined : tailFor(door, payer, key);
+  const nonce = Buffer.from(createNonce(nonceHalfHour(deps.accounts.clock()), tail));
+  return quoteOf(door, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });
 }

@@ -8,7 +8,6 @@ import type { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../../sdk/program/clusters.ts';
 import { depositAddress, parseAddress } from '../../../sdk/program/program.ts';
-import { createNonce } from '../../../sdk/receipt/receipt.ts';
 import { refusePayment } from '../../execution/buying.ts';
 
 /** Time that the client allows for the answer beyond the agent's timeout. */
@@ -66,12 +65,12 @@ export function secretOf(feePayer: { secretKey: Uint8Array }): Buffer {
   return createHash('sha256').update(`${TICKET_DOMAIN}secret`).update(feePayer.secretKey.subarray(0, 32)).digest();
 }
 
-/** The nonce of a repeatable request on this UTC day. Nobody else can distinguish its last 12 bytes from random ones. */
-export function nonceOn({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string, day: number): Uint8Array {
+/** The last 12 bytes of a repeatable request's nonce. Nobody else can distinguish them from random ones. */
+export function tailFor({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string): Buffer {
   const digest = createHmac('sha256', secret)
     .update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`)
     .digest();
-  return createNonce(day, digest.subarray(0, 12));
+  return digest.subarray(0, 12);
 }
 
 /** Adds the addresses of the deposit and its vault. */

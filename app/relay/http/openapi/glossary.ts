@@ -55,6 +55,7 @@ export const GLOSSARY: Record<string, string> = {
   deposit_usdc: 'The collateral of a listing in this tier, USDC.',
   dispute_bond_lamports: 'The bond that a dispute locks until its outcome, lamports.',
   dispute_window_seconds: 'How long after settlement an execution can be disputed.',
+  record_seconds: "How long after settlement an execution's record stays before it can be archived.",
   docs: 'The guide.',
   dispute_count: 'Number of disputes opened so far.',
   max_result_bytes:

@@ -60,6 +60,7 @@ export const CONFIG_ANSWER = {
       min_price_usdc: 0.01,
       max_timeout_seconds: 3_600,
       dispute_window_seconds: 259_200,
+      record_seconds: 3_600,
       dispute_bond_lamports: 10_000_000,
       collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
       standard_tags: [...STANDARD_TAGS],

@@ -1,16 +1,19 @@
 /** The program's rules for the archive: each ended record becomes a leaf once, and all its lamports are returned. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, type Ledger, text } from '../ledger.ts';
+import { config } from './config.ts';
 import type { ExecutionRecord } from './executions.ts';
 
 export const ARCHIVE = text(program.findArchive(0));
 
-/** Seconds from the settle of a record until it may become a leaf. */
-export const RIPE_AFTER = 3n * 86_400n;
+/** The time from which a paid record may become a leaf, disputed or not. */
+export function ripeFrom(ledger: Ledger, { settledAt }: ExecutionRecord): bigint {
+  return settledAt + BigInt(config(ledger).recordSeconds);
+}
 
-/** True if a record may become a leaf, disputed or not. */
-export function isRipe({ status, settledAt }: ExecutionRecord, now: bigint): boolean {
-  return status === 'completed' && now >= settledAt + RIPE_AFTER;
+/** True if a record may become a leaf. */
+export function isRipe(ledger: Ledger, record: ExecutionRecord): boolean {
+  return record.status === 'completed' && ledger.now >= ripeFrom(ledger, record);
 }
 
 export function createArchive(ledger: Ledger, input: program.CreateArchiveInput): void {
@@ -25,7 +28,7 @@ export function archiveExecutions(ledger: Ledger, input: program.ArchiveExecutio
   for (const { record: key, rentSponsor: named } of input.executions) {
     const [address, sponsor] = [text(key), text(named)];
     const record = ledger.find('ExecutionRecord', address);
-    if (!record || record.rentSponsor !== sponsor || !isRipe(record, ledger.now)) continue;
+    if (!record || record.rentSponsor !== sponsor || !isRipe(ledger, record)) continue;
     // A sponsor that is an account of the program might be a record that this call closes.
     if (ledger.get(sponsor).state || !ledger.canTake(sponsor, ledger.get(address).lamports)) continue;
     chosen.set(address, sponsor);

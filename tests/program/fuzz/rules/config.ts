@@ -33,6 +33,7 @@ function demandBounds(settings: Config): void {
   demand(between(259_200, settings.disputeWindowSeconds, 2_592_000), 'DisputeWindowOutOfBounds');
   demand(between(300, settings.refundGraceSeconds, 3_600), 'RefundGraceOutOfBounds');
   demand(between(60, settings.maxTimeoutSeconds, 86_400), 'MaxTimeoutOutOfBounds');
+  demand(between(3_600, settings.recordSeconds, 259_200), 'RecordSecondsOutOfBounds');
   demand(settings.disputeBondLamports <= 1_000_000_000n, 'BondOutOfBounds');
   demand(settings.exposureMultiple <= 1_000, 'ExposureMultipleOutOfBounds');
   demand(settings.adminDelaySeconds <= 2_592_000, 'AdminDelayOutOfBounds');
@@ -77,12 +78,12 @@ export function initializeConfig(
   const admin = text(input.admin);
   demand(admin !== NOBODY, 'InvalidAuthority');
   const { feeBps, minPrice, disputeBondLamports, disputeWindowSeconds } = input;
-  const { refundGraceSeconds, maxTimeoutSeconds, exposureMultiple, adminDelaySeconds } = input;
+  const { refundGraceSeconds, maxTimeoutSeconds, recordSeconds, exposureMultiple, adminDelaySeconds } = input;
   const made = {
     ...{ version: 1, adminPaused: false, guardianPaused: false, longestSpanSeconds: 0 },
     ...{ changesValidFrom: 0n, adminSince: 0n },
     ...{ feeBps, minPrice, disputeBondLamports, disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds },
-    ...{ guardian: text(input.guardian), adminDelaySeconds },
+    ...{ recordSeconds, guardian: text(input.guardian), adminDelaySeconds },
     ...{ admin, usdcMint: text(input.usdcMint), exposureMultiple, reserved: '00'.repeat(64) },
     ...withRelays(input.relayAuthorities),
     ...{ tierCount: input.tiers.length, tiers: padded(input.tiers) },
@@ -119,7 +120,7 @@ const mayBe = (settings: Config, isWidened: boolean): void =>
 
 /** True if a change affects payments, or weakens the protection of callers or creators. */
 function isWidened(before: Config, after: Config): boolean {
-  const same = (['feeBps', 'minPrice', 'disputeBondLamports', 'tierCount'] as const).every(
+  const same = (['feeBps', 'minPrice', 'disputeBondLamports', 'recordSeconds', 'tierCount'] as const).every(
     (name) => before[name] === after[name],
   );
   const sameTiers = before.tiers.every(({ maxPrice, deposit }, index) => {
@@ -152,6 +153,7 @@ const NO_SETTINGS: Details['settings'] = {
   ...{
     refundGraceSeconds: null,
     maxTimeoutSeconds: null,
+    recordSeconds: null,
     exposureMultiple: null,
     adminDelaySeconds: null,
     tiers: null,

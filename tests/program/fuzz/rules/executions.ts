@@ -11,6 +11,7 @@ import { demandOwned, frozenOrGone, receivesFor } from './token.ts';
 export type ExecutionRecord = StateOf<'ExecutionRecord'>;
 
 const DAY = 86_400n;
+const HALF_HOUR = 1_800n;
 const YEAR = 31_536_000n;
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
@@ -61,8 +62,8 @@ function demandTerms(ledger: Ledger, opening: Opening, listing: Listing): void {
   demand(offered && timeoutSeconds <= settings.maxTimeoutSeconds, 'TimeoutOutOfRange');
   demand(ledger.now <= terms.openBefore, 'OpenTooLate');
   demand(terms.gasLamports <= MAX_GAS, 'GasOutOfBounds');
-  const today = ledger.now / DAY;
-  demand([today, today - 1n].includes(dayOf(terms.nonce)), 'WrongNonceDay');
+  const present = ledger.now / HALF_HOUR;
+  demand([present, present - 1n].includes(halfHourOf(terms.nonce)), 'WrongNonceHalfHour');
   const id = deriveExecutionId(opening.callerBytes, terms.nonce);
   demand(hex(id) === hex(terms.executionId), 'WrongExecutionId');
   const { depositPrice = listing.price } = opening;
@@ -76,8 +77,8 @@ function demandSource(ledger: Ledger, { source, caller }: Opening, { price }: Li
   demand(ledger.token(source).amount >= price, 'InsufficientBalance');
 }
 
-/** The UTC day in the first bytes of a nonce. */
-const dayOf = (nonce: Uint8Array): bigint => BigInt(Buffer.from(nonce).readUInt32LE(0));
+/** The half-hour in the first bytes of a nonce. */
+const halfHourOf = (nonce: Uint8Array): bigint => BigInt(Buffer.from(nonce).readUInt32LE(0));
 
 /** The common part of all opens, after checks of a grant. Moves `amount` into the escrow. */
 function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listing.price): void {
@@ -289,9 +290,10 @@ function endRefunded(ledger: Ledger, input: program.HandOverRefundInput): void {
 }
 
 /** The time from which a record can be closed without an archive; null if it has not ended. */
-export function closableAt({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint | null {
+export function closableAt(record: ExecutionRecord): bigint | null {
+  const { status, openedAt, settledAt, disputeWindowSeconds } = record;
   if (status === 'open') return null;
-  return settledAt + (status === 'refunded' ? 3n * DAY : BigInt(disputeWindowSeconds) + YEAR);
+  return status === 'refunded' ? openedAt + 3_600n : settledAt + BigInt(disputeWindowSeconds) + YEAR;
 }
 
 export function closeExecution(ledger: Ledger, input: program.CloseExecutionInput): void {

@@ -17,12 +17,12 @@ export const createArchive: Planner = () => {
 
 export const archiveExecutions: Planner = ({ ledger }, draw) => {
   const records = [...ledger.all('ExecutionRecord')];
-  const ripe = records.filter(([, record]) => rules.isRipe(record, ledger.now));
+  const ripe = records.filter(([, record]) => rules.isRipe(ledger, record));
   const waiting = records.filter(([, { status }]) => status === 'completed');
   if (ripe.length === 0 && !draw.maybe(20)) {
     return until(
       ledger,
-      waiting.map(([, { settledAt }]) => settledAt + rules.RIPE_AFTER),
+      waiting.map(([, record]) => rules.ripeFrom(ledger, record)),
     );
   }
   const named = [...ripe, ...(draw.maybe(30) ? records : [])].slice(0, draw.of([MOST, 1, 3]));

@@ -39,6 +39,7 @@ const CHOICES = {
   disputeWindowSeconds: [3 * DAY, 3 * DAY + 1, 30 * DAY],
   refundGraceSeconds: [600, 300, 3_600],
   maxTimeoutSeconds: [3_600, 60, 86_400],
+  recordSeconds: [3_600, 3_601, 3 * DAY],
   exposureMultiple: [0, 1, 2],
   adminDelaySeconds: [0, 0, 0, 3_600],
   tiers: TIER_CHOICES,
@@ -54,6 +55,7 @@ const FAULTS = {
   disputeWindowSeconds: 30 * DAY + 1,
   refundGraceSeconds: 299,
   maxTimeoutSeconds: 59,
+  recordSeconds: 3_599,
   adminDelaySeconds: 30 * DAY + 1,
   tiers: [TIERS[1]!, TIERS[0]!],
 } as const;

@@ -67,9 +67,9 @@ export function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: 
   const { now } = scene.ledger;
   const { maxTimeoutSeconds } = config(scene.ledger);
   const fault = draw.maybe(12) ? draw.of(FAULTS) : 'none';
-  const days = { none: draw.of([0, 0, 1]), stale: 2, early: -1 };
+  const ago = { none: draw.of([0, 0, 1]), stale: 2, early: -1 };
   const again = fault === 'nonce' ? draw.of([0, 1, 2, 3, 4, 5]) % Math.max(1, scene.nonces.length) : -1;
-  const nonce = scene.nonces[again] ?? newNonce(scene, days[fault === 'stale' || fault === 'early' ? fault : 'none']);
+  const nonce = scene.nonces[again] ?? newNonce(scene, ago[fault === 'stale' || fault === 'early' ? fault : 'none']);
   if (again < 0) scene.nonces.push(nonce);
   const terms = {
     nonce,

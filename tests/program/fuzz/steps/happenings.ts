@@ -4,7 +4,7 @@ import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
-import { RIPE_AFTER } from '../rules/archive.ts';
+import { ripeFrom } from '../rules/archive.ts';
 import { TREASURY } from '../rules/config.ts';
 import { closableAt, handOverFrom } from '../rules/executions.ts';
 import { depositEdges } from './deposits.ts';
@@ -12,7 +12,7 @@ import { bytesOf, type Happening, newNonce, type Planner, type Scene } from './p
 
 const { disputeLapseSeconds, endedDisputeSeconds } = program.constants;
 
-const DAY = 86_400n;
+const HALF_HOUR = 1_800n;
 
 /** All times at which something becomes possible or impossible. */
 function edges(ledger: Ledger): bigint[] {
@@ -20,7 +20,7 @@ function edges(ledger: Ledger): bigint[] {
   for (const [, record] of ledger.all('ExecutionRecord')) {
     if (record.status === 'open') moments.push(record.refundAt, record.deadline, handOverFrom(record));
     if (record.status === 'completed') {
-      moments.push(record.settledAt + RIPE_AFTER, record.settledAt + BigInt(record.disputeWindowSeconds));
+      moments.push(ripeFrom(ledger, record), record.settledAt + BigInt(record.disputeWindowSeconds));
     }
     if (record.status === 'refunded') moments.push(closableAt(record)!);
   }
@@ -35,8 +35,8 @@ function edges(ledger: Ledger): bigint[] {
     if (!grant.revoked) moments.push(grant.expiresAt, grant.periodStart + BigInt(grant.periodSeconds));
   }
   moments.push(...depositEdges(ledger));
-  // On a new day, nonces of the day before yesterday become invalid.
-  moments.push((ledger.now / DAY + 1n) * DAY);
+  // In a new half-hour, nonces of the one before the previous become invalid.
+  moments.push((ledger.now / HALF_HOUR + 1n) * HALF_HOUR);
   return moments.sort((left, right) => (left < right ? -1 : 1));
 }
 

@@ -75,9 +75,9 @@ export function bytesOf(value: number, length: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** The next unused nonce of today, or of a day some days ago. */
-export function newNonce({ ledger, nonces }: Scene, daysAgo = 0): Uint8Array {
-  return createNonce(Number(ledger.now / 86_400n) - daysAgo, bytesOf(nonces.length + 1, 12));
+/** The next unused nonce of the present half-hour, or of one some half-hours ago. */
+export function newNonce({ ledger, nonces }: Scene, ago = 0): Uint8Array {
+  return createNonce(Number(ledger.now / 1_800n) - ago, bytesOf(nonces.length + 1, 12));
 }
 
 /** Decodes hex as used in the ledger. */
