@@ -206,6 +206,26 @@ describe('archive_executions', () => {
     }
   });
 
+  it('judges all records by record_seconds as it is now, those of earlier opens too', async () => {
+    const change = (recordSeconds: number) => program.updateConfig({ admin: w.admin.publicKey, recordSeconds });
+    const execution = await w.open();
+    await w.must([w.settleInstruction(execution), change(7_200)], [w.relay, w.admin]);
+    await w.vm.setClock(START + 7_199n);
+    await skips(execution);
+    await w.must([change(7_199)], [w.admin]);
+    await archives([execution]);
+  });
+
+  it('rejects: a copy of the config at another address', async () => {
+    const [execution] = await ripe(w, 1);
+    const instruction = archive.archive([execution!]);
+    const copy = namedKeypair('copy of the config').publicKey;
+    w.vm.setAccount(copy, (await w.vm.getAccount(program.findConfig()))!);
+    instruction.keys[2]!.pubkey = copy;
+    await w.rejects([instruction], [], 'ConstraintAddress');
+    await archives([execution!]);
+  });
+
   it('archives a disputed record without waiting for its dispute, whose leaf is that of an undisputed one', async () => {
     const execution = await w.open();
     await w.must([w.settleInstruction(execution)], [w.relay]);

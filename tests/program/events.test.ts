@@ -148,6 +148,7 @@ describe('events report the state of accounts:', () => {
       disputeWindowSeconds: 300_000,
       refundGraceSeconds: 900,
       maxTimeoutSeconds: 7_200,
+      recordSeconds: 7_201,
       exposureMultiple: 3,
       adminDelaySeconds: 0,
     };

@@ -9,7 +9,7 @@ import { plain } from '../harness/vm/plain.ts';
 import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
-const CONFIG_BYTES = 8 + 7 + 3 * 32 + 2 * 8 + 6 * 4 + 2 * 8 + 4 * 16 + 8 * 32 + 64;
+const CONFIG_BYTES = 8 + 7 + 3 * 32 + 2 * 8 + 7 * 4 + 2 * 8 + 4 * 16 + 8 * 32 + 64;
 
 /** The settings after `configInput`, in the account and in the event. */
 const SETTINGS = {
@@ -21,6 +21,7 @@ const SETTINGS = {
   disputeWindowSeconds: 259_200,
   refundGraceSeconds: 600,
   maxTimeoutSeconds: 3_600,
+  recordSeconds: 3_600,
   longestSpanSeconds: 263_400,
   exposureMultiple: 0,
   adminDelaySeconds: 0,
@@ -111,6 +112,7 @@ describe('initialize_config', () => {
       disputeWindowSeconds: 259_200,
       refundGraceSeconds: 300,
       maxTimeoutSeconds: 60,
+      recordSeconds: 3_600,
       tiers: [{ maxPrice: 10_000n, deposit: 0n }],
     });
     const config = await w.read('Config', program.findConfig());
@@ -127,6 +129,7 @@ describe('initialize_config', () => {
       disputeWindowSeconds: 2_592_000,
       refundGraceSeconds: 3_600,
       maxTimeoutSeconds: 86_400,
+      recordSeconds: 259_200,
       exposureMultiple: 1_000,
     });
     expect((await w.read('Config', program.findConfig())).longestSpanSeconds).to.equal(2_682_000);
@@ -185,6 +188,8 @@ describe('initialize_config', () => {
     [{ refundGraceSeconds: 3_601 }, 'RefundGraceOutOfBounds'],
     [{ maxTimeoutSeconds: 59 }, 'MaxTimeoutOutOfBounds'],
     [{ maxTimeoutSeconds: 86_401 }, 'MaxTimeoutOutOfBounds'],
+    [{ recordSeconds: 3_599 }, 'RecordSecondsOutOfBounds'],
+    [{ recordSeconds: 259_201 }, 'RecordSecondsOutOfBounds'],
     [{ disputeBondLamports: 1_000_000_001n }, 'BondOutOfBounds'],
     [{ tiers: [] }, 'InvalidTiers'],
     [{ tiers: [...TIERS, { maxPrice: 500n * USDC, deposit: 500n * USDC }] }, 'InvalidTiers'],

@@ -8,7 +8,7 @@ import { START } from '../harness/vm/vm.ts';
 import { emptyWorld, NO_LIMIT, TIERS, type World } from '../harness/vm/world.ts';
 
 const DELAY = 86_400;
-const CHANGE_BYTES = 508;
+const CHANGE_BYTES = 513;
 
 describe('pending changes:', () => {
   let w: World;
@@ -82,6 +82,7 @@ describe('pending changes:', () => {
     const widening: program.SettingsChange[] = [
       ...[{ feeBps: 99 }, { minPrice: 10_001n }, { disputeBondLamports: 1n }, { tiers }],
       ...[{ exposureMultiple: 11 }, { exposureMultiple: 0 }, { adminDelaySeconds: DELAY + 1 }],
+      ...[{ recordSeconds: 3_601 }, { recordSeconds: 259_200 }],
     ];
     for (const change of widening) {
       await w.rejects([update(change)], [w.admin], 'ChangeMustWait');

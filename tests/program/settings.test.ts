@@ -54,6 +54,8 @@ describe('settings, grants and closing', () => {
       [{ disputeWindowSeconds: 259_199 }, 'DisputeWindowOutOfBounds'],
       [{ refundGraceSeconds: 299 }, 'RefundGraceOutOfBounds'],
       [{ maxTimeoutSeconds: 86_401 }, 'MaxTimeoutOutOfBounds'],
+      [{ recordSeconds: 3_599 }, 'RecordSecondsOutOfBounds'],
+      [{ recordSeconds: 259_201 }, 'RecordSecondsOutOfBounds'],
       [{ exposureMultiple: 1_001 }, 'ExposureMultipleOutOfBounds'],
       [{ tiers: [] }, 'InvalidTiers'],
       [{ tiers: [{ maxPrice: 10_000_000_001n, deposit: 1n }] }, 'InvalidTiers'],
