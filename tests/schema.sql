@@ -31,6 +31,8 @@ CREATE TABLE configs (
   usdc_mint TEXT NOT NULL,
   treasury TEXT NOT NULL,
   fee_bps INTEGER NOT NULL,
+  -- Time from a paid execution's end until its record can be archived.
+  record_seconds INTEGER NOT NULL,
   slot INTEGER NOT NULL,
   -- NULL if nobody is proposed.
   admin_paused INTEGER NOT NULL DEFAULT 0 CHECK (admin_paused IN (0, 1)),
@@ -592,6 +594,9 @@ CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lampo
     OR (state = 'open_signed' AND deposit IS NULL);
 
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
+
+CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
+  WHERE fingerprint IS NOT NULL AND state <> 'void';
 
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)

@@ -42,8 +42,8 @@ const NOTHING: Entry = { lamports: 0n };
 
 /** Size of each account of the program in bytes, discriminator included. */
 export const SIZES: Record<StateName, number> = {
-  Config: 551,
-  PendingChange: 508,
+  Config: 555,
+  PendingChange: 513,
   CreatorProfile: 51,
   AgentListing: 389,
   SigningKey: 74,

@@ -37,7 +37,7 @@ describe('the journal', () => {
 
   /** A call with an Idempotency-Key. */
   const execution = (id: string, changes: Partial<ClaimedExecution> = {}) =>
-    executionOf(id, { nonce: 'nonce', fingerprint: 'fingerprint', ...changes });
+    executionOf(id, { nonce: `00000000${Buffer.from(id).toString('hex')}`, fingerprint: 'fingerprint', ...changes });
   const resultOf = (id: string, result: string): ResultRow => ({
     execution_id: id,
     result: Buffer.from(result),

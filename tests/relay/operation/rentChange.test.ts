@@ -166,7 +166,7 @@ describe('a change of the rent', function () {
     ended.push(answer.body.execution_id);
   });
 
-  it('archives or closes all records at the lowest rent after three days, and every lender is repaid', async () => {
+  it('archives or closes all records at the lowest rent after an hour, and every lender is repaid', async () => {
     await setRent(696);
     const countEnded = "SELECT count(*) AS n FROM executions WHERE status <> 'open'";
     await until(

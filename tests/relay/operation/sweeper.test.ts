@@ -36,7 +36,7 @@ describe('the sweeper', function () {
     await until('the index has them', () =>
       stage.look(async (views) => (await views.selectFrom('chain.executions').selectAll().execute()).length === 3),
     );
-    // Three days are not over.
+    // The hour is not over.
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await stage.recordsLeft(executions)).to.equal(3);
     await early.end();
@@ -193,7 +193,7 @@ describe('the sweeper', function () {
     await proxy.close();
   });
 
-  it('closes refunded records of the relay three days after their end', async () => {
+  it('closes refunded records of the relay an hour after their open', async () => {
     const keyId = await stage.grant();
     const opened = [await stage.open(keyId), await stage.open(keyId)];
     for (const execution of opened) await stage.refund(execution, 'unserved');
