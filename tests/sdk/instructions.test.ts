@@ -115,7 +115,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       settings: { feeBps: 5 },
     }),
     [
-      ...[u64(9n), Buffer.of(0, 1), u16(5), filled(8, 0), u32(2), caller.toBytes(), sponsor.toBytes()],
+      ...[u64(9n), Buffer.of(0, 1), u16(5), filled(9, 0), u32(2), caller.toBytes(), sponsor.toBytes()],
       ...[Buffer.of(1), account.toBytes(), Buffer.of(0)],
     ],
     [
@@ -458,6 +458,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     [
       [pda('archive', u16(3)), 'W'],
       [account, 'W'],
+      [config, ''],
       [pda('__event_authority'), ''],
       [program.PROGRAM_ID, ''],
       [record, 'W'],
@@ -577,11 +578,11 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
 ];
 
 const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, args: Uint8Array[]][] = [
-  ['nothing', {}, [filled(10, 0)]],
+  ['nothing', {}, [filled(11, 0)]],
   [
     'zero, which is a value too',
     { liftGuardianPause: false, exposureMultiple: 0 },
-    [filled(7, 0), Buffer.of(1), u32(0), Buffer.of(0, 0)],
+    [filled(8, 0), Buffer.of(1), u32(0), Buffer.of(0, 0)],
   ],
   [
     'everything',

@@ -104,9 +104,9 @@ describe('examples/vectors.json', () => {
   it('match for the execution id', () => {
     const wallet = bs58.decode(execution.caller);
     const nonce = Buffer.from(execution.nonce_hex, 'hex');
-    expect([nonce.readUInt32LE(0), nonce.toString('hex', 4)]).to.deep.equal([execution.day, execution.tail_hex]);
-    expect(execution.day).to.equal(Math.floor(call.created / 86_400));
-    expect(Buffer.from(createNonce(execution.day, Buffer.from(execution.tail_hex, 'hex')))).to.deep.equal(nonce);
+    expect([nonce.readUInt32LE(0), nonce.toString('hex', 4)]).to.deep.equal([execution.half_hour, execution.tail_hex]);
+    expect(execution.half_hour).to.equal(Math.floor(call.created / 1_800));
+    expect(Buffer.from(createNonce(execution.half_hour, Buffer.from(execution.tail_hex, 'hex')))).to.deep.equal(nonce);
     const id = sha256(execution.domain, wallet, nonce).subarray(0, 16);
     id[6] = (id[6]! & 0x0f) | 0x80;
     id[8] = (id[8]! & 0x3f) | 0x80;

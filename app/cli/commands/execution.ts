@@ -62,7 +62,7 @@ function addOpen(group: Command): void {
     .option('--timeout-seconds <n>', "timeout of the execution (default: the agent's maximum)", toCount(U32_MAX))
     .option(
       '--nonce-tail <hex>',
-      'last 12 bytes of the nonce, after the day; not used by this wallet today or yesterday (default: random)',
+      'last 12 bytes of the nonce, after the half-hour; not used by this wallet in the last hour (default: random)',
       toBytes(NONCE_TAIL_BYTES),
     )
     .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)
@@ -145,7 +145,7 @@ function addRefund(group: Command): void {
 function addClose(group: Command): void {
   withWallet(group.command('close'))
     .description(
-      'remove the record of an execution: three days after a refund, or a year after the dispute window; anyone can do this',
+      'remove the record of an execution: a refunded one an hour after its open, others a year after the dispute window; anyone can do this',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {

@@ -91,7 +91,7 @@ export const executionRoutes = {
     headers: {
       'Idempotency-Key': {
         about:
-          'Makes it safe to repeat this request: requests of a wallet with the same key are one execution, charged once. For 24 hours the final answer is repeated byte for byte, with `Idempotent-Replayed: true`. Later the answer is rebuilt from the record, while the record exists. If the escrow provably was not funded, the key can be used again.',
+          'Makes it safe to repeat this request: requests of a wallet with the same key are one execution, charged once. For 24 hours the final answer is repeated byte for byte, with `Idempotent-Replayed: true`. Later the answer is rebuilt from the stored execution. If the escrow provably was not funded, the key can be used again.',
         schema: z.string().regex(IDEMPOTENCY_KEY),
       },
     },
@@ -327,7 +327,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Prove an archived execution',
     about:
-      "Three days after its end the record of a settled execution becomes a leaf of a Merkle tree, and its refundable deposit is returned. This proof shows that the leaf is in the tree; check it against the tree's account on any Solana node. It contains only public on-chain data.",
+      "An hour after its end (`record_seconds`) the record of a settled execution becomes a leaf of a Merkle tree, and its refundable deposit is returned. This proof shows that the leaf is in the tree; check it against the tree's account on any Solana node. It contains only public on-chain data.",
     access: 'public',
     params: { execution_id: EXECUTION_PARAM },
     answers: { 200: { about: 'The proof.', schema: ExecutionArchive, examples: { archived: ARCHIVE } } },
