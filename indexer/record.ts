@@ -1,6 +1,11 @@
 /** Rebuilds the account that an execution's row shows. Its leaf in an archive follows from that account. */
 import { PublicKey } from '@solana/web3.js';
-import { type ExecutionRecord, findExecutionBumps, type RecordStatus } from '../app/sdk/program/program.ts';
+import {
+  type ExecutionRecord,
+  findExecutionBumps,
+  findSpenderBump,
+  type RecordStatus,
+} from '../app/sdk/program/program.ts';
 import { parseUuid } from '../app/sdk/receipt/receipt.ts';
 import type { ExecutionRow, ExecutionStatusName } from './tables.ts';
 
@@ -15,13 +20,15 @@ export function recordStatus(status: ExecutionStatusName): RecordStatus {
 export function recordOf(row: ExecutionRow): ExecutionRecord {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`the index has an execution with the invalid id ${row.execution_id}`);
+  const caller = new PublicKey(row.caller);
   return {
     version: 1,
     status: recordStatus(row.status),
     ...findExecutionBumps(executionId),
+    spenderBump: row.spender_lends_escrow === 1n ? findSpenderBump(caller) : 0,
     executionId,
     listing: new PublicKey(row.listing),
-    caller: new PublicKey(row.caller),
+    caller,
     signingKey: new PublicKey(row.signing_key),
     keyId: Buffer.from(row.key_id ?? NO_KEY, 'hex'),
     rentSponsor: new PublicKey(row.rent_sponsor),

@@ -94,9 +94,6 @@ export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): Gra
     execution_count: grant.executionCount,
     total_spent: String(grant.totalSpent),
     max_gas_lamports: BigInt(grant.maxGasLamports),
-    max_lamports: String(grant.maxLamports),
-    period_lamports: String(grant.periodLamports),
-    period_start: grant.periodStart,
     slot,
   };
 }
@@ -144,6 +141,7 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     end_signature: null,
     closed: 0n,
     gas_lamports: BigInt(record.gasLamports),
+    spender_lends_escrow: flag(record.spenderBump !== 0),
     deposit: null,
     handed_over: 0n,
     slot,

@@ -69,9 +69,6 @@ export interface GrantRow {
   execution_count: bigint;
   total_spent: string;
   max_gas_lamports: bigint;
-  max_lamports: string;
-  period_lamports: string;
-  period_start: bigint;
   slot: bigint;
 }
 
@@ -106,6 +103,8 @@ export interface ExecutionRow {
   end_signature: string | null;
   closed: Flag;
   gas_lamports: bigint;
+  /** 1 if the caller's gas balance lent the escrow's rent. */
+  spender_lends_escrow: Flag;
   /** The deposit that paid; null if none did. */
   deposit: string | null;
   /** 1: the refund was handed over, and the escrow account is the caller's; 2: that account is closed; else 0. */

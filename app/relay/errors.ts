@@ -68,7 +68,6 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   GrantPeriodExceeded: 'period',
   GrantTotalExceeded: 'total',
   GrantGasExceeded: 'gas',
-  GrantLamportsExceeded: 'gas',
   TankTooLow: 'gas',
   TankBelowRent: 'gas',
 };

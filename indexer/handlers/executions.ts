@@ -1,7 +1,7 @@
 /** Events of executions, and their effects on the grant. */
 import { PublicKey } from '@solana/web3.js';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { base58, hex, optionalBase58, optionalHex } from '../columns.ts';
+import { base58, flag, hex, optionalBase58, optionalHex } from '../columns.ts';
 import {
   changeRow,
   endDeposit,
@@ -49,6 +49,7 @@ export const executions = {
       end_signature: null,
       closed: 0n,
       gas_lamports: BigInt(data.gasLamports),
+      spender_lends_escrow: flag(data.spenderLendsEscrow),
       deposit: optionalBase58(data.deposit),
       handed_over: 0n,
       slot,
@@ -65,8 +66,6 @@ export const executions = {
     const spent = {
       execution_count: data.grantExecutionCount,
       total_spent: String(data.grantTotalSpent),
-      period_lamports: String(data.grantPeriodLamports),
-      period_start: data.grantPeriodStart,
     };
     changeRow(unit, 'grants', grantAddress(base58(data.caller), keyId), { ...spent, slot });
   },

@@ -20,9 +20,6 @@ export const grants = {
       execution_count: 0n,
       total_spent: '0',
       max_gas_lamports: BigInt(data.maxGasLamports),
-      max_lamports: String(data.maxLamports),
-      period_lamports: '0',
-      period_start: data.createdAt,
       slot,
     });
   },
@@ -39,9 +36,6 @@ export const grants = {
       period_seconds: BigInt(data.periodSeconds),
       expires_at: data.expiresAt,
       max_gas_lamports: BigInt(data.maxGasLamports),
-      max_lamports: String(data.maxLamports),
-      period_lamports: String(data.periodLamports),
-      period_start: data.periodStart,
       slot,
     });
   },

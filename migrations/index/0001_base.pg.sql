@@ -94,9 +94,6 @@ CREATE TABLE grants (
   slot BIGINT NOT NULL,
   closed BIGINT NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   max_gas_lamports BIGINT NOT NULL DEFAULT 0,
-  max_lamports TEXT COLLATE "C" NOT NULL DEFAULT '0',
-  period_lamports TEXT COLLATE "C" NOT NULL DEFAULT '0',
-  period_start BIGINT NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 );
 
@@ -132,6 +129,7 @@ CREATE TABLE executions (
   open_index BIGINT,
   listing_timeout_seconds BIGINT,
   gas_lamports BIGINT NOT NULL DEFAULT 0,
+  spender_lends_escrow BIGINT NOT NULL DEFAULT 0 CHECK (spender_lends_escrow IN (0, 1)),
   handed_over BIGINT NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),
   deposit TEXT COLLATE "C"
 );

@@ -96,13 +96,8 @@ CREATE TABLE grants (
   -- 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its limits and figures may lack the
   -- last changes of a log that could not be trusted. The execution of a closed record has ended.
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
-  -- Most gas that one execution may take from the wallet's gas balance, lamports.
+  -- Most fee and gas that one execution may take from the wallet's gas balance, lamports.
   max_gas_lamports INTEGER NOT NULL DEFAULT 0,
-  -- Most gas and rent that may be taken from it in one period, lamports; 0 for no cap. And what was taken in the period that
-  -- began at `period_start`; a later one has taken nothing yet.
-  max_lamports TEXT NOT NULL DEFAULT '0',
-  period_lamports TEXT NOT NULL DEFAULT '0',
-  period_start INTEGER NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 ) STRICT;
 
@@ -144,6 +139,8 @@ CREATE TABLE executions (
   listing_timeout_seconds INTEGER,
   -- Lamports in the record for the relay authority that ends it.
   gas_lamports INTEGER NOT NULL DEFAULT 0,
+  -- 1 if the caller's gas balance lent the escrow's rent and gets it back; else `rent_sponsor` does.
+  spender_lends_escrow INTEGER NOT NULL DEFAULT 0 CHECK (spender_lends_escrow IN (0, 1)),
   -- 1 if the caller's account could not receive the refund, and the escrow account itself became the caller's; 2 once that
   -- account is closed. No account shows it.
   handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),

@@ -76,24 +76,18 @@ describe('the command line without the service: gas', function () {
     expect(await held()).to.deep.equal(full);
   });
 
-  it('keys create --gas fills the gas balance in the transaction that creates the key; --max-gas and --max-lamports limit it', async () => {
+  it('keys create --gas fills the gas balance in the transaction that creates the key; --max-gas limits it', async () => {
     const before = await held();
-    const capped = await create('--gas', '0.002', '--max-gas', '15000', '--max-lamports', '123456');
+    const capped = await create('--gas', '0.002', '--max-gas', '15000');
     const { address, limits } = await grantOf(capped.api_key);
-    expect(limits).to.include({ maxGasLamports: 15_000, maxLamports: 123_456n });
-    expect(capped.max_lamports).to.equal('123456');
+    expect(limits).to.include({ maxGasLamports: 15_000 });
     expect(await held()).to.deep.equal({
       ...before,
       caller: before.caller - 2_000_000n - (await lamportsOf(address)) - FEE,
       tank: before.tank + 2_000_000n,
     });
-    // By default the key allows 500 calls of 0.1 USDC in a period of 50 USDC, and 20,000 lamports and the deposits for
-    // each call.
     const plain = await create();
-    expect((await grantOf(plain.api_key)).limits).to.include({ maxGasLamports: 20_000, maxLamports: 2_510_000_000n });
-    expect(plain.max_lamports).to.equal('2510000000');
-    const uncapped = await create('--max-lamports', '0');
-    expect((await grantOf(uncapped.api_key)).limits.maxLamports).to.equal(0n);
+    expect((await grantOf(plain.api_key)).limits).to.include({ maxGasLamports: 20_000 });
   });
 
   it('take returns a part or all of the gas balance to the wallet', async () => {

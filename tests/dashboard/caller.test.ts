@@ -64,7 +64,6 @@ describe('the caller', function () {
       await page.locator('#content:focus').waitFor();
       await page.reload();
       await card(page).getByText('never used').waitFor();
-      await card(page).getByText('0 of 2.51 SOL of fees and deposits in this period').waitFor();
       expect(await page.content()).to.not.include(apiKey);
 
       const { stdout } = await run('sh', ['-c', line!]);

@@ -101,6 +101,8 @@ export async function startMarket(existing?: TestNode) {
             relayAuthority: relay.publicKey,
             wallet: caller.publicKey,
             keyId,
+            feeLamports: 0,
+            spenderLendsEscrow: false,
           });
     const execution: Execution = { executionId, keyId, rentSponsor };
     return { execution, instruction, signer, terms: common };
@@ -207,6 +209,7 @@ export async function startMarket(existing?: TestNode) {
       return program.settleExecution({
         relayAuthority: relay.publicKey,
         executionId,
+        caller: caller.publicKey,
         listing,
         payout: to,
         rentSponsor,

@@ -29,8 +29,7 @@ const TABLES = [
 const comparable = (rows: Row[]): Row[] =>
   withoutSlots(rows).map((row) => {
     if (row.closed !== 1n) return row;
-    if ('total_spent' in row)
-      return { ...row, total_spent: null, execution_count: null, period_lamports: null, period_start: null };
+    if ('total_spent' in row) return { ...row, total_spent: null, execution_count: null };
     if ('expires_at' in row) return { ...row, prepared_at: null, expires_at: null, ended_at: null };
     if ('resolved_at' in row) return { ...row, opened_at: null, resolved_at: null };
     return { ...row, settled_at: null };

@@ -6,7 +6,7 @@ import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type World, world } from '../harness/vm/world.ts';
 
-const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8 + 4 + 32;
+const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8 + 4 + 16;
 const YEAR = 31_536_000n;
 
 describe('create_grant', () => {
@@ -49,8 +49,6 @@ describe('create_grant', () => {
         totalSpent: 0n,
         executionCount: 0n,
         lastOpenedAt: 0n,
-        maxLamports: 0n,
-        periodLamports: 0n,
         reserved: new Uint8Array(16),
       }),
     );
@@ -62,7 +60,6 @@ describe('create_grant', () => {
           wallet,
           keyId,
           ...input.limits,
-          maxLamports: 0n,
           createdAt: START,
           rentSponsor: w.relay.publicKey,
         }),

@@ -10,7 +10,7 @@ import { START } from '../harness/vm/vm.ts';
 import { FEE, GAS_LAMPORTS, NO_KEY, PRICE, SERVICE_FEE, type World, world } from '../harness/vm/world.ts';
 
 const DEPOSIT_BYTES = 8 + 3 + 3 * 32 + 4 * 8;
-const RECORD_BYTES = 294;
+const RECORD_BYTES = 295;
 const PAID = PRICE + SERVICE_FEE;
 
 describe('deposits:', () => {

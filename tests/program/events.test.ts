@@ -58,7 +58,6 @@ const FIRST: Partial<Record<AccountName, Fields>> = {
     totalSpent: 0n,
     executionCount: 0n,
     lastOpenedAt: 0n,
-    periodLamports: 0n,
   },
   ExecutionRecord: { status: 'open', resultHash: new Uint8Array(32), settledAt: 0n, executionTimeMs: 0 },
   Dispute: {
@@ -258,7 +257,6 @@ describe('events report the state of accounts:', () => {
       totalMax: 5n * PRICE,
       periodSeconds: 77,
       maxGasLamports: 3,
-      maxLamports: 9n,
     };
     const update = program.updateGrant({ wallet, keyId, limits: { ...w.grantInput().limits, ...limits } });
     await tellsChange('KeyGrant', grant, () => act(update, [w.caller]));
@@ -283,21 +281,16 @@ describe('events report the state of accounts:', () => {
     await w.vm.setClock(START + 90_000n);
     const keyed = w.openGrantInput();
     const open = async () => {
-      const {
-        grantExecutionCount,
-        grantTotalSpent,
-        grantPeriodStart,
-        grantPeriodSpent,
-        grantPeriodLamports,
-        ...opened
-      } = await act(program.openExecutionWithGrant(keyed), [w.relay]);
+      const { grantExecutionCount, grantTotalSpent, grantPeriodStart, grantPeriodSpent, ...opened } = await act(
+        program.openExecutionWithGrant(keyed),
+        [w.relay],
+      );
       await tellsAll(opened, 'ExecutionRecord', program.findExecution(keyed.executionId));
       return {
         executionCount: grantExecutionCount,
         totalSpent: grantTotalSpent,
         periodStart: grantPeriodStart,
         periodSpent: grantPeriodSpent,
-        periodLamports: grantPeriodLamports,
         lastOpenedAt: opened.openedAt,
       };
     };

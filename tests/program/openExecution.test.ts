@@ -20,7 +20,7 @@ import {
   world,
 } from '../harness/vm/world.ts';
 
-const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
+const RECORD_BYTES = 8 + 5 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
 
 describe('open_execution', () => {
   let w: World;
@@ -78,6 +78,7 @@ describe('open_execution', () => {
         status: 'open',
         bump,
         escrowBump,
+        spenderBump: 0,
         resultHash: new Uint8Array(32),
         settledAt: 0n,
         executionTimeMs: 0,
@@ -92,11 +93,11 @@ describe('open_execution', () => {
         data: plain({
           record,
           ...terms,
+          ...{ feeLamports: 0, spenderLendsEscrow: false },
           grantExecutionCount: 0n,
           grantTotalSpent: 0n,
           grantPeriodStart: 0n,
           grantPeriodSpent: 0n,
-          grantPeriodLamports: 0n,
           exposureWindowStart: START,
           exposureOpened: PRICE,
           deposit: PublicKey.default,

@@ -9,7 +9,7 @@ import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
 import { GAS, GAS_LAMPORTS, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
-const RECORD_BYTES = 8 + 4 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
+const RECORD_BYTES = 8 + 5 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
 
 describe('open_execution_with_grant', () => {
   let w: World;
@@ -48,7 +48,7 @@ describe('open_execution_with_grant', () => {
     expect(plain(await grant())).to.deep.equal(
       plain({
         ...before,
-        ...{ periodSpent: PRICE, totalSpent: PRICE, periodLamports: GAS_LAMPORTS },
+        ...{ periodSpent: PRICE, totalSpent: PRICE },
         ...{ executionCount: 1n, lastOpenedAt: w.vm.now },
       }),
     );
@@ -78,11 +78,11 @@ describe('open_execution_with_grant', () => {
         data: plain({
           record,
           ...terms,
+          ...{ feeLamports: 0, spenderLendsEscrow: false },
           grantExecutionCount: 1n,
           grantTotalSpent: PRICE,
           grantPeriodStart: START,
           grantPeriodSpent: PRICE,
-          grantPeriodLamports: GAS_LAMPORTS,
           exposureWindowStart: START,
           exposureOpened: PRICE,
           deposit: PublicKey.default,

@@ -29,7 +29,7 @@ describe('a caller that is an address of another program', () => {
 
   it('opens by CPI with a payer of its own, and is settled', async () => {
     const { execution, instruction } = await open();
-    const recordRent = w.vm.rent(294);
+    const recordRent = w.vm.rent(295);
     const outcome = await w.moves([relayed(instruction)], [w.stranger], {
       pda: { usdc: -PRICE },
       stranger: { lamports: -(recordRent + GAS_LAMPORTS + w.vm.rent(165)) },

@@ -277,7 +277,7 @@ describe('settle_execution', () => {
       [4, second.escrow, 'WrongAddress'],
       [2, copy, 'WrongAddress'],
       [6, w.wallet(w.stranger), 'ConstraintAddress'],
-      [8, copy, 'InvalidProgramId'],
+      [9, copy, 'InvalidProgramId'],
     ] as const) {
       const forged = w.settleInstruction(execution);
       forged.keys[at]!.pubkey = address;

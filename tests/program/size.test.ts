@@ -7,7 +7,7 @@ import { possessionOf, TERMS, TIERS, type World, world } from '../harness/vm/wor
 
 const LIMIT = 1_232;
 /** Size of a transaction with one settle whose rent sponsor is not among its other accounts. */
-const SETTLE_LIMIT = 545;
+const SETTLE_LIMIT = 575;
 const HUGE = 2n ** 64n - 1n;
 const executionId = new Uint8Array(16).fill(8);
 const relayAuthorities = Array.from(
@@ -33,7 +33,15 @@ const borrowed = (w: World) => ({ payer: w.vm.feePayer.publicKey, rentSponsor: w
 /** The leaf of the caller's execution. */
 const archived = (w: World) => ({
   execution: {
-    ...({ version: 1, status: 'completed', bump: 1, escrowBump: 1, executionId, listing: w.listing } as const),
+    ...({
+      version: 1,
+      status: 'completed',
+      bump: 1,
+      escrowBump: 1,
+      spenderBump: 1,
+      executionId,
+      listing: w.listing,
+    } as const),
     ...{ caller: w.caller.publicKey, signingKey: w.stranger.publicKey, keyId: executionId, rentSponsor: w.payout },
     ...{ price: HUGE, requestHash: new Uint8Array(32), resultHash: new Uint8Array(32), openedAt: 1n, deadline: 2n },
     ...{ refundAt: 3n, settledAt: 2n, disputeWindowSeconds: 1, listingVersion: 1, executionTimeMs: 1 },

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { findCallerPda, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
-import { START } from '../harness/vm/vm.ts';
 import { FEE, GAS, GAS_LAMPORTS, NO_KEY, PRICE, TANK, USDC, type World, world } from '../harness/vm/world.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from './exploits/acts.ts';
 
@@ -126,34 +125,6 @@ describe('the gas balance in an open', () => {
       await w.rejects([prepare({ gasLamports }).open], [w.relay], 'GasOutOfBounds');
       await w.rejects([program.openExecution(w.openInput({ gasLamports }))], [w.caller], 'GasOutOfBounds');
     }
-  });
-
-  it('caps what a key takes in a period: returned gas and rent are not subtracted', async () => {
-    const wallet = w.caller.publicKey;
-    const cap = (maxLamports: bigint) =>
-      program.updateGrant({ wallet, keyId: w.keyId, limits: { ...w.grantInput().limits, maxLamports } });
-    const taken = async () => (await w.read('KeyGrant', program.findGrant(wallet, w.keyId))).periodLamports;
-    const all = 2n * GAS_LAMPORTS + lent();
-    await w.must([cap(all)], [w.caller]);
-    const first = byTank();
-    await w.must([first.open], [w.relay]);
-    expect(await taken()).to.equal(GAS_LAMPORTS + lent());
-    await w.must([w.refundInstruction(first.run)], [w.relay]);
-    expect(await taken()).to.equal(GAS_LAMPORTS + lent());
-    await w.rejects([byTank().open], [w.relay], 'GrantLamportsExceeded');
-    await w.must([prepare().open], [w.relay]);
-    expect(await taken()).to.equal(all);
-    await w.rejects([prepare({ gasLamports: 1 }).open], [w.relay], 'GrantLamportsExceeded');
-    await w.must([prepare({ gasLamports: 0 }).open], [w.relay]);
-    await w.vm.setClock(START + 86_400n);
-    await w.must([byTank().open], [w.relay]);
-    expect(await taken()).to.equal(GAS_LAMPORTS + lent());
-    // A lower cap keeps what was already taken. Without a cap, it is counted too.
-    await w.must([cap(1n)], [w.caller]);
-    await w.rejects([prepare({ gasLamports: 1 }).open], [w.relay], 'GrantLamportsExceeded');
-    await w.must([cap(0n)], [w.caller]);
-    await w.must([byTank().open], [w.relay]);
-    expect(await taken()).to.equal(2n * (GAS_LAMPORTS + lent()));
   });
 
   it("counts a stranger's lamports in the record toward its rent, and the excess toward the gas", async () => {

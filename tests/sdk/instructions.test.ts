@@ -69,18 +69,25 @@ const limits = {
   periodSeconds: 3,
   expiresAt: 4n,
   maxGasLamports: 5,
-  maxLamports: 6n,
 };
 
 const archived: program.ExecutionRecord = {
   ...{ version: 1, status: 'completed', executionId, listing, caller, price: MAX, settledAt: 6n },
-  ...{ disputeWindowSeconds: 7, bump: 8, escrowBump: 9, signingKey: account, keyId, rentSponsor: sponsor },
+  ...{
+    disputeWindowSeconds: 7,
+    bump: 8,
+    escrowBump: 9,
+    spenderBump: 10,
+    signingKey: account,
+    keyId,
+    rentSponsor: sponsor,
+  },
   ...{ requestHash: filled(32, 10), resultHash: filled(32, 11), openedAt: 12n, deadline: 13n, refundAt: 14n },
   ...{ listingVersion: 15, executionTimeMs: 16, gasLamports: 17, feeBps: 18 },
 };
 /** Its fields after those that a dispute needs. */
 const archivedRest = Buffer.concat([
-  ...[Buffer.of(8, 9), account.toBytes(), keyId, sponsor.toBytes(), filled(32, 10), filled(32, 11)],
+  ...[Buffer.of(8, 9, 10), account.toBytes(), keyId, sponsor.toBytes(), filled(32, 10), filled(32, 11)],
   ...[u64(12n), u64(13n), u64(14n), u32(15), u32(16), u32(17), u16(18)],
 ]);
 
@@ -230,7 +237,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
   [
     'update_grant',
     program.updateGrant({ wallet: caller, keyId, limits }),
-    [u64(1n), u64(2n), u64(MAX), u32(3), u64(4n), u32(5), u64(6n)],
+    [u64(1n), u64(2n), u64(MAX), u32(3), u64(4n), u32(5)],
     [
       [caller, 'S'],
       [grant, 'W'],
@@ -335,6 +342,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     program.settleExecution({
       relayAuthority: admin,
       executionId,
+      caller,
       listing,
       payout: account,
       rentSponsor: sponsor,
@@ -352,6 +360,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       [account, 'W'],
       [treasury, 'W'],
       [sponsor, 'W'],
+      [spender, 'W'],
       [TOKEN, ''],
     ],
   ],

@@ -64,7 +64,7 @@ describe('decodeAccount', () => {
     u64(2n ** 64n - 1n),
     u64(-1n),
     u32(259_200),
-    Buffer.of(254, 253),
+    Buffer.of(254, 253, 252),
     filled(32, 4),
     filled(16, 5),
     filled(32, 6),
@@ -85,6 +85,7 @@ describe('decodeAccount', () => {
       status: 'refunded',
       bump: 254,
       escrowBump: 253,
+      spenderBump: 252,
       executionId: filled(16, 1),
       listing: key(2),
       caller: key(3),
@@ -187,16 +188,7 @@ describe('decodeAccount', () => {
     const rest = [200n, 100n, 100n, 5n, 6n, 7n, 8n].map(u64);
     const ids = [filled(32, 3), filled(16, 4), filled(32, 5)];
     const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2, 9, 8), ...ids];
-    const grant = Buffer.concat([
-      ...head,
-      ...numbers,
-      u32(10),
-      ...rest,
-      u32(20_000),
-      u64(11n),
-      u64(12n),
-      filled(16, 0),
-    ]);
+    const grant = Buffer.concat([...head, ...numbers, u32(10), ...rest, u32(20_000), filled(16, 0)]);
     expect(program.decodeAccount('KeyGrant', grant)).to.deep.equal({
       version: 1,
       revoked: true,
@@ -218,8 +210,6 @@ describe('decodeAccount', () => {
       executionCount: 7n,
       lastOpenedAt: 8n,
       maxGasLamports: 20_000,
-      maxLamports: 11n,
-      periodLamports: 12n,
       reserved: filled(16, 0),
     });
     const at = program.GRANT_OFFSETS;
@@ -344,10 +334,12 @@ describe('instruction builders', () => {
       openBefore: -2n,
       rentSponsor: key(11),
       gasLamports: 100_000,
+      feeLamports: 2_345,
+      spenderLendsEscrow: true,
     });
     const discriminator = sha256('global:open_execution_with_grant').subarray(0, 8);
     const open = [filled(16, 7), filled(16, 8), u64(2n ** 64n - 1n), u32(9), u32(60), filled(32, 10), u64(-2n)];
-    const args = [...open, u32(100_000)];
+    const args = [...open, u32(100_000), u32(2_345), Buffer.of(1)];
     expect(instruction.data).to.deep.equal(Buffer.concat([discriminator, ...args]));
     const record = program.findExecution(filled(16, 8));
     expect(instruction.keys.map((meta) => [meta.pubkey.toBase58(), meta.isSigner, meta.isWritable])).to.deep.equal([

@@ -54,6 +54,7 @@ export function tellOfTheRuntime(stage: () => Stage): void {
         settleExecution({
           relayAuthority: relay.publicKey,
           executionId: parseUuid(opened.execution_id)!,
+          caller: new PublicKey(caller.wallet),
           listing: new PublicKey(agent_id),
           payout: usdcOf(creator),
           rentSponsor: new PublicKey(caller.wallet),

@@ -19,8 +19,6 @@ export interface LimitOptions {
   expiresInDays: number;
   /** Maximum lamports per execution. */
   maxGas: number;
-  /** Maximum lamports per period, gas and deposits; 0 for no cap. */
-  maxLamports?: bigint;
 }
 
 export interface RestrictionOptions {
@@ -85,12 +83,6 @@ export function toGas(text: string): number {
   const lamports = /^[0-9]{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (lamports <= constants.maxGasLamports) return lamports;
   throw new InvalidArgumentError(`It must be whole lamports, at most ${constants.maxGasLamports}.`);
-}
-
-/** Lamports that a key may take in one period; 0 for no cap. */
-export function toLamports(text: string): bigint {
-  if (/^[0-9]{1,15}$/.test(text)) return BigInt(text);
-  throw new InvalidArgumentError('It must be whole lamports, or 0 for no cap.');
 }
 
 /** The period in seconds. */

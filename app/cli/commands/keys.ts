@@ -12,7 +12,6 @@ import {
   readRestrictions,
   toGas,
   toKeyId,
-  toLamports,
   toName,
   U32_MAX,
   withRestrictions,
@@ -41,8 +40,6 @@ const COLUMNS = [
   'scopes',
   'execution_count',
   'total_spent_usdc',
-  'max_lamports',
-  'period_lamports',
   'revoked',
 ] as const;
 
@@ -143,15 +140,10 @@ function addUpdate(group: Command): void {
       toCount(MAX_DAYS),
     )
     .option('--max-gas <lamports>', "maximum that one execution may take from the wallet's gas balance", toGas)
-    .option(
-      '--max-lamports <lamports>',
-      'maximum that the key may take from the gas balance in one period, for gas and refundable deposits; 0 for no cap',
-      toLamports,
-    )
     .action(async (keyId: string, options: CommonOptions & Partial<LimitOptions>) => {
       const { updateKey } = await import('../../sdk/wallet/grants.ts');
       const wallet = await readWallet(options);
-      const { perExecution, perPeriod, periodSeconds, total, expiresInDays, maxGas, maxLamports } = options;
+      const { perExecution, perPeriod, periodSeconds, total, expiresInDays, maxGas } = options;
       const chain = await openOnChain(options);
       const change: Partial<GrantLimits> = {
         ...(perExecution && { perExecutionMax: perExecution }),
@@ -159,7 +151,6 @@ function addUpdate(group: Command): void {
         ...(periodSeconds && { periodSeconds }),
         ...(total && { totalMax: total }),
         ...(maxGas !== undefined && { maxGasLamports: maxGas }),
-        ...(maxLamports !== undefined && { maxLamports }),
         ...(expiresInDays && { expiresAt: await expiryAfter(chain.connection, expiresInDays) }),
       };
       if (Object.keys(change).length === 0) throw new Refusal('Name at least one limit to change; --help lists them.');

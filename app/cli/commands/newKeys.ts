@@ -14,7 +14,6 @@ import {
   readRestrictions,
   toGas,
   toKeyId,
-  toLamports,
   toName,
   toPeriod,
   U32_MAX,
@@ -45,11 +44,6 @@ export function addCreate(group: Command): void {
       constants.defaultMaxGasLamports,
     )
     .option(
-      '--max-lamports <lamports>',
-      "maximum that the key may take from the wallet's gas balance in one period, for gas and refundable deposits; returned deposits still count; 0 for no cap (default: enough for calls of 0.1 USDC up to --per-period)",
-      toLamports,
-    )
-    .option(
       '--allowance <usdc>',
       'allowance that all keys of the wallet share (default: raised to --total if it is lower)',
       toAmount,
@@ -69,7 +63,6 @@ export function addCreate(group: Command): void {
     })
     .action(async (options: CreateOptions) => {
       const { createKey } = await import('../../sdk/wallet/apiKeys.ts');
-      const { proposeMaxLamports } = await import('../../sdk/wallet/lamportsCap.ts');
       const wallet = await readWallet(options);
       const marketplace = await open(options);
       const { name, allowance, replaceDelegate } = options;
@@ -80,8 +73,6 @@ export function addCreate(group: Command): void {
         periodSeconds: options.periodSeconds,
         expiresAt: await expiryAfter(marketplace.connection, options.expiresInDays),
         maxGasLamports: options.maxGas,
-        maxLamports:
-          options.maxLamports ?? proposeMaxLamports({ periodMax: options.perPeriod, maxGasLamports: options.maxGas }),
       };
       const restrictions = readRestrictions(options);
       const key = {

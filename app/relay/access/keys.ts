@@ -136,18 +136,12 @@ function toColumns({ scopes, expires_at: expiresAt, ...lists }: Restrictions) {
 }
 
 /** Capped at the largest exact integer in JSON. No wallet has more lamports. */
-const toNumber = (lamports: string | null) => Math.min(Number(lamports ?? 0), Number.MAX_SAFE_INTEGER);
-
-/** True if the spending period in the index's row has ended. */
-function isOver(row: { period_start: bigint | null; period_seconds: bigint | null }, now: bigint): boolean {
-  return now >= (row.period_start ?? 0n) + (row.period_seconds ?? 0n);
-}
+const _toNumber = (lamports: string | null) => Math.min(Number(lamports ?? 0), Number.MAX_SAFE_INTEGER);
 
 /** The wallet's keys, newest first, with their grants' data from the index. */
 export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
   await deps.keyUse.flush();
   const rows = await readKeysOf(deps.views, wallet);
-  const now = BigInt(Math.floor(deps.now() / 1_000));
   return {
     keys: rows.map((row) => ({
       key_id: row.key_id,
@@ -160,8 +154,6 @@ export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: 
       allowed_agents: row.allowed_agents?.split(',') ?? null,
       execution_count: Number(row.execution_count ?? 0n),
       total_spent_usdc: toUsdc(BigInt(row.total_spent ?? '0')),
-      max_lamports: toNumber(row.max_lamports),
-      period_lamports: isOver(row, now) ? 0 : toNumber(row.period_lamports),
       revoked: row.revoked_ms !== null || row.revoked === 1n,
     })),
   };

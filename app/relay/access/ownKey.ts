@@ -7,7 +7,7 @@ import type { OwnKey } from '../../sdk/wire/wire.ts';
 import type { KeyMoney } from '../chain/accounts.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
-import { isNewPeriod, lamportsLeft, periodEnd, periodLeft } from '../execution/reserve.ts';
+import { isNewPeriod, periodEnd, periodLeft } from '../execution/reserve.ts';
 import { type AuthDeps, INVALID_KEY } from './auth.ts';
 import { earlier } from './keys.ts';
 
@@ -63,7 +63,7 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
 /** The gas balance and a call's fees. Ignores rent, and first calls that the operator may pay. */
 function gasOf(
   wallet: string,
-  { tank, leastTank, fees, now }: KeyMoney,
+  { tank, leastTank, fees }: KeyMoney,
   grant: NonNullable<KeyMoney['grant']>,
 ): OwnKey['gas'] {
   const next = least(fees, BigInt(grant.maxGasLamports));
@@ -73,8 +73,6 @@ function gasOf(
     lamports: toNumber(tank),
     next_call_lamports: toNumber(next),
     // A gas balance must end empty or rent-exempt.
-    pays_next_call: (left === 0n || left >= leastTank) && lamportsLeft(grant, now) >= next,
-    max_lamports: toNumber(grant.maxLamports),
-    period_lamports: isNewPeriod(grant, now) ? 0 : toNumber(grant.periodLamports),
+    pays_next_call: left === 0n || left >= leastTank,
   };
 }

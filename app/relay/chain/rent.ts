@@ -8,7 +8,7 @@ export const RENT_ADDRESS = parseAddress(SYSVAR_RENT_PUBKEY.toBase58());
 /** Bytes that the runtime adds to every account. */
 const OVERHEAD_BYTES = 128;
 /** An ExecutionRecord with its discriminator. */
-export const RECORD_BYTES = 294;
+export const RECORD_BYTES = 295;
 const TOKEN_ACCOUNT_BYTES = 165;
 
 /** Minimum lamports of a permanent account, by kind. */

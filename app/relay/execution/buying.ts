@@ -109,7 +109,6 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
         key: UNCAPPED,
         tank: 0n,
         tankRest: 0n,
-        keyTank: UNCAPPED,
       },
       now,
     };

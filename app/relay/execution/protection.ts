@@ -22,10 +22,6 @@ export interface Means {
   maxGas: bigint;
   rents: Rents;
   tank: bigint;
-  /** Lamports that the key may still take from the gas balance in its period. */
-  keyTank: bigint;
-  /** Start of the key's next period, unix seconds. */
-  renewsAt: bigint;
 }
 
 /** The two signatures that every call pays for. */
@@ -50,20 +46,13 @@ export function heldFor(paid: Pick<Way, 'gas' | 'house'>, sponsorsAll: boolean) 
 }
 
 /**
- * True if the gas balance has this amount, and the key may take it. The balance must end empty or rent-exempt,
- * whichever of the opens in `held` land.
+ * True if the gas balance has this amount. The balance must end empty or rent-exempt, whichever of the opens in `held`
+ * land.
  */
-function tankHas(
-  { tank, rents, keyTank }: Pick<Means, 'tank' | 'rents' | 'keyTank'>,
-  lamports: bigint,
-  { held_tank: held, held_key_tank: byKey }: Pick<Held, 'held_tank' | 'held_key_tank'> = NOTHING_HELD,
-): boolean {
-  if (byKey + lamports > keyTank) return false;
+function tankHas({ tank, rents }: Pick<Means, 'tank' | 'rents'>, lamports: bigint, held = 0n): boolean {
   const left = tank - held - lamports;
   return left >= rents.empty || (left === 0n && held === 0n);
 }
-
-const NOTHING_HELD = { held_tank: 0n, held_key_tank: 0n };
 
 /** Gas that a call takes from the gas balance if the operator gives nothing, limited by the key. */
 const gasOf = ({ fees, maxGas }: Pick<Means, 'fees' | 'maxGas'>) => (fees < maxGas ? fees : maxGas);
@@ -183,7 +172,7 @@ export function whatHolds(
   const isGiven = (house: bigint) =>
     house === 0n || sponsorsAll || (sums.trials < BigInt(trial.calls) && sums.given + house <= trial.lamportsPerDay);
   const within = ways.filter((way) => (way.recordRent === 0n || isLent) && isGiven(way.house));
-  if (within.some(({ tank }) => tank === 0n || tankHas(means, tank, sums))) return 'passed';
+  if (within.some(({ tank }) => tank === 0n || tankHas(means, tank, sums.held_tank))) return 'passed';
   return within.length > 0 ? 'tank' : null;
 }
 
@@ -200,13 +189,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held, bud
   }
   const { rents } = means;
   const isLent = whyNotLent(rents, sums, budgets) === null;
-  const taken = mostFromTank(means, !isLent);
-  const mayTake = means.keyTank - sums.held_key_tank;
-  if (mayTake < taken) {
-    const message = `The API key of wallet ${wallet} may take ${mayTake > 0n ? mayTake : 0n} more lamports from the gas balance before ${new Date(Number(means.renewsAt) * 1_000).toISOString()}; this call needs ${taken}. Raise the key's max_lamports, or wait.`;
-    return fail(mayTake > 0n ? mayTake : 0n, taken, message);
-  }
-  const need = taken + rents.empty;
+  const need = mostFromTank(means, !isLent) + rents.empty;
   const left = means.tank - sums.held_tank;
   const have = left > 0n ? left : 0n;
   const parts = isLent ? 'gas' : 'fees and refundable deposits';

@@ -67,17 +67,6 @@ export const isNewPeriod = (grant: KeyGrant, now: bigint): boolean =>
 export const periodLeft = (grant: KeyGrant, now: bigint): bigint =>
   isNewPeriod(grant, now) ? grant.periodMax : grant.periodMax - grant.periodSpent;
 
-/** Means no cap: more lamports than any key takes. Every ledger stores such numbers exactly. */
-const UNCAPPED = 2n ** 53n;
-
-/** Lamports that the key may still take from the gas balance in the grant's current period, before reservations. */
-export function lamportsLeft(grant: KeyGrant, now: bigint): bigint {
-  const { maxLamports, periodLamports } = grant;
-  if (maxLamports === 0n || maxLamports > UNCAPPED) return UNCAPPED;
-  const left = isNewPeriod(grant, now) ? maxLamports : maxLamports - periodLamports;
-  return left > 0n ? left : 0n;
-}
-
 /** Start of the next period, unix seconds. */
 export function periodEnd(grant: KeyGrant, now: bigint): bigint {
   const seconds = BigInt(grant.periodSeconds);
@@ -150,8 +139,8 @@ export function requirePayable(
 
 /** The payer's money for one call, as input of the ledger's claim. */
 export function purseOf(
-  { slot, now, accounts }: PayerAccounts,
-  { grant, balance, delegated, periodLeft, totalLeft }: Allowed,
+  { slot, accounts }: PayerAccounts,
+  { balance, delegated, periodLeft, totalLeft }: Allowed,
   { keyId }: Payer,
   price: bigint,
 ): Purse {
@@ -164,20 +153,17 @@ export function purseOf(
     key: periodLeft < totalLeft ? periodLeft : totalLeft,
     tank: BigInt(tank?.lamports ?? 0),
     tankRest: rentsOf(rent).empty,
-    keyTank: lamportsLeft(grant, now),
   };
 }
 
 /** The money for the call's transactions. `fees` are their cost, lamports. */
-export function meansOf({ now, accounts }: PayerAccounts, { grant }: Allowed, fees: bigint): Means {
+export function meansOf({ accounts }: PayerAccounts, { grant }: Allowed, fees: bigint): Means {
   const [, , tank, rent] = accounts;
   return {
     fees,
     maxGas: BigInt(grant.maxGasLamports),
     rents: rentsOf(rent),
     tank: BigInt(tank?.lamports ?? 0),
-    keyTank: lamportsLeft(grant, now),
-    renewsAt: periodEnd(grant, now),
   };
 }
 

@@ -81,7 +81,13 @@ export function signOpen(
   };
   const instruction =
     row.deposit === null
-      ? openExecutionWithGrant({ ...open, wallet, keyId: Buffer.from(row.key_id, 'hex') })
+      ? openExecutionWithGrant({
+          ...open,
+          wallet,
+          keyId: Buffer.from(row.key_id, 'hex'),
+          feeLamports: 0,
+          spenderLendsEscrow: false,
+        })
       : openExecutionFromDeposit({
           ...open,
           deposit: parseAddress(row.deposit),
@@ -172,6 +178,7 @@ export function signSettle(
       settleExecution({
         relayAuthority: chain.authority,
         executionId: record.executionId,
+        caller: record.caller,
         listing: record.listing,
         payout,
         rentSponsor: record.rentSponsor,

@@ -44,7 +44,6 @@ export function readKeysOf(views: Kysely<LedgerDatabase>, wallet: string) {
     .select(['api_keys.key_id', 'api_keys.name', 'api_keys.created_ms', 'api_keys.last_used_ms', 'api_keys.revoked_ms'])
     .select(['api_keys.scopes', 'api_keys.expires_ms', 'api_keys.allowed_ips', 'api_keys.allowed_agents'])
     .select(['grants.expires_at', 'grants.execution_count', 'grants.total_spent', 'grants.revoked'])
-    .select(['grants.max_lamports', 'grants.period_lamports', 'grants.period_start', 'grants.period_seconds'])
     .where('api_keys.wallet', '=', wallet)
     .orderBy('api_keys.created_ms', 'desc')
     .orderBy('api_keys.key_hash')

@@ -64,8 +64,6 @@ export interface Purse {
   tank: bigint;
   /** Lamports that a gas balance must keep, unless the open empties it. */
   tankRest: bigint;
-  /** Lamports that the key may still take from it in this period. */
-  keyTank: bigint;
 }
 
 /** Opens in flight that a new wallet may have, and the most that any wallet may have. */
@@ -147,8 +145,7 @@ const lentOf = (scope: string, name: string) =>
 /** Reservations of the wallet's rows: its USDC, the USDC of the key that asks, and lamports of its gas balance. */
 const taken = (which = '') => `coalesce(sum(e.price + e.service_fee)${which}, 0) AS by_wallet,
   coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price + e.service_fee ELSE 0 END)${which}, 0) AS by_key,
-  coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank,
-  coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.tank_lamports ELSE 0 END)${which}, 0) AS by_key_tank`;
+  coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank`;
 
 /** Rows whose money is reserved but still in the wallet's account. Must match the partial index. */
 const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
@@ -168,7 +165,6 @@ landed AS MATERIALIZED (SELECT ${taken(" FILTER (WHERE e.state <> 'void')")},
 const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_key + landed.by_key AS held_key,
   opening.by_tank + landed.by_tank AS held_tank,
-  opening.by_key_tank + landed.by_key_tank AS held_key_tank,
   landed.newest_slot AS newest_slot,
   landed.failed AS failed_since`;
 
@@ -245,8 +241,6 @@ export interface Held {
   held_wallet: bigint;
   held_key: bigint;
   held_tank: bigint;
-  /** The part of `held_tank` that the key's own calls take. */
-  held_key_tank: bigint;
   /** The latest slot of an open that landed or was refused after the slot of these accounts; 0 if there is none. */
   newest_slot: bigint;
   /** Opens that the chain has refused since that slot. */
@@ -335,13 +329,12 @@ export function fits(l: Named<Limits>): RawBuilder<boolean> {
 }
 
 /** The wallet's money as named values of a statement. */
-export const moneyOf = ({ price, wallet, key, tank, tankRest, keyTank }: Purse) => ({
+export const moneyOf = ({ price, wallet, key, tank, tankRest }: Purse) => ({
   money_price: price,
   money_wallet: wallet,
   money_key: key,
   money_tank: tank,
   money_tank_rest: tankRest,
-  money_key_tank: keyTank,
 });
 
 export type Money = ReturnType<typeof moneyOf>;
@@ -353,8 +346,7 @@ export function covers(money: Named<Money>): RawBuilder<boolean> {
     failed_since = 0 AND held_wallet + ${price} <= ${at(money.money_wallet)}
     AND held_key + ${price} <= ${at(money.money_key)}
     AND (tank = 0 OR ${tank} - held_tank - tank >= ${at(money.money_tank_rest)}
-      OR (held_tank = 0 AND ${tank} = tank))
-    AND held_key_tank + tank <= ${at(money.money_key_tank)}`;
+      OR (held_tank = 0 AND ${tank} = tank))`;
 }
 
 /** The columns of a way in a statement. */

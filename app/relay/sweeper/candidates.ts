@@ -73,8 +73,8 @@ export async function refundedRecords(views: Views, now: bigint, after: After): 
   return rows;
 }
 
-/** An escrow account and the sponsor of its rent. The record that names the sponsor may be gone. */
-export type HandedOver = Candidate & { rent_sponsor: string };
+/** An escrow account and the possible lenders of its rent. The record that names them may be gone. */
+export type HandedOver = Candidate & { rent_sponsor: string; caller: string; spender_lends_escrow: bigint };
 
 /**
  * Escrow accounts that were handed over, oldest first; only of records that a relay opened, as above. Their owners may
@@ -82,7 +82,8 @@ export type HandedOver = Candidate & { rent_sponsor: string };
  */
 export async function handedOver(views: Views, _now: bigint, after: After): Promise<HandedOver[]> {
   const { rows } = await sql<HandedOver>`
-    SELECT execution_id AS id, record AS address, settled_at AS ended_at, settled_at AS ripe_at, rent_sponsor
+    SELECT execution_id AS id, record AS address, settled_at AS ended_at, settled_at AS ripe_at, rent_sponsor,
+      caller, spender_lends_escrow
     FROM chain.executions
     WHERE handed_over = 1 AND key_id IS NOT NULL
       AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})

@@ -5,7 +5,14 @@
 import { AccountLayout } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { closableFrom } from '../../sdk/program/archive.ts';
-import { closeDispute, closeEscrow, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
+import {
+  closeDispute,
+  closeEscrow,
+  closeExecution,
+  constants,
+  decodeAccount,
+  findSpender,
+} from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readMany } from '../chain/readMany.ts';
 import { type Candidate, endedDisputes, handedOver, refundedRecords } from './candidates.ts';
@@ -42,9 +49,10 @@ export function closeRefunded(deps: SweepDeps, now: bigint): Promise<void> {
 /** Closes escrow accounts that were handed over and that their owners have emptied. */
 export function closeEscrows(deps: SweepDeps, now: bigint): Promise<void> {
   return inBatches(deps, now, handedOver, ESCROWS_AT_ONCE, (batch) =>
-    closeBatch(deps, batch, (data, executionId, _at, { rent_sponsor }) => {
+    closeBatch(deps, batch, (data, executionId, _at, { rent_sponsor, caller, spender_lends_escrow: isCallers }) => {
       const isEmpty = AccountLayout.decode(data).amount === 0n;
-      return isEmpty ? closeEscrow({ executionId, rentSponsor: new PublicKey(rent_sponsor) }) : null;
+      const rentSponsor = isCallers === 1n ? findSpender(new PublicKey(caller)) : new PublicKey(rent_sponsor);
+      return isEmpty ? closeEscrow({ executionId, rentSponsor }) : null;
     }),
   );
 }

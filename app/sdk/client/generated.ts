@@ -621,10 +621,6 @@ export interface components {
                 next_call_lamports: number;
                 /** @description True if the gas balance covers these fees. Otherwise a call may still succeed, if the operator pays the fees. Refundable deposits that the operator does not lend are needed in addition. */
                 pays_next_call: boolean;
-                /** @description The maximum that the key may take from the gas balance in one period for gas and refundable deposits, lamports; 0: no limit. */
-                max_lamports: number;
-                /** @description Taken from the gas balance in the present period, lamports. */
-                period_lamports: number;
             };
         };
         Ready: {

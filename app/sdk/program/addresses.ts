@@ -84,6 +84,9 @@ export const findGrant = (wallet: PublicKey, keyId: Uint8Array): PublicKey =>
   find(SEEDS.grant, wallet.toBytes(), keyId);
 /** The address, without data, that a wallet approves as its SPL delegate. */
 export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender, wallet.toBytes());
+/** The bump of a wallet's spender address. */
+export const findSpenderBump = (wallet: PublicKey): number =>
+  findProgramAddress([SEEDS.spender, wallet.toBytes()], PROGRAM_ID)[1];
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
 /** The authority that can close an escrow account that was handed over. It names the lender of the account's rent. */

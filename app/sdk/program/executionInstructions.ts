@@ -47,25 +47,29 @@ export function openExecution(input: OpenExecutionInput): TransactionInstruction
 
 export interface OpenExecutionWithGrantInput extends OpenTerms {
   relayAuthority: PublicKey;
-  /** Lends the rent, unless the gas balance does. */
+  /** Lends the rent that the gas balance does not lend, and gets the fee. */
   payer: PublicKey;
   /**
-   * Receives the rent back: any account that can receive lamports. If it is `findSpender(wallet)`, the gas balance, it
-   * also lends the rent.
+   * Receives the record's rent back, and the escrow's if the gas balance does not lend it: any account that can receive
+   * lamports. If it is `findSpender(wallet)`, the gas balance, it also lends both.
    */
   rentSponsor: PublicKey;
   listing: PublicKey;
   wallet: PublicKey;
   keyId: Uint8Array;
   usdcMint: PublicKey;
+  /** Lamports that the gas balance pays to the payer: what the open costs. With the gas at most the grant's limit. */
+  feeLamports: number;
+  /** The gas balance lends the escrow's rent and gets it back when the escrow closes. */
+  spenderLendsEscrow: boolean;
 }
 
 /**
- * Funds an execution from a wallet's associated token account with a key's grant. The wallet's gas balance pays the
+ * Funds an execution from a wallet's associated token account with a key's grant. The wallet's gas balance pays fee and
  * gas. Signs: relay authority, payer.
  */
 export function openExecutionWithGrant(input: OpenExecutionWithGrantInput): TransactionInstruction {
-  const { relayAuthority, wallet, keyId, usdcMint } = input;
+  const { relayAuthority, wallet, keyId, usdcMint, feeLamports, spenderLendsEscrow } = input;
   const accounts = {
     relay_authority: relayAuthority,
     grant: findGrant(wallet, keyId),
@@ -73,12 +77,15 @@ export function openExecutionWithGrant(input: OpenExecutionWithGrantInput): Tran
     source: findTokenAccount(wallet, usdcMint),
     ...openAccounts(input),
   };
-  return buildInstruction('open_execution_with_grant', accounts, openArgs(input));
+  const args = { open: openArgs(input), feeLamports, spenderLendsEscrow };
+  return buildInstruction('open_execution_with_grant', accounts, args);
 }
 
 export interface SettleExecutionInput {
   relayAuthority: PublicKey;
   executionId: Uint8Array;
+  /** As stored in the record. Its gas balance gets the escrow's rent back if it lent it. */
+  caller: PublicKey;
   listing: PublicKey;
   /** The listing's payout account, or any other USDC account of its creator. */
   payout: PublicKey;
@@ -92,7 +99,8 @@ export interface SettleExecutionInput {
 
 /** Pays creator and marketplace, and pays the gas to the relay authority, which signs. */
 export function settleExecution(input: SettleExecutionInput): TransactionInstruction {
-  const { relayAuthority, executionId, listing, payout, rentSponsor, resultHash, signature, executionTimeMs } = input;
+  const { relayAuthority, executionId, caller, listing, payout, rentSponsor } = input;
+  const { resultHash, signature, executionTimeMs } = input;
   const record = findExecution(executionId);
   const accounts = {
     relay_authority: relayAuthority,
@@ -101,6 +109,7 @@ export function settleExecution(input: SettleExecutionInput): TransactionInstruc
     escrow: findEscrow(record),
     payout,
     rent_sponsor: rentSponsor,
+    spender: findSpender(caller),
   };
   return buildInstruction('settle_execution', accounts, { resultHash, signature, executionTimeMs });
 }
@@ -162,7 +171,7 @@ export const handOverFrom = (refundAt: bigint): bigint => refundAt + BigInt(cons
 
 export interface CloseEscrowInput {
   executionId: Uint8Array;
-  /** As stored in the record, which may be closed by then. */
+  /** The lender of the escrow's rent: the caller's gas balance, or the rent sponsor stored in the record. */
   rentSponsor: PublicKey;
 }
 

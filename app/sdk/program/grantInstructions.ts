@@ -12,17 +12,11 @@ export interface GrantLimits {
   /** Unix seconds. */
   expiresAt: bigint;
   /**
-   * Maximum gas of one execution from the wallet's gas balance, lamports. `constants.defaultMaxGasLamports` is usual.
+   * Maximum fee and gas of one execution from the wallet's gas balance, lamports. `constants.defaultMaxGasLamports` is
+   * usual.
    */
   maxGasLamports: number;
-  /**
-   * Maximum gas and rent per period from the wallet's gas balance, lamports. Lamports that return later still count.
-   * Absent or 0: no cap.
-   */
-  maxLamports?: bigint;
 }
-
-const withCap = (limits: GrantLimits): GrantLimits => ({ ...limits, maxLamports: limits.maxLamports ?? 0n });
 
 export interface CreateGrantInput {
   wallet: PublicKey;
@@ -34,11 +28,7 @@ export interface CreateGrantInput {
 /** Gives an API key a capped right to spend; it also needs `approveSpender`. Signs: wallet, payer. */
 export function createGrant(input: CreateGrantInput): TransactionInstruction {
   const { wallet, payer, keyId, limits } = input;
-  return buildInstruction(
-    'create_grant',
-    { wallet, payer, grant: findGrant(wallet, keyId) },
-    { keyId, limits: withCap(limits) },
-  );
+  return buildInstruction('create_grant', { wallet, payer, grant: findGrant(wallet, keyId) }, { keyId, limits });
 }
 
 export interface RevokeGrantInput {
@@ -63,7 +53,7 @@ export interface UpdateGrantInput {
 
 /** Changes a key's limits. Signs: wallet. */
 export function updateGrant({ wallet, keyId, limits }: UpdateGrantInput): TransactionInstruction {
-  return buildInstruction('update_grant', { wallet, grant: findGrant(wallet, keyId) }, { limits: withCap(limits) });
+  return buildInstruction('update_grant', { wallet, grant: findGrant(wallet, keyId) }, { limits });
 }
 
 export interface CloseGrantInput {

@@ -42,8 +42,6 @@ export interface KeyResult {
   allowance_usdc: string;
   /** The wallet's gas balance afterwards; it pays the network fees of all its keys. */
   gas_sol: string;
-  /** Maximum fees and deposits that the key may take from it per period, lamports; 0 for no cap. */
-  max_lamports: string;
   expires_at: string | null;
   /** Signature of the transaction. */
   signature: string;
@@ -81,7 +79,6 @@ export async function createKey(
     name,
     allowance_usdc: formatUsdc(allowance),
     gas_sol: formatSol(await readGas(marketplace.connection, owner)),
-    max_lamports: String(limits.maxLamports),
     expires_at: formatTime(limits.expiresAt),
     signature,
   };

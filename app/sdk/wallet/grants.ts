@@ -65,8 +65,6 @@ export async function updateKey(
     total_usdc: formatUsdc(limits.totalMax),
     total_spent_usdc: formatUsdc(present.totalSpent),
     max_gas_lamports: limits.maxGasLamports,
-    /** 0 for no cap. */
-    max_lamports: String(limits.maxLamports),
     expires_at: formatTime(limits.expiresAt),
     signature,
   };
@@ -140,8 +138,8 @@ export async function changeAllowance(
 }
 
 function limitsOf(grant: KeyGrant): GrantLimits {
-  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports, maxLamports } = grant;
-  return { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports, maxLamports };
+  const { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports } = grant;
+  return { perExecutionMax, periodMax, totalMax, periodSeconds, expiresAt, maxGasLamports };
 }
 
 function readGrant({ connection }: Connected, { wallet, keyId }: OwnKey): Promise<KeyGrant> {

@@ -43,10 +43,6 @@ export const KeySummary = z.strictObject({
   allowed_agents: z.array(z.string()).nullable(),
   execution_count: Count,
   total_spent_usdc: Usdc,
-  /** Maximum gas and deposits that the key may take from the gas balance per period; 0 for no cap. */
-  max_lamports: Count,
-  /** Lamports taken in the present period. Lamports that came back since still count. */
-  period_lamports: Count,
   revoked: z.boolean(),
 });
 export type KeySummary = z.infer<typeof KeySummary>;

@@ -36,9 +36,6 @@ export const OwnKey = z.strictObject({
     lamports: Lamports,
     next_call_lamports: Lamports,
     pays_next_call: z.boolean(),
-    /** Maximum gas and deposits that the key may take per period; 0 for no cap. */
-    max_lamports: Lamports,
-    period_lamports: Lamports,
   }),
 });
 export type OwnKey = z.infer<typeof OwnKey>;

@@ -96,6 +96,21 @@ pub fn require_escrow_of(
     require_address(escrow.key, &address)
 }
 
+/// The account is the caller's `Spender`, if that lent the rent of this record's escrow.
+pub fn require_escrow_lender(
+    spender: &AccountInfo,
+    record: &Account<'_, ExecutionRecord>,
+) -> Result<()> {
+    if record.spender_bump == 0 {
+        return Ok(());
+    }
+    let seeds = [SPENDER_SEED, record.caller.as_ref(), &[]];
+    require_address(
+        spender.key,
+        &address_of(seeds, record.spender_bump, &crate::ID),
+    )
+}
+
 /// The account is this deposit's vault, its associated token account. Returns the base units that it holds.
 pub fn require_vault_of(
     vault: &AccountInfo,

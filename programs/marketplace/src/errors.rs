@@ -111,7 +111,7 @@ pub enum MarketplaceError {
     GrantPeriodExceeded,
     #[msg("The price does not fit what is left of the grant")]
     GrantTotalExceeded,
-    #[msg("The gas is above what the grant allows for one execution")]
+    #[msg("Fee and gas are above what the grant allows for one execution")]
     GrantGasExceeded,
     #[msg("The grant's spend is above its limits")]
     GrantOverspent,
@@ -121,7 +121,7 @@ pub enum MarketplaceError {
     WrongGrant,
     #[msg("The wallet has not delegated enough USDC to its spender address")]
     InsufficientAllowance,
-    #[msg("The wallet's gas balance is too low for the gas of this open, and for its rent if it lends the rent")]
+    #[msg("The wallet's gas balance is too low for fee and gas of this open, and for the rent that it lends")]
     TankTooLow,
     #[msg("The gas balance must end at zero or stay rent-exempt")]
     TankBelowRent,
@@ -261,10 +261,6 @@ pub enum MarketplaceError {
     EscrowNotHandedOver,
     #[msg("The caller has not moved all USDC out of this account yet")]
     EscrowNotEmpty,
-
-    // A grant's limit on lamports from the tank
-    #[msg("The key's grant allows no more lamports from the tank in this period")]
-    GrantLamportsExceeded,
 
     // Deposit
     #[msg("The service fee must be at most 50000 base units")]

@@ -128,8 +128,6 @@ pub struct GrantCreated {
     pub total_max: u64,
     pub period_seconds: u32,
     pub max_gas_lamports: u32,
-    /// Most gas and rent from the wallet's gas balance in one period, lamports; 0 for no cap.
-    pub max_lamports: u64,
     pub expires_at: i64,
     pub created_at: i64,
     /// The account that paid the grant's rent.
@@ -165,14 +163,16 @@ pub struct ExecutionOpened {
     pub dispute_window_seconds: u32,
     /// Gas lamports in the record, for the relay authority that ends the execution.
     pub gas_lamports: u32,
+    /// Lamports that the wallet's gas balance paid to the payer for this open; 0 if no grant paid.
+    pub fee_lamports: u32,
+    /// True if the wallet's gas balance lent the escrow's rent; otherwise `rent_sponsor` gets it back.
+    pub spender_lends_escrow: bool,
     /// The grant's count and total spend after this open; 0 if no grant paid.
     pub grant_execution_count: u64,
     pub grant_total_spent: u64,
     /// Start of the grant's period, unix seconds, and its spend after this open; 0 if no grant paid.
     pub grant_period_start: i64,
     pub grant_period_spent: u64,
-    /// Lamports that the grant took from the gas balance in that period, this open included; 0 if no grant paid.
-    pub grant_period_lamports: u64,
     /// The listing's exposure after this open: start of its window, unix seconds, and sum of the prices opened in it.
     pub exposure_window_start: i64,
     pub exposure_opened: u64,
@@ -368,13 +368,10 @@ pub struct GrantUpdated {
     pub total_max: u64,
     pub period_seconds: u32,
     pub max_gas_lamports: u32,
-    /// Most gas and rent from the wallet's gas balance in one period, lamports; 0 for no cap.
-    pub max_lamports: u64,
     pub expires_at: i64,
-    /// Start of the current period, unix seconds, its spend and its lamports. A new period length starts a new period.
+    /// Start of the current period, unix seconds, and its spend. A new period length starts a new period.
     pub period_start: i64,
     pub period_spent: u64,
-    pub period_lamports: u64,
 }
 
 /// A wallet withdrew lamports from its gas balance.

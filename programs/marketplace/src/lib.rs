@@ -17,7 +17,8 @@
 //!
 //! The wallet that is served pays the costs. An open puts gas lamports into the record for the relay that ends the
 //! execution. With a grant they come from the wallet's gas balance: the lamports of its `Spender` address, the tank
-//! in code. All rent goes back to the account that lent it, the record's when the record is archived or closed.
+//! in code. It also pays what the open costs, and may lend the escrow's rent. All rent goes back to the account that
+//! lent it: the escrow's when the call ends, the record's when the record is archived or closed.
 //!
 //! Each instruction lists its errors. All can also fail with ArithmeticOverflow, or with an error whose name ends in
 //! Unsound, Insolvent or Overspent: then an account breaks its own rules, and nothing changes.
@@ -315,19 +316,20 @@ pub mod marketplace {
         open_execution_handler(ctx, args)
     }
 
-    /// Fund an execution from a wallet that gave an API key a spending right. The wallet's gas balance pays the gas. It
-    /// also lends the rent if it is the `rent_sponsor`; otherwise `payer` does, as in `open_execution`.
+    /// Fund an execution from a wallet that gave an API key a spending right. The wallet's gas balance pays the fee to
+    /// `payer` and the gas into the record. It lends the escrow's rent if `spender_lends_escrow`, and the rent of both
+    /// accounts if it is the `rent_sponsor`. `payer` lends the rest, as in `open_execution`.
     ///
     /// Authority: a relay authority, within the grant's caps. Emits `ExecutionOpened`.
     /// Errors: NotRelayAuthority, GrantRevoked, GrantExpired, GrantPerExecutionExceeded, GrantPeriodExceeded,
-    /// GrantTotalExceeded, GrantGasExceeded, GrantLamportsExceeded, InsufficientAllowance, TankTooLow, TankBelowRent,
-    /// OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange, OpenTooLate,
+    /// GrantTotalExceeded, GrantGasExceeded, InsufficientAllowance, TankTooLow, TankBelowRent, OpensPaused,
+    /// ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange, OpenTooLate,
     /// GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, InvalidSource, InsufficientBalance,
     /// ExposureLimitReached, WrongListing, WrongMint, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_with_grant(
         ctx: Context<OpenExecutionWithGrant>,
-        args: OpenExecutionArgs,
+        args: OpenExecutionWithGrantArgs,
     ) -> Result<()> {
         open_execution_with_grant_handler(ctx, args)
     }
@@ -375,7 +377,8 @@ pub mod marketplace {
     }
 
     /// Release an escrow: the fee to the treasury, the rest to the listing's payout account or another USDC account of
-    /// its creator. `signature` is by the record's signing key, over `sha256:` and the result hash in lower-case hex.
+    /// its creator. `signature` is by the record's signing key, over `sha256:` and the result hash in lower-case hex. The
+    /// escrow's rent goes back to the account that lent it.
     ///
     /// Authority: a relay authority, with that signature, before `refund_at`. The relay authority gets the gas.
     /// Emits `ExecutionSettled`.

@@ -63,8 +63,6 @@ export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): Key
     executionCount: 0n,
     lastOpenedAt: 0n,
     maxGasLamports: 20_000,
-    maxLamports: 0n,
-    periodLamports: 0n,
     reserved: new Uint8Array(16),
     ...changes,
   };

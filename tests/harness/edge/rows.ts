@@ -126,9 +126,6 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         execution_count: 4n,
         total_spent: '1250000',
         max_gas_lamports: 20_000n,
-        max_lamports: '0',
-        period_lamports: '0',
-        period_start: BigInt(EPOCH),
         slot: 10n,
       })
       .execute();
@@ -166,6 +163,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       end_signature: null,
       closed: 0n,
       gas_lamports: 10_000n,
+      spender_lends_escrow: 0n,
       deposit: null,
       handed_over: 0n,
       slot: 20n,

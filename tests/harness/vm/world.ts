@@ -218,7 +218,8 @@ export class World {
     const { listing, usdcMint, keyId } = this;
     const payer = change.payer ?? relayAuthority;
     const accounts = { relayAuthority, payer, rentSponsor: payer, listing, wallet, keyId, usdcMint };
-    return { ...accounts, ...this.openTerms(wallet, change), ...change };
+    const gas = { feeLamports: 0, spenderLendsEscrow: false };
+    return { ...accounts, ...gas, ...this.openTerms(wallet, change), ...change };
   }
 
   /** Opens by the caller's wallet, which also lends the rent and pays the gas. */
@@ -244,12 +245,13 @@ export class World {
   }
 
   settleInput(execution: Execution, change: Partial<program.SettleExecutionInput> = {}): program.SettleExecutionInput {
-    const { executionId, listing, payout, rentSponsor } = execution;
+    const { executionId, caller, listing, payout, rentSponsor } = execution;
     const relayAuthority = this.relay.publicKey;
     const resultHash = change.resultHash ?? RESULT_HASH;
     return {
       relayAuthority,
       executionId,
+      caller,
       listing,
       payout,
       rentSponsor,

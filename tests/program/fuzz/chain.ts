@@ -21,9 +21,13 @@ const NAMES = new Map<string, StateName>(
 const OURS = text(program.PROGRAM_ID);
 const TOKENS = text(TOKEN_PROGRAM_ID);
 
-/** Drops bumps. The addresses, derived independently of the program, prove them. */
-function withoutBumps(value: object): object {
-  const zeroed = Object.entries(value).map(([field, item]) => [field, /bump$/i.test(field) ? 0 : item]);
+/**
+ * Drops bumps. The addresses, derived independently of the program, prove them. A record's `spenderBump` stays: it says
+ * who lent the escrow's rent.
+ */
+function withoutBumps(name: string, value: object): object {
+  const isDropped = (field: string) => /bump$/i.test(field) && `${name}.${field}` !== 'ExecutionRecord.spenderBump';
+  const zeroed = Object.entries(value).map(([field, item]) => [field, isDropped(field) ? 0 : item]);
   return Object.fromEntries(zeroed);
 }
 
@@ -35,7 +39,7 @@ function toEntry(account: RawAccount | null): Entry {
   if (owner === OURS) {
     const name = NAMES.get(data.subarray(0, 8).toString('hex'));
     if (!name) throw new Error(`the program owns an account with the discriminator ${data.subarray(0, 8)}`);
-    const value = withoutBumps(plain(program.decodeAccount(name, data)) as object);
+    const value = withoutBumps(name, plain(program.decodeAccount(name, data)) as object);
     return { lamports, state: { name, bytes: data.length, value } };
   }
   if (owner === TOKENS && data.length === AccountLayout.span) {

@@ -9,6 +9,7 @@ import { type Change, holds } from './invariants.ts';
 import { type Address, key, type StateOf, text } from './ledger.ts';
 import { CONFIG, relaysOf } from './rules/config.ts';
 import { NO_KEY } from './rules/grants.ts';
+import { fromHex } from './steps/plan.ts';
 
 type Record = StateOf<'ExecutionRecord'>;
 
@@ -94,8 +95,8 @@ function checkDeposited(gains: Gains, address: Address, isThere: boolean): void 
 }
 
 /**
- * Record and escrow hold their rent and the gas. With a grant the gas balance paid the gas, and lent the rent if it is
- * the sponsor.
+ * Record and escrow hold their rent and the gas. With a grant the gas balance paid the gas and a fee within the grant's
+ * limit, and lent the rent of the record if it is the sponsor, and that of the escrow if the record says so.
  */
 function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const { vm } = chain;
@@ -104,6 +105,8 @@ function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record)
   const [giver, escrow] = [tank(key(record.caller)), escrowOf(address)];
   const byGrant = record.keyId !== NO_KEY;
   const tankLends = byGrant && record.rentSponsor === giver;
+  const tankLendsEscrow = record.spenderBump !== 0;
+  holds(tankLendsEscrow ? byGrant : !tankLends, 'a record says who lent its escrow', address);
   const rent = vm.rent(state!.bytes);
   const there = gains.before(address);
   const parked = byGrant && !tankLends ? larger(there, rent) + gas : larger(there, rent + gas);
@@ -111,23 +114,32 @@ function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record)
   const held = larger(gains.before(escrow), vm.rent(165));
   holds(chain.last(escrow).lamports === held, 'an escrow holds its rent', address);
   const all = gains.of(address) + gains.of(escrow);
-  const share = byGrant ? (tankLends ? all : gas) : 0n;
-  holds(gains.of(giver) === -share, "a tank's share", `${giver} gave ${-gains.of(giver)}, not ${share}`);
+  const share = (tankLends ? gains.of(address) : byGrant ? gas : 0n) + (tankLendsEscrow ? gains.of(escrow) : 0n);
+  const fee = -gains.of(giver) - share;
+  const mostFee = byGrant ? mostGas(chain, record) - gas : 0n;
+  holds(fee >= 0n && fee <= mostFee, "a tank's share", `${giver} gave ${-gains.of(giver)}, not ${share}`);
   const lenders = gains.besides(address, escrow, giver);
   const lent = lenders.reduce((total, [, gain]) => total - gain, 0n);
-  holds(lenders.length <= 1 && lent === all - share, 'one payer lends the rent', address);
+  holds(lenders.length <= 1 && lent === all - share - fee, 'one payer lends the rent and gets the fee', address);
+}
+
+/** The limit of the grant that paid on fee and gas. */
+function mostGas(chain: Chain, { caller, keyId }: Record): bigint {
+  const grant = chain.last(text(program.findGrant(key(caller), fromHex(keyId)))).state;
+  return BigInt((grant!.value as StateOf<'KeyGrant'>).maxGasLamports);
 }
 
 /**
- * The escrow's rent goes to the sponsor. The gas goes to one account: a relay authority, the sponsor, or, at a refund
- * of a grant's open, the gas balance or the caller. Otherwise both stay in the record.
+ * The escrow's rent goes to its lender: the sponsor or the gas balance. The gas goes to one account: a relay authority,
+ * the sponsor, or, at a refund of a grant's open, the gas balance or the caller. Otherwise both stay in the record.
  */
 function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const escrow = escrowOf(address);
   const relays = relaysOf(chain.last(CONFIG).state!.value as StateOf<'Config'>);
-  const others = gains.besides(address, escrow, record.rentSponsor);
+  const lender = record.spenderBump === 0 ? record.rentSponsor : tank(key(record.caller));
+  const others = gains.besides(address, escrow, lender);
   const isBack = record.status === 'refunded' && record.keyId !== NO_KEY;
-  const payees = [...relays, ...(isBack ? [tank(key(record.caller)), record.caller] : [])];
+  const payees = [...relays, record.rentSponsor, ...(isBack ? [tank(key(record.caller)), record.caller] : [])];
   const paid = others.reduce((total, [, gain]) => total + gain, 0n);
   const who = others.map(([other]) => nickname(other)).join(' ');
   holds(
@@ -136,8 +148,8 @@ function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record):
     who,
   );
   holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'one gets the gas and no more', `${paid}`);
-  const kept = gains.of(address) + gains.of(record.rentSponsor) + paid;
-  // If neither sponsor nor record can take it after the rent has risen, it stays in the escrow.
+  const kept = gains.of(address) + gains.of(lender) + paid;
+  // If neither lender nor record can take it after the rent has risen, it stays in the escrow.
   const gone = chain.last(escrow).lamports === 0n || gains.of(escrow) === 0n;
   holds(gone && kept === -gains.of(escrow), 'rent goes back', `${kept} of ${address}`);
   holds(gains.of(address) >= -BigInt(record.gasLamports), 'a record gives its gas and no more', address);

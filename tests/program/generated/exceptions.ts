@@ -59,8 +59,9 @@ const UNUSABLE: Changes[] = [
 ];
 
 /** Relay authorities that receive the gas. */
+const SETTLES = ['settle_execution of a call of a key', 'settle_execution of what the wallet opened itself'];
 const PAID_RELAYS = [
-  'settle_execution.relay_authority',
+  ...SETTLES.map((title) => `${title}.relay_authority`),
   'refund_execution by the relay.authority',
   'refund_execution of what the wallet opened itself.authority',
 ];
@@ -88,8 +89,9 @@ const NAMED_REASON = 'The payer lends the rent and says who gets it back: any ac
 /** Grants of refunded executions. */
 const REFUNDS = ['refund_execution by the relay', 'refund_execution by anyone from refund_at on', 'hand_over_refund'];
 const GRANTS = REFUNDS.map((title) => `${title}.grant`);
-/** Gas balances that paid the gas of refunded executions. */
-const TANKS = REFUNDS.map((title) => `${title}.spender`);
+/** Gas balances that paid the gas of ended executions and lent their escrows. */
+const TANKS = ['settle_execution of a call of a key', ...REFUNDS].map((title) => `${title}.spender`);
+const HANDED_OVER_TANK = 'hand_over_refund.spender';
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
 const MINTS = ['list_agent', 'prepare_deposit', ...OPENED].map((title) => `${title}.usdc_mint`);
 const MINT_CHANGES: Changes[] = [
@@ -189,7 +191,7 @@ export const EXCEPTIONS: Exception[] = [
     reason: 'The admin sends fees to any USDC account.',
   },
   {
-    where: ['settle_execution.payout'],
+    where: SETTLES.map((title) => `${title}.payout`),
     mutation: 'wrong PDA',
     effect: 'succeeds',
     reason: "Any USDC account of the creator's will do, so that a change of the listing's payout fails no settle.",
@@ -245,20 +247,23 @@ export const EXCEPTIONS: Exception[] = [
     reason: 'It only receives lamports, and any address can.',
   },
   {
-    where: TANKS.slice(0, 1),
+    where: TANKS.filter((place) => place !== HANDED_OVER_TANK),
     mutation: 'closed',
     effect: 'succeeds',
-    reason: 'The relay authority gets the gas.',
+    reason: 'An empty gas balance can receive the rent that it lent, and then any gas.',
   },
   {
-    where: TANKS.slice(1),
+    where: [HANDED_OVER_TANK],
     mutation: 'closed',
     effect: { between: ['rent_sponsor'] },
     reason: 'An empty gas balance cannot receive so few lamports. The rent sponsor gets the gas, and the price moves.',
   },
   ...(['wrong owner', 'closed', 'wrong PDA', 'duplicated', "another user's", 'type cosplay'] as const).map(
     (mutation): Exception => ({
-      where: ['refund_execution of what the wallet opened itself.spender'],
+      where: [
+        'refund_execution of what the wallet opened itself.spender',
+        'settle_execution of what the wallet opened itself.spender',
+      ],
       mutation,
       effect: 'succeeds',
       reason: 'If no gas balance paid the gas, none gets it back, whichever account is given instead.',
@@ -403,7 +408,7 @@ export const EXCEPTIONS: Exception[] = [
   },
   ...UNUSABLE.flatMap((change): Exception[] => [
     {
-      where: ['settle_execution.treasury'],
+      where: SETTLES.map((title) => `${title}.treasury`),
       ...change,
       effect: { tokens: { escrow: -PRICE, payout: PRICE } },
       reason: 'A treasury that cannot receive never keeps a creator from being paid: there is no fee.',
@@ -457,7 +462,7 @@ export const EXCEPTIONS: Exception[] = [
   },
   {
     where: [
-      'settle_execution.treasury',
+      ...SETTLES.map((title) => `${title}.treasury`),
       'open_execution_from_deposit.treasury',
       'refund_deposit.treasury',
       'resolve_dispute for the caller.treasury',

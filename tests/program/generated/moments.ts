@@ -1,7 +1,7 @@
 /** Brings an execution and its dispute of one side to the states in which their instructions succeed. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import { type Execution, NO_KEY, NO_LIMIT, PRICE, SERVICE_FEE, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, GAS, NO_KEY, NO_LIMIT, PRICE, SERVICE_FEE, USDC, type World } from '../../harness/vm/world.ts';
 import { emptyNode, leavesOf, TestArchive } from '../archiving.ts';
 
 /** A creator with a listing, a caller with a grant and a gas balance, and the payer of their rent. */
@@ -35,10 +35,16 @@ export async function open(w: World, side: Side): Promise<Execution> {
   return executionOf(w, side, input.nonce, NO_KEY);
 }
 
+/** The input of an open by the relay with the caller's grant. The gas balance pays fee and gas, and lends the escrow. */
+export function openingWithGrant(w: World, side: Side): program.OpenExecutionWithGrantInput {
+  const gas = { feeLamports: 1_000, gasLamports: GAS - 1_000, spenderLendsEscrow: true };
+  return w.openGrantInput({ wallet: side.caller.publicKey, ...opening(side), ...gas });
+}
+
 /** An execution opened by the relay with the caller's grant. */
 export async function openWithGrant(w: World, side: Side): Promise<Execution> {
-  const { caller, payer } = side;
-  const input = w.openGrantInput({ wallet: caller.publicKey, ...opening(side) });
+  const { payer } = side;
+  const input = openingWithGrant(w, side);
   await w.must([program.openExecutionWithGrant(input)], [w.relay, payer]);
   return executionOf(w, side, input.nonce, w.keyId);
 }

@@ -202,9 +202,7 @@ export const SCENARIOS: Scenario[] = [
   {
     instruction: 'open_execution_with_grant',
     absent: ['record', 'escrow'],
-    prepare: async (w, side) => [
-      program.openExecutionWithGrant(w.openGrantInput({ wallet: side.caller.publicKey, ...moments.opening(side) })),
-    ],
+    prepare: async (w, side) => [program.openExecutionWithGrant(moments.openingWithGrant(w, side))],
   },
   {
     instruction: 'prepare_deposit',
@@ -241,7 +239,13 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     instruction: 'settle_execution',
+    when: 'of a call of a key',
     prepare: async (w, side) => [w.settleInstruction(await moments.openWithGrant(w, side))],
+  },
+  {
+    instruction: 'settle_execution',
+    when: 'of what the wallet opened itself',
+    prepare: async (w, side) => [w.settleInstruction(await moments.open(w, side))],
   },
   {
     instruction: 'refund_execution',
@@ -282,7 +286,8 @@ export const SCENARIOS: Scenario[] = [
       const { escrow } = execution;
       const spend = createTransferInstruction(escrow, w.wallet(side.creator), side.caller.publicKey, PRICE);
       await w.must([spend], [side.caller]);
-      return [program.closeEscrow(execution)];
+      const rentSponsor = program.findSpender(execution.caller);
+      return [program.closeEscrow({ ...execution, rentSponsor })];
     },
   },
   {

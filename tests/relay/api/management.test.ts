@@ -324,8 +324,6 @@ describe('/trpc', () => {
             expires_at: new Date((EPOCH + 1000) * 1000).toISOString(),
             execution_count: 4,
             total_spent_usdc: 1.25,
-            max_lamports: 0,
-            period_lamports: 0,
             scopes: ['execute', 'read'],
             allowed_ips: null,
             allowed_agents: null,

@@ -6,14 +6,10 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
-import { decodeAccount, findExecution, findGrant, findSpender } from '../../../app/sdk/program/program.ts';
-import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
+import { findExecution, findSpender } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
-import { listKeys } from '../../../app/sdk/wallet/apiKeys.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
-import { updateKey } from '../../../app/sdk/wallet/grants.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   FEE,
@@ -143,42 +139,6 @@ describe('fees and refundable deposits', function () {
       expect((await market.record(answer.body.execution_id))!.rentSponsor.toBase58()).to.equal(tank);
     });
   }
-
-  it('rejects: a call whose key may not take enough lamports, before anything is signed', async () => {
-    const relay = await startRelay({ SPONSOR_LAMPORTS_TOTAL: '0' });
-    await fillTank(SOL);
-    const { wallet, apiKey } = market.callers[0]!;
-    const keyId = keyIdOf(apiKey);
-    const update = (maxLamports: bigint) =>
-      updateKey(market.marketplace, {
-        wallet: keypairSigner(wallet),
-        keyId: Buffer.from(keyId).toString('hex'),
-        change: { maxLamports },
-      });
-    const share = GAS + rents.record + rents.escrow;
-    const grant = async () => {
-      const address = findGrant(wallet.publicKey, keyId);
-      const account = await market.node.connection.getAccountInfo(address, 'confirmed');
-      return decodeAccount('KeyGrant', account!.data);
-    };
-    await update(0n);
-    expect((await execute(relay)).status).to.equal(200);
-    const used = (await grant()).periodLamports;
-    await update(used + share);
-    expect((await execute(relay)).status).to.equal(200);
-    expect((await grant()).periodLamports).to.equal(used + share);
-    const { answer, moved } = await moves(() => execute(relay));
-    refusedForGas(answer, 0n, share);
-    expect(answer.body.error.message).to.include("Raise the key's max_lamports");
-    expect(moved).to.deep.equal({});
-    const session = keypairSigner(wallet);
-    await until('the list shows it', async () => {
-      const [key] = await listKeys({ ...market.marketplace, baseUrl: relay.url }, session);
-      return key!.max_lamports === Number(used + share) && key!.period_lamports === Number(used + share);
-    });
-    await update(0n);
-    expect((await execute(relay)).status).to.equal(200);
-  });
 
   it('rejects: a gas balance that would fall below the rent-exempt minimum, or cannot pay the rent', async () => {
     const lending = await startRelay();

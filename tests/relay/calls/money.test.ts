@@ -335,6 +335,7 @@ describe('paid calls', function () {
       const release = settleExecution({
         relayAuthority: market.authority.publicKey,
         executionId: record.executionId,
+        caller: record.caller,
         listing: record.listing,
         payout: market.creatorUsdc,
         rentSponsor: record.rentSponsor,

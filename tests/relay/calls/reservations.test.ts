@@ -47,7 +47,6 @@ describe('reservations', () => {
     key: 100n,
     tank: 0n,
     tankRest: 890_880n,
-    keyTank: 2n ** 53n,
     ...changes,
   });
   const claim = (journal: typeof mine, id: string, has: Purse, ways = [ON_HOUSE]) =>

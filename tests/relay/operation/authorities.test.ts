@@ -108,7 +108,7 @@ describe('a relay authority that is removed', function () {
     expect((await lamportsOf(successor)) - theirs).to.equal(GAS - SIGNATURE);
     // It paid for its open and for the settle that the program refused. The record's rent is lent; the escrow's came
     // back.
-    const lent = (await market.node.connection.getMinimumBalanceForRentExemption(294)) as number;
+    const lent = (await market.node.connection.getMinimumBalanceForRentExemption(295)) as number;
     expect(mine - (await lamportsOf(market.authority))).to.equal(2 * SIGNATURE + lent);
     expect((await market.journal()).find((row) => row.execution_id === id)?.state).to.equal('settled');
   });

@@ -22,7 +22,7 @@ import {
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** Bytes that rent is paid for: the account's data and 128 bytes of the runtime. */
-const [EMPTY, RECORD, ESCROW] = [128, 128 + 294, 128 + 165];
+const [EMPTY, RECORD, ESCROW] = [128, 128 + 295, 128 + 165];
 /** Lamports for an open and an end. */
 const GAS = 10_000;
 /** Lamports per byte: today's on clusters, and two of the planned reductions. */

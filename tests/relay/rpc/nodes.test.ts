@@ -23,7 +23,7 @@ import {
 import { type CallRule, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Size of a record's data, by which records are recognised in an answer. */
-const RECORD_BYTES = 294;
+const RECORD_BYTES = 295;
 const METRICS_TOKEN = 'a-token-for-these-tests';
 
 type Answer = { result: { context: { slot: number }; value: ({ data: [string, string] } | null)[] } };

@@ -91,8 +91,10 @@ describe('a relay that lies about x402 payments', function () {
     const returned = relay.refundExecution(executionId, payer, payer, stranger);
     await moves({}, async () => {
       const { settle, usdcOf } = relay;
-      expect(await relay.refusal(settle(executionId, market.creatorUsdc, thiefKey))).to.equal('SignatureInvalid');
-      expect(await relay.refusal(settle(executionId, usdcOf(thief), thiefKey))).to.equal('PayoutUnusable');
+      expect(await relay.refusal(settle(executionId, payer, market.creatorUsdc, thiefKey))).to.equal(
+        'SignatureInvalid',
+      );
+      expect(await relay.refusal(settle(executionId, payer, usdcOf(thief), thiefKey))).to.equal('PayoutUnusable');
       expect(await relay.refusal(relay.refundExecution(executionId, payer, thief))).to.equal('WrongRefundDestination');
       expect(await relay.refusal(returned, stranger)).to.equal('RefundTooEarly');
     });

@@ -69,7 +69,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
   const door = { ...keys, network, usdcMint, serviceFee: SERVICE_FEE };
   const payments: Paid[] = [];
   // Bytes of a deposit, a token account and a record.
-  const sizes = [139, 165, 294].map((bytes) => connection.getMinimumBalanceForRentExemption(bytes));
+  const sizes = [139, 165, 295].map((bytes) => connection.getMinimumBalanceForRentExemption(bytes));
   const [deposit, token, record] = (await Promise.all(sizes)) as [number, number, number];
   let lie: (quote: Accepted) => Accepted = (quote) => quote;
 
@@ -205,12 +205,13 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
       return program.refundDeposit({ authority: by.publicKey, deposit, destination, rentSponsor, usdcMint });
     },
     /** A settle with the result and the signature of this key, which pays this account. */
-    settle(executionId: Uint8Array, payout: PublicKey, signingKey: Uint8Array) {
+    settle(executionId: Uint8Array, caller: Keypair, payout: PublicKey, signingKey: Uint8Array) {
       const text = receipt.hashResult('a result');
       return program.settleExecution({
         relayAuthority: relay,
         rentSponsor: relay,
         executionId,
+        caller: caller.publicKey,
         listing: new PublicKey(agentId),
         payout,
         resultHash: receipt.parseResultHash(text),

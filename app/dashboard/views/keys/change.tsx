@@ -13,7 +13,6 @@ import {
   AgentsField,
   addressesError,
   agentsError,
-  CapField,
   CORRECT_FIRST,
   GasField,
   LimitFields,
@@ -153,7 +152,6 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
           totalMax: readings.total.value!,
           periodSeconds: Number(texts.periodSeconds),
           maxGasLamports: readings.maxGas.value!,
-          maxLamports: readings.maxLamports.value!,
           expiresAt,
         };
         return updateKey(marketplace, { wallet, keyId: apiKey.key_id, change });
@@ -173,11 +171,6 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
           text={texts.maxGas}
           error={readings.maxGas.error}
           onChange={(maxGas) => setTexts({ ...texts, maxGas })}
-        />
-        <CapField
-          text={texts.maxLamports}
-          reading={readings.maxLamports}
-          onChange={(maxLamports) => setTexts({ ...texts, maxLamports })}
         />
       </LimitFields>
     </SignDialog>

@@ -14,7 +14,6 @@ import {
   AgentsField,
   addressesError,
   agentsError,
-  CapField,
   CORRECT_FIRST,
   GasField,
   LimitFields,
@@ -203,11 +202,6 @@ function MoreRestrictions(props: MoreRestrictionsProps) {
           error={readings.maxGas.error}
           onChange={(maxGas) => onLimits({ ...limits, maxGas })}
         />
-        <CapField
-          text={limits.maxLamports}
-          reading={readings.maxLamports}
-          onChange={(maxLamports) => onLimits({ ...limits, maxLamports })}
-        />
       </div>
     </details>
   );
@@ -238,14 +232,12 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
 function signedRows(money: WalletMoney, readings: LimitReadings, lamports: bigint) {
   const present = formatAmount(toUsdc(money.allowance));
   const total = readings.total.value!;
-  const cap = readings.maxLamports.value!;
   return [
     [
       'Allowance of all keys',
       money.allowance >= total ? `stays at ${present}` : `${formatAmount(toUsdc(total))}, now ${present}`,
     ],
     ['Added to the gas balance', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, which you can withdraw`],
-    ['Most fees and deposits per period', cap === 0n ? 'no limit' : `${formatSol(cap)} SOL, from the gas balance`],
     ['Refundable deposit', `${formatSol(money.grantDeposit)} SOL, returned when the key's grant is closed`],
   ] as const;
 }
@@ -281,7 +273,6 @@ async function makeKey(
     periodSeconds,
     expiresAt: now + BigInt(readings.days.value! * DAY_SECONDS),
     maxGasLamports: readings.maxGas.value!,
-    maxLamports: readings.maxLamports.value!,
   };
   const restrictions = {
     scopes,

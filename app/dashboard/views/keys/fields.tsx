@@ -1,7 +1,6 @@
 /** The fields of a key's limits, stored on the chain, and of its restrictions, stored by the marketplace. */
 import type { ReactNode } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
-import { proposeMaxLamports } from '../../../sdk/wallet/lamportsCap.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -28,8 +27,6 @@ export interface LimitTexts {
   /** Days from now; empty keeps the present expiry. */
   days: string;
   maxGas: string;
-  /** Cap per period, lamports; empty for the proposed cap, 0 for none. */
-  maxLamports: string;
 }
 
 const HOUR = 3_600;
@@ -37,7 +34,6 @@ const DAY = 86_400;
 const PERIODS = [HOUR, DAY, 7 * DAY, 30 * DAY];
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
-  maxLamports: '',
   perExecution: '10',
   perPeriod: '50',
   periodSeconds: String(DAY),
@@ -53,22 +49,17 @@ export function textsOf(grant: KeyGrant): LimitTexts {
     total: formatUsdc(grant.totalMax),
     days: '',
     maxGas: String(grant.maxGasLamports),
-    maxLamports: String(grant.maxLamports),
   };
 }
 
 export function readLimitTexts(texts: LimitTexts, most: { grantDays: number; gasPerCall: number }, mayKeepEnd = false) {
   const days = texts.days.trim();
-  const perPeriod = read(() => positive(texts.perPeriod));
-  const maxGas = read(() => whole(texts.maxGas, 0, most.gasPerCall, 'lamports'));
-  const proposed = { periodMax: perPeriod.value ?? 0n, maxGasLamports: maxGas.value ?? 0 };
   return {
     perExecution: read(() => positive(texts.perExecution)),
-    perPeriod,
+    perPeriod: read(() => positive(texts.perPeriod)),
     total: read(() => positive(texts.total)),
     days: read(() => (mayKeepEnd && days === '' ? null : whole(days, 1, most.grantDays, 'days'))),
-    maxGas,
-    maxLamports: read(() => (texts.maxLamports.trim() === '' ? proposeMaxLamports(proposed) : cap(texts.maxLamports))),
+    maxGas: read(() => whole(texts.maxGas, 0, most.gasPerCall, 'lamports')),
   };
 }
 
@@ -84,11 +75,6 @@ function whole(text: string, least: number, most: number, unit: string): number 
   const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
   throw new RangeError(`It must be a whole number of ${unit} from ${least} to ${most}.`);
-}
-
-function cap(text: string): bigint {
-  if (/^\d{1,15}$/.test(text.trim())) return BigInt(text);
-  throw new RangeError('It must be a whole number of lamports, or 0 for no limit.');
 }
 
 interface LimitFieldsProps {
@@ -148,29 +134,6 @@ export function GasField({
       value={text}
       onChange={(event) => onChange(event.target.value)}
       error={error}
-    />
-  );
-}
-
-export function CapField({
-  text,
-  reading,
-  onChange,
-}: {
-  text: string;
-  reading: Reading<bigint>;
-  onChange(text: string): void;
-}) {
-  const isProposed = text.trim() === '' && reading.value !== undefined;
-  const hint = 'The most fees and deposits that the key may take from the gas balance in a period; 0: no limit.';
-  return (
-    <Input
-      label="Most fees and deposits per period, lamports"
-      hint={isProposed ? `${hint} Empty: ${reading.value}, from the limit per period` : hint}
-      inputMode="numeric"
-      value={text}
-      onChange={(event) => onChange(event.target.value)}
-      error={reading.error}
     />
   );
 }

@@ -1,7 +1,6 @@
 /** One key: its limits, its use, and its actions. */
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Card, cx, Skeleton } from '../../parts/ui.tsx';
@@ -121,14 +120,7 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
           </>
         }
       />
-      <Meter
-        label="Spent in total"
-        spent={grant.totalSpent}
-        most={grant.totalMax}
-        {...(grant.maxLamports > 0n && {
-          about: `${formatSol(left.taken)} of ${formatSol(grant.maxLamports)} SOL of fees and deposits in this period`,
-        })}
-      />
+      <Meter label="Spent in total" spent={grant.totalSpent} most={grant.totalMax} />
     </>
   );
 }

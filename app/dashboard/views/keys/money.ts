@@ -85,13 +85,12 @@ async function readAll<In, Out>(all: In[], read: (part: In[]) => Promise<Out[]>)
   return (await Promise.all(parts.map(read))).flat();
 }
 
-/** The USDC that a key may still spend in its period and in total, and the lamports that it took in the period. */
-export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: bigint; taken: bigint } {
+/** The USDC that a key may still spend in its period and in total. */
+export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: bigint } {
   const isOver = BigInt(now) >= grant.periodStart + BigInt(grant.periodSeconds);
   const spent = isOver ? 0n : grant.periodSpent;
   const above = (value: bigint) => (value > 0n ? value : 0n);
-  const taken = isOver ? 0n : grant.periodLamports;
-  return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent), taken };
+  return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent) };
 }
 
 /** When the grant's next period begins, ISO 8601. */

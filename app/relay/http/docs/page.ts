@@ -17,7 +17,7 @@ import { reference } from './reference.ts';
 import { KEY_VARIABLE } from './snippets.ts';
 
 /** Offset of result_hash in an ExecutionRecord's account, bytes. */
-export const RESULT_HASH_OFFSET = 224;
+export const RESULT_HASH_OFFSET = 225;
 
 /** Code blocks scroll sideways, so the keyboard must reach them. */
 const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8').replaceAll('<pre', '<pre tabindex="0"');

@@ -280,9 +280,6 @@ export const GLOSSARY: Record<string, string> = {
   next_call_lamports: 'The present network fees of a call, lamports; at most the gas limit of the key’s grant.',
   pays_next_call:
     'True if the gas balance covers these fees. Otherwise a call may still succeed, if the operator pays the fees. Refundable deposits that the operator does not lend are needed in addition.',
-  max_lamports:
-    'The maximum that the key may take from the gas balance in one period for gas and refundable deposits, lamports; 0: no limit.',
-  period_lamports: 'Taken from the gas balance in the present period, lamports.',
   'SpendStatement.wallet': 'The wallet of the key or session.',
   'SpendRow.executions': 'Executions of this key with this agent that ended on that day.',
   key_id: 'The API key on the chain; null if the wallet opened the executions itself.',

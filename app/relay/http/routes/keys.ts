@@ -46,8 +46,6 @@ export const keyRoutes = {
               lamports: 9_865_000,
               next_call_lamports: 11_250,
               pays_next_call: true,
-              max_lamports: 250_000_000,
-              period_lamports: 135_000,
             },
           },
         },

@@ -76,8 +76,6 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         execution_count: 0,
         last_opened_at: 0,
         max_gas_lamports: limits.max_gas_lamports,
-        max_lamports: limits.max_lamports,
-        period_lamports: 0,
         reserved: [0; 16],
     };
     grant.invariant()?;
@@ -97,7 +95,6 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         total_max: limits.total_max,
         period_seconds: limits.period_seconds,
         max_gas_lamports: limits.max_gas_lamports,
-        max_lamports: limits.max_lamports,
         expires_at: limits.expires_at,
         created_at: now,
         rent_sponsor: grant.rent_sponsor,

@@ -33,8 +33,13 @@ impl RefundExecution<'_> {
 
     /// Transfer the escrow's rights to close and to own it. The right to close goes first, while the record is owner.
     pub fn hand_over(&self) -> Result<()> {
-        let rent_sponsor = self.record.rent_sponsor.as_ref();
-        let closer = Pubkey::find_program_address(&[CLOSER_SEED, rent_sponsor], &crate::ID).0;
+        let lender = if self.record.spender_bump == 0 {
+            &self.rent_sponsor
+        } else {
+            &self.spender
+        };
+        let seeds = [CLOSER_SEED, lender.key.as_ref()];
+        let closer = Pubkey::find_program_address(&seeds, &crate::ID).0;
         let transfer = TokenTransfer {
             authority: self.record.to_account_info(),
             seeds: &self.record.seeds(),

@@ -159,11 +159,17 @@ pub struct Opening<'a, 'info> {
     pub caller: Pubkey,
     /// The grant that paid, after its debit.
     pub grant: Option<&'a KeyGrant>,
-    /// The account that lends the rent.
+    /// The account that lends the record's rent.
     pub lender: &'a Funder<'a, 'info>,
     /// The account that pays the gas.
     pub gas_giver: &'a Funder<'a, 'info>,
-    /// The account that gets the rent back.
+    /// The account that lends the escrow's rent.
+    pub escrow_lender: &'a Funder<'a, 'info>,
+    /// Bump of the caller's `Spender` if it lends the escrow's rent; otherwise 0.
+    pub spender_bump: u8,
+    /// Lamports that the gas balance paid to the payer.
+    pub fee_lamports: u32,
+    /// The account that gets the record's rent back, and the escrow's if the `Spender` did not lend it.
     pub rent_sponsor: Pubkey,
     pub record: &'a AccountInfo<'info>,
     pub record_bump: u8,
@@ -200,7 +206,7 @@ impl<'info> Opening<'_, 'info> {
         let record_key = self.record.key;
         self.create_record(&record)?;
         create_token_account(
-            self.lender,
+            self.escrow_lender,
             self.escrow,
             &[ESCROW_SEED, record_key.as_ref(), &[record.escrow_bump]],
             self.usdc_mint,
@@ -226,11 +232,12 @@ impl<'info> Opening<'_, 'info> {
             refund_at: record.refund_at,
             dispute_window_seconds: record.dispute_window_seconds,
             gas_lamports: record.gas_lamports,
+            fee_lamports: self.fee_lamports,
+            spender_lends_escrow: record.spender_bump != 0,
             grant_execution_count: self.grant.map_or(0, |grant| grant.execution_count),
             grant_total_spent: self.grant.map_or(0, |grant| grant.total_spent),
             grant_period_start: self.grant.map_or(0, |grant| grant.period_start),
             grant_period_spent: self.grant.map_or(0, |grant| grant.period_spent),
-            grant_period_lamports: self.grant.map_or(0, |grant| grant.period_lamports),
             exposure_window_start: collateral.exposure_window_start,
             exposure_opened: collateral.exposure_opened,
             deposit: self.deposit,
@@ -269,6 +276,7 @@ impl<'info> Opening<'_, 'info> {
             status: ExecutionStatus::Open,
             bump: self.record_bump,
             escrow_bump: self.escrow_bump,
+            spender_bump: self.spender_bump,
             execution_id: args.execution_id,
             listing: listing.key(),
             caller: self.caller,
@@ -306,6 +314,9 @@ pub fn open_execution_handler(ctx: Context<OpenExecution>, args: OpenExecutionAr
         grant: None,
         lender: &payer,
         gas_giver: &payer,
+        escrow_lender: &payer,
+        spender_bump: 0,
+        fee_lamports: 0,
         rent_sponsor: accounts.rent_sponsor.key(),
         record: &accounts.record,
         record_bump: ctx.bumps.record,

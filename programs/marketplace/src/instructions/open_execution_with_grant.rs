@@ -1,5 +1,5 @@
 //! Funds an execution's escrow for an API key: the relay signs, the grant's caps limit the spend, and the
-//! wallet's `Spender` delegate moves the price.
+//! wallet's `Spender` delegate moves the price. Its lamports, the gas balance, pay what the call costs.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::{Token, TokenAccount};
@@ -15,16 +15,28 @@ use crate::instructions::open_execution::*;
 use crate::state::{AgentListing, Config, CreatorCollateral, ExecutionRecord, KeyGrant};
 use crate::tokens::{self, TokenTransfer};
 
+/// Arguments of `open_execution_with_grant`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct OpenExecutionWithGrantArgs {
+    /// The arguments of every open. `gas_lamports` is what the execution's end and its archive cost.
+    pub open: OpenExecutionArgs,
+    /// What the open costs, lamports: the wallet's gas balance pays it to the payer now, and it never comes back.
+    pub fee_lamports: u32,
+    /// The gas balance lends the escrow's rent and gets it back when the escrow closes. A gas balance that is the
+    /// `rent_sponsor` lends the rent of both accounts, whatever this says.
+    pub spender_lends_escrow: bool,
+}
+
 /// Accounts of `open_execution_with_grant`.
 #[derive(Accounts)]
-#[instruction(args: OpenExecutionArgs)]
+#[instruction(args: OpenExecutionWithGrantArgs)]
 pub struct OpenExecutionWithGrant<'info> {
     pub relay_authority: Signer<'info>,
-    /// Lends the rent, unless the gas balance does.
+    /// Lends the rent that the gas balance does not lend, and gets the fee.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: gets the rent back; the wallet's `Spender`, which then lends
-    /// it, or any account that the payer names; checked in `validate`.
+    /// CHECK: gets the record's rent back, and the escrow's if the gas balance does not lend it. The wallet's `Spender`,
+    /// which then lends both, or any account that the payer names; checked in `validate`.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
@@ -38,12 +50,12 @@ pub struct OpenExecutionWithGrant<'info> {
     #[cfg_attr(feature = "idl-build", account(mut))]
     pub grant: Box<Account<'info, KeyGrant>>,
     /// CHECK: the wallet's `Spender`, an address without data; checked in `validate`.
-    /// It signs as the wallet's SPL delegate, and its lamports pay the gas.
+    /// It signs as the wallet's SPL delegate, and its lamports pay fee and gas.
     #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, grant.wallet.as_ref()], bump))]
     #[account(mut)]
     pub spender: UncheckedAccount<'info>,
     /// CHECK: the new record, by its seeds; created here.
-    #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
+    #[account(mut, seeds = [EXECUTION_SEED, args.open.execution_id.as_ref()], bump)]
     pub record: UncheckedAccount<'info>,
     /// CHECK: the new escrow, by its seeds; created here as a token account that the record owns.
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
@@ -67,8 +79,8 @@ pub struct OpenExecutionWithGrant<'info> {
 
 impl OpenExecutionWithGrant<'_> {
     /// The open's terms are valid; source covers the price and has delegated it to the spender; the gas balance
-    /// covers its share. `debit` and `take_lamports` check the grant's caps; the constraints check the rest.
-    pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
+    /// covers its share. `debit` checks the grant's other caps; the constraints check the rest.
+    pub fn validate(&self, args: &OpenExecutionWithGrantArgs) -> Result<()> {
         self.config
             .require_relay_authority(self.relay_authority.key)?;
         require_canonical_address(&self.listing)?;
@@ -85,9 +97,10 @@ impl OpenExecutionWithGrant<'_> {
             &anchor_spl::associated_token::ID,
         );
         require_address(self.source.key, &associated)?;
-        validate_open(args, &self.config, &self.listing, &self.grant.wallet)?;
+        validate_open(&args.open, &self.config, &self.listing, &self.grant.wallet)?;
         require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)?;
-        self.grant.require_gas(args.gas_lamports)?;
+        self.grant
+            .require_gas(args.fee_lamports, args.open.gas_lamports)?;
         ensure!(
             self.spender.lamports() >= self.tank_share(args)?,
             MarketplaceError::TankTooLow
@@ -110,20 +123,27 @@ impl OpenExecutionWithGrant<'_> {
         Ok(())
     }
 
-    /// True if the wallet's gas balance lends the rent.
-    fn tank_lends(&self) -> bool {
+    /// True if the wallet's gas balance lends the rent of record and escrow.
+    fn tank_lends_both(&self) -> bool {
         self.rent_sponsor.key == self.spender.key
     }
 
+    /// True if it lends the escrow's rent.
+    fn tank_lends_escrow(&self, args: &OpenExecutionWithGrantArgs) -> bool {
+        args.spender_lends_escrow || self.tank_lends_both()
+    }
+
     /// Most lamports that this open takes from the gas balance.
-    fn tank_share(&self, args: &OpenExecutionArgs) -> Result<u64> {
-        let gas = u64::from(args.gas_lamports);
-        if !self.tank_lends() {
-            return Ok(gas);
+    fn tank_share(&self, args: &OpenExecutionWithGrantArgs) -> Result<u64> {
+        let mut share = u64::from(args.fee_lamports).saturating_add(args.open.gas_lamports.into());
+        if self.tank_lends_escrow(args) {
+            share = share.saturating_add(rent_exempt_minimum(TokenAccount::LEN)?);
         }
-        let record = rent_exempt_minimum(space_of::<ExecutionRecord>())?;
-        let escrow = rent_exempt_minimum(TokenAccount::LEN)?;
-        Ok(gas.saturating_add(record).saturating_add(escrow))
+        if self.tank_lends_both() {
+            let record = rent_exempt_minimum(space_of::<ExecutionRecord>())?;
+            share = share.saturating_add(record);
+        }
+        Ok(share)
     }
 }
 
@@ -138,16 +158,14 @@ pub fn require_sound_tank(tank: &AccountInfo) -> Result<()> {
     Ok(())
 }
 
-/// Debit the grant, create record and escrow, and move the price as the wallet's delegate.
+/// Debit the grant, create record and escrow, move the price as the wallet's delegate, and pay the fee.
 pub fn open_execution_with_grant_handler(
     ctx: Context<OpenExecutionWithGrant>,
-    args: OpenExecutionArgs,
+    args: OpenExecutionWithGrantArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
-    let taken = accounts.tank_share(&args)?;
     accounts.grant.debit(accounts.listing.price, now)?;
-    accounts.grant.take_lamports(taken)?;
     accounts.grant.invariant()?;
     save(&accounts.grant)?;
     let grant = &accounts.grant;
@@ -161,13 +179,22 @@ pub fn open_execution_with_grant_handler(
         account: &accounts.spender,
         seeds: transfer.seeds,
     };
-    let tank_lends = accounts.tank_lends();
+    let tank_lends_both = accounts.tank_lends_both();
+    let tank_lends_escrow = accounts.tank_lends_escrow(&args);
+    let lender = |tank_lends| if tank_lends { &tank } else { &payer };
     let opening = Opening {
-        args: &args,
+        args: &args.open,
         caller: grant.wallet,
         grant: Some(grant),
-        lender: if tank_lends { &tank } else { &payer },
+        lender: lender(tank_lends_both),
         gas_giver: &tank,
+        escrow_lender: lender(tank_lends_escrow),
+        spender_bump: if tank_lends_escrow {
+            grant.spender_bump
+        } else {
+            0
+        },
+        fee_lamports: args.fee_lamports,
         rent_sponsor: accounts.rent_sponsor.key(),
         record: &accounts.record,
         record_bump: ctx.bumps.record,
@@ -186,7 +213,8 @@ pub fn open_execution_with_grant_handler(
         &mut accounts.collateral,
         &transfer,
     )?;
-    if tank_lends || args.gas_lamports > 0 {
+    tank.send(&accounts.payer, args.fee_lamports.into())?;
+    if tank_lends_escrow || args.fee_lamports > 0 || args.open.gas_lamports > 0 {
         require_sound_tank(&accounts.spender)?;
     }
     Ok(())

@@ -8,13 +8,15 @@ use crate::addresses::{
     require_escrow_of, require_writable, Located,
 };
 use crate::constants::*;
-use crate::creation::{first_taker, read_state, save, write_state};
+use crate::creation::{read_state, save, write_state};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionRefunded;
 use crate::guard::fail;
 use crate::packing::emit;
 use crate::state::Config;
-use crate::state::{pay_gas, CreatorCollateral, ExecutionRecord, KeyGrant, RefundReason};
+use crate::state::{
+    close_empty_escrow, pay_gas, CreatorCollateral, ExecutionRecord, KeyGrant, RefundReason,
+};
 use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `refund_execution`.
@@ -63,7 +65,8 @@ pub struct RefundExecution<'info> {
     )]
     #[account(mut)]
     pub grant: UncheckedAccount<'info>,
-    /// The wallet's `Spender`, whose lamports paid the gas. If no grant paid, any account will do.
+    /// The wallet's `Spender`, whose lamports paid fee and gas, and may have lent the escrow's rent. If no grant paid,
+    /// any account will do.
     /// CHECK: the caller's `Spender` address, by its seeds; checked in `validate`; only receives lamports.
     #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, record.caller.as_ref()], bump))]
     #[account(mut)]
@@ -225,12 +228,8 @@ impl<'info> RefundExecution<'info> {
             token_program: &self.token_program,
         };
         transfer.send(&self.escrow, &self.destination, amount)?;
-        // After a rent increase, neither may be able to take the rent; then the empty escrow stays.
-        let takers = [self.rent_sponsor.as_ref(), &transfer.authority];
-        if let Some(rent_to) = first_taker(&self.escrow, takers)? {
-            transfer.close(&self.escrow, rent_to)?;
-        }
-        Ok(())
+        let takers = [self.spender.as_ref(), self.rent_sponsor.as_ref()];
+        close_empty_escrow(&self.record, &self.escrow, takers, &transfer)
     }
 }
 

@@ -3,15 +3,19 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_canonical_address, require_escrow_of, require_writable};
+use crate::addresses::{
+    require_canonical_address, require_escrow_lender, require_escrow_of, require_writable,
+};
 use crate::constants::*;
-use crate::creation::{first_taker, save};
+use crate::creation::save;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionSettled;
 use crate::guard::fail;
 use crate::packing::emit;
 use crate::signature::{require_signature, result_message};
-use crate::state::{pay_gas, AgentListing, Config, ExecutionRecord, ExecutionStatus};
+use crate::state::{
+    close_empty_escrow, pay_gas, AgentListing, Config, ExecutionRecord, ExecutionStatus,
+};
 use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `settle_execution`.
@@ -54,6 +58,11 @@ pub struct SettleExecution<'info> {
     /// CHECK: the record's rent sponsor, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
+    /// The caller's `Spender` if its gas balance lent the escrow's rent; otherwise any account will do.
+    /// CHECK: address derived from the record's caller and bump, checked in `validate`; only receives lamports.
+    #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, record.caller.as_ref()], bump))]
+    #[account(mut)]
+    pub spender: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
@@ -64,6 +73,7 @@ impl SettleExecution<'_> {
         require_canonical_address(&self.record)?;
         require_writable(&self.record)?;
         require_escrow_of(&self.escrow, &self.record)?;
+        require_escrow_lender(&self.spender, &self.record)?;
         self.config
             .require_relay_authority(self.relay_authority.key)?;
         ensure!(
@@ -117,11 +127,12 @@ pub fn settle_execution_handler(
     };
     transfer.send(&accounts.escrow, &accounts.payout, to_creator)?;
     transfer.send(&accounts.escrow, &accounts.treasury, to_treasury)?;
-    // After a rent increase, neither may be able to take the rent; then the empty escrow stays.
-    let takers = [accounts.rent_sponsor.as_ref(), &transfer.authority];
-    if let Some(rent_to) = first_taker(&accounts.escrow, takers)? {
-        transfer.close(&accounts.escrow, rent_to)?;
-    }
+    close_empty_escrow(
+        &accounts.record,
+        &accounts.escrow,
+        [&accounts.spender, &accounts.rent_sponsor],
+        &transfer,
+    )?;
 
     let record = &accounts.record;
     record.invariant(tokens::balance(&accounts.escrow))?;

@@ -43,10 +43,8 @@ pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) ->
         total_max: grant.total_max,
         period_seconds: grant.period_seconds,
         max_gas_lamports: grant.max_gas_lamports,
-        max_lamports: grant.max_lamports,
         expires_at: grant.expires_at,
         period_start: grant.period_start,
         period_spent: grant.period_spent,
-        period_lamports: grant.period_lamports,
     })
 }

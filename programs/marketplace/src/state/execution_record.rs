@@ -6,9 +6,10 @@ use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
 
 use crate::constants::*;
-use crate::creation::{can_take, spendable};
+use crate::creation::{can_take, first_taker, spendable};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
+use crate::tokens::TokenTransfer;
 
 /// Where an execution's money is.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +72,15 @@ pub struct ExecutionRecord {
     pub bump: u8,
     /// Bump of the escrow.
     pub escrow_bump: u8,
+    /// Bump of the caller's `Spender` if its gas balance lent the escrow's rent and gets it back; 0 if `rent_sponsor`
+    /// does. A search has never given a `Spender` bump 0.
+    pub spender_bump: u8,
     /// The listing's signing key at open; only its signature settles.
     pub signing_key: Pubkey,
     /// Key whose grant paid; zero if no grant paid.
     pub key_id: [u8; 16],
-    /// Gets this account's and the escrow's rent back: a wallet, a `Spender`, or an account that the payer named.
+    /// Gets this account's rent back, and the escrow's if `spender_bump` is 0: a wallet, a `Spender`, or an account that
+    /// the payer named.
     pub rent_sponsor: Pubkey,
     /// SHA-256 of the canonical JSON `{"parameters":…,"task":…}`.
     pub request_hash: [u8; 32],
@@ -275,6 +280,25 @@ impl ExecutionRecord {
     }
 }
 
+/// Close a record's empty escrow. Its rent goes to its lender: the caller's `Spender` or the rent sponsor, else to the
+/// record. After a rent increase, neither may be able to take it; then the empty escrow stays.
+pub fn close_empty_escrow<'info>(
+    record: &Account<'info, ExecutionRecord>,
+    escrow: &AccountInfo<'info>,
+    [spender, rent_sponsor]: [&AccountInfo<'info>; 2],
+    transfer: &TokenTransfer<'_, 'info>,
+) -> Result<()> {
+    let lender = if record.spender_bump == 0 {
+        rent_sponsor
+    } else {
+        spender
+    };
+    if let Some(rent_to) = first_taker(escrow, [lender, record.as_ref()])? {
+        transfer.close(escrow, rent_to)?;
+    }
+    Ok(())
+}
+
 /// Pay a record's gas to the first receiver that can take it. Returns the receiver and its lamports.
 /// If none can take it, or the record needs it for its own rent after a rent increase, the gas stays
 /// in the record until it is closed. So gas can never block a payment. Call it after the last call
@@ -309,6 +333,7 @@ mod tests {
             status: ExecutionStatus::Open,
             bump: 2,
             escrow_bump: 3,
+            spender_bump: 15,
             execution_id: [4; 16],
             listing: Pubkey::new_from_array([5; 32]),
             caller: Pubkey::new_from_array([6; 32]),
@@ -350,7 +375,7 @@ mod tests {
             &1_234_567u64.to_le_bytes(),
             &170i64.to_le_bytes(),
             &259_200u32.to_le_bytes(),
-            &[2, 3],
+            &[2, 3, 15],
             &[7; 32],
             &[8; 16],
             &[9; 32],
@@ -367,7 +392,7 @@ mod tests {
         expected.extend([100, 0]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + ExecutionRecord::INIT_SPACE);
-        assert_eq!(bytes.len(), 294);
+        assert_eq!(bytes.len(), 295);
 
         let head = record.head().try_to_vec().unwrap();
         assert_eq!(head.len(), RecordHead::INIT_SPACE);

@@ -6,7 +6,7 @@ use crate::constants::{MAX_GAS_LAMPORTS, MAX_GRANT_SECONDS};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 
-/// The limits of a grant. All except the two lamport limits must be above zero.
+/// The limits of a grant. All except `max_gas_lamports` must be above zero.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantLimits {
     /// Most that one execution may cost, base units, inclusive.
@@ -19,10 +19,9 @@ pub struct GrantLimits {
     pub period_seconds: u32,
     /// The right expires at this time, unix seconds; at most a year from now.
     pub expires_at: i64,
-    /// Most gas that one execution may take from the wallet's gas balance, lamports; 0 for none.
+    /// Most fee and gas that one execution may take from the wallet's gas balance, lamports; 0 for none. Lent rent does
+    /// not count: it comes back.
     pub max_gas_lamports: u32,
-    /// Most gas and rent that may be taken from the wallet's gas balance in one period, lamports; 0 for no cap.
-    pub max_lamports: u64,
 }
 
 impl GrantLimits {
@@ -89,12 +88,8 @@ pub struct KeyGrant {
     pub execution_count: u64,
     /// When the latest of them was opened, unix seconds; 0 before the first.
     pub last_opened_at: i64,
-    /// Most gas that one execution may take from the wallet's gas balance, lamports.
+    /// Most fee and gas that one execution may take from the wallet's gas balance, lamports.
     pub max_gas_lamports: u32,
-    /// Most gas and rent that may be taken from the wallet's gas balance in one period, lamports; 0 for no cap.
-    pub max_lamports: u64,
-    /// Gas and rent taken in the period of `period_start`, lamports. Lamports that come back later still count.
-    pub period_lamports: u64,
     /// Zero. Reserved for fields of later versions.
     pub reserved: [u8; 16],
 }
@@ -123,7 +118,6 @@ impl KeyGrant {
         self.period_seconds = limits.period_seconds;
         self.expires_at = limits.expires_at;
         self.max_gas_lamports = limits.max_gas_lamports;
-        self.max_lamports = limits.max_lamports;
         Ok(())
     }
 
@@ -151,7 +145,6 @@ impl KeyGrant {
                 .period_start
                 .saturating_add(periods.saturating_mul(period));
             self.period_spent = 0;
-            self.period_lamports = 0;
         }
     }
 
@@ -186,21 +179,12 @@ impl KeyGrant {
         Ok(())
     }
 
-    /// The gas is within what the wallet allowed for one execution.
-    pub fn require_gas(&self, gas_lamports: u32) -> Result<()> {
+    /// Fee and gas together are within what the wallet allowed for one execution.
+    pub fn require_gas(&self, fee_lamports: u32, gas_lamports: u32) -> Result<()> {
         ensure!(
-            gas_lamports <= self.max_gas_lamports,
+            u64::from(fee_lamports).saturating_add(gas_lamports.into())
+                <= self.max_gas_lamports.into(),
             MarketplaceError::GrantGasExceeded
-        );
-        Ok(())
-    }
-
-    /// Count the lamports that an open takes from the gas balance. Call it after `debit`, which begins the period.
-    pub fn take_lamports(&mut self, lamports: u64) -> Result<()> {
-        self.period_lamports = self.period_lamports.saturating_add(lamports);
-        ensure!(
-            self.max_lamports == 0 || self.period_lamports <= self.max_lamports,
-            MarketplaceError::GrantLamportsExceeded
         );
         Ok(())
     }
@@ -261,8 +245,6 @@ mod tests {
             execution_count: 0,
             last_opened_at: 0,
             max_gas_lamports: 9,
-            max_lamports: 10,
-            period_lamports: 0,
             reserved: [0; 16],
         }
     }
@@ -273,7 +255,6 @@ mod tests {
         grant.revoked = true;
         (grant.period_spent, grant.total_spent) = (5, 6);
         (grant.execution_count, grant.last_opened_at) = (7, 8);
-        grant.period_lamports = 11;
         let mut bytes = Vec::new();
         grant.try_serialize(&mut bytes).unwrap();
         let mut expected = [
@@ -292,9 +273,6 @@ mod tests {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
         expected.extend([9, 0, 0, 0]);
-        for number in [10u8, 11] {
-            expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
-        }
         expected.extend([0; 16]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + KeyGrant::INIT_SPACE);
@@ -320,17 +298,15 @@ mod tests {
     }
 
     #[test]
-    fn lamports_are_counted_by_the_period_and_nothing_gives_them_back() {
-        let over = Err(fail(MarketplaceError::GrantLamportsExceeded));
-        let mut grant = grant();
-        assert!(grant.debit(1, 100).is_ok() && grant.take_lamports(10).is_ok());
-        assert!(grant.restore(1, 100) && grant.period_lamports == 10);
-        assert_eq!(grant.clone().take_lamports(1), over);
-        assert!(grant.debit(1, 110).is_ok() && grant.take_lamports(9).is_ok());
-        assert_eq!(grant.clone().take_lamports(2), over);
-        grant.max_lamports = 0;
-        assert!(grant.take_lamports(u64::MAX).is_ok());
-        assert_eq!(grant.period_lamports, u64::MAX);
+    fn fee_and_gas_share_one_limit() {
+        let over = Err(fail(MarketplaceError::GrantGasExceeded));
+        let grant = grant();
+        for (fee, gas) in [(0, 9), (9, 0), (4, 5)] {
+            assert!(grant.require_gas(fee, gas).is_ok());
+        }
+        for (fee, gas) in [(0, 10), (10, 0), (5, 5), (u32::MAX, 1), (1, u32::MAX)] {
+            assert_eq!(grant.require_gas(fee, gas), over);
+        }
     }
 
     #[test]
@@ -367,7 +343,6 @@ mod tests {
             period_seconds: 1,
             expires_at,
             max_gas_lamports: MAX_GAS_LAMPORTS,
-            max_lamports: 0,
         };
         assert!(limits(101).validate(100).is_ok());
         assert!(limits(100 + MAX_GRANT_SECONDS).validate(100).is_ok());
@@ -394,7 +369,6 @@ mod tests {
             period_seconds: 10,
             expires_at: 150,
             max_gas_lamports: 9,
-            max_lamports: 10,
         };
         assert!(grant.set_limits(&lower, 106).is_ok());
         assert_eq!((grant.total_max, grant.total_spent), (30, 50));
@@ -421,7 +395,6 @@ mod tests {
             period_seconds: 4,
             expires_at: 200,
             max_gas_lamports: 9,
-            max_lamports: 10,
         };
         assert!(grant.set_limits(&shorter, 109).is_ok());
         assert_eq!((grant.period_start, grant.period_spent), (109, 50));
@@ -449,7 +422,6 @@ mod tests {
             period_seconds: 50,
             expires_at: 200,
             max_gas_lamports: 9,
-            max_lamports: 10,
         };
         assert!(grant.set_limits(&longer, 108).is_ok());
         assert!(grant.restore(50, 105));

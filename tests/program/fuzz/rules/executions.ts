@@ -37,8 +37,9 @@ interface Opening {
   terms: program.OpenTerms;
   caller: Address;
   callerBytes: Uint8Array;
-  /** The accounts that lend the rent, pay the gas, and get the rent back. */
+  /** The accounts that lend the record's rent and the escrow's, pay the gas, and get the record's rent back. */
   lender: Address;
+  escrowLender: Address;
   gasGiver: Address;
   rentSponsor: Address;
   source: Address;
@@ -85,7 +86,8 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listi
   const settings = config(ledger);
   const { now } = ledger;
   const { price } = listing;
-  const { terms, caller, lender, gasGiver, rentSponsor } = opening;
+  const { terms, caller, lender, escrowLender, gasGiver, rentSponsor } = opening;
+  const tankLends = opening.grant !== null && escrowLender === gasGiver;
   const book = collateralOf(opening.listing);
   const collateral = ledger.state('CreatorCollateral', book);
   const over = now - collateral.exposureWindowStart >= BigInt(settings.disputeWindowSeconds);
@@ -99,6 +101,7 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listi
   const record = recordOf(terms.executionId);
   const value: ExecutionRecord = {
     ...{ version: 1, status: 'open', bump: 0, escrowBump: 0, executionId: hex(terms.executionId), caller },
+    spenderBump: tankLends ? program.findSpenderBump(key(caller)) : 0,
     ...{ listing: opening.listing, signingKey: listing.signingKey, keyId: opening.grant?.value.keyId ?? NO_KEY },
     ...{ rentSponsor, price, requestHash: hex(terms.requestHash), resultHash: ZERO_HASH, openedAt: now },
     ...{ deadline, refundAt: deadline + BigInt(settings.refundGraceSeconds), settledAt: 0n, executionTimeMs: 0 },
@@ -109,7 +112,7 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listi
   const together = lender === gasGiver;
   ledger.create('ExecutionRecord', record, lender, value, together ? gas : 0n);
   if (!together) ledger.moveLamports(gasGiver, record, gas);
-  ledger.createToken(escrow, lender, record);
+  ledger.createToken(escrow, escrowLender, record);
   ledger.transfer(opening.source, escrow, amount, opening.mover);
 }
 
@@ -119,7 +122,7 @@ export function openExecution(ledger: Ledger, input: program.OpenExecutionInput)
   const listing = ledger.state('AgentListing', text(input.listing));
   const opening = {
     ...{ terms: input, caller, callerBytes: input.caller.toBytes(), mover: caller, grant: null },
-    ...{ lender: payer, gasGiver: payer, rentSponsor: text(input.rentSponsor) },
+    ...{ lender: payer, escrowLender: payer, gasGiver: payer, rentSponsor: text(input.rentSponsor) },
     ...{ source: text(input.source), listing: text(input.listing) },
   };
   demandTerms(ledger, opening, listing);
@@ -128,7 +131,7 @@ export function openExecution(ledger: Ledger, input: program.OpenExecutionInput)
 }
 
 export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecutionWithGrantInput): void {
-  const { wallet, keyId, usdcMint, gasLamports } = input;
+  const { wallet, keyId, usdcMint } = input;
   const settings = config(ledger);
   const listing = ledger.state('AgentListing', text(input.listing));
   const address = text(program.findGrant(wallet, keyId));
@@ -136,25 +139,30 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   demand(relaysOf(settings).includes(text(input.relayAuthority)), 'NotRelayAuthority');
   const spender = text(program.findSpender(wallet));
   const rentSponsor = text(input.rentSponsor);
-  const tankLends = rentSponsor === spender;
+  const payer = text(input.payer);
+  const tankLendsBoth = rentSponsor === spender;
+  const tankLendsEscrow = input.spenderLendsEscrow || tankLendsBoth;
   const opening = {
     ...{ terms: input, caller: text(wallet), callerBytes: wallet.toBytes(), mover: spender },
-    ...{ lender: tankLends ? spender : text(input.payer), gasGiver: spender, rentSponsor },
+    ...{ lender: tankLendsBoth ? spender : payer, escrowLender: tankLendsEscrow ? spender : payer },
+    ...{ gasGiver: spender, rentSponsor },
     ...{ source: text(program.findTokenAccount(wallet, usdcMint)), listing: text(input.listing) },
     grant: { address, value: grant },
   };
   demandTerms(ledger, opening, listing);
-  demand(gasLamports <= grant.maxGasLamports, 'GrantGasExceeded');
-  const rents = ledger.rent(SIZES.ExecutionRecord) + ledger.rent(TOKEN_ACCOUNT_BYTES);
-  const taken = BigInt(gasLamports) + (tankLends ? rents : 0n);
+  const spent = input.feeLamports + input.gasLamports;
+  demand(spent <= grant.maxGasLamports, 'GrantGasExceeded');
+  const lent = [tankLendsEscrow ? TOKEN_ACCOUNT_BYTES : null, tankLendsBoth ? SIZES.ExecutionRecord : null];
+  const taken = lent.reduce((sum, bytes) => sum + (bytes === null ? 0n : ledger.rent(bytes)), BigInt(spent));
   demand(ledger.get(spender).lamports >= taken, 'TankTooLow');
   demandSource(ledger, opening, listing);
   const source = ledger.token(opening.source);
   const allowed = source.delegate === spender ? source.delegatedAmount : 0n;
   demand(allowed >= listing.price, 'InsufficientAllowance');
-  ledger.change('KeyGrant', address, spend(grant, listing.price, taken, ledger.now));
+  ledger.change('KeyGrant', address, spend(grant, listing.price, ledger.now));
   fund(ledger, opening, listing);
-  if (tankLends || gasLamports > 0) demandSoundTank(ledger, spender);
+  ledger.moveLamports(spender, payer, BigInt(input.feeLamports));
+  if (tankLendsEscrow || spent > 0) demandSoundTank(ledger, spender);
 }
 
 /** Opens from a deposit after its terms were checked. `pay` takes the fee and returns the rest. */
@@ -168,10 +176,16 @@ export function openFunded(
   const payer = text(input.payer);
   const opening = {
     ...{ terms: input, callerBytes: key(deposit.caller).toBytes(), grant: null, depositPrice: price, ...deposit },
-    ...{ lender: payer, gasGiver: payer, rentSponsor: text(input.rentSponsor), listing: text(input.listing) },
+    ...{ lender: payer, escrowLender: payer, gasGiver: payer, rentSponsor: text(input.rentSponsor) },
+    listing: text(input.listing),
   };
   demandTerms(ledger, opening, listing);
   fund(ledger, opening, listing, pay());
+}
+
+/** The account that lent the rent of a record's escrow. */
+export function escrowLenderOf({ spenderBump, caller, rentSponsor }: ExecutionRecord): Address {
+  return spenderBump === 0 ? rentSponsor : text(program.findSpender(key(caller)));
 }
 
 /** Pays the gas to the first of these that can receive it, else to the rent sponsor. Otherwise it stays. */
@@ -192,6 +206,7 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const relay = text(input.relayAuthority);
   demand(record.listing === text(input.listing), 'WrongListing');
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(record.spenderBump === 0 || record.caller === text(input.caller), 'WrongAddress');
   demand(relaysOf(settings).includes(relay), 'NotRelayAuthority');
   demand(record.status === 'open', 'ExecutionNotOpen');
   demand(receivesFor(ledger, payout, listing.creator), 'PayoutUnusable');
@@ -205,7 +220,7 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const toCreator = frozenOrGone(ledger, TREASURY) ? held : record.price - fee;
   if (toCreator > 0n) ledger.transfer(escrow, payout, toCreator, address);
   if (held > toCreator) ledger.transfer(escrow, TREASURY, held - toCreator, address);
-  ledger.closeOurs(escrow, record.rentSponsor, address);
+  ledger.closeOurs(escrow, escrowLenderOf(record), address);
   const { executionTimeMs } = input;
   const resultHash = hex(input.resultHash);
   const changed = { status: 'completed', feeBps, resultHash, executionTimeMs, settledAt: ledger.now } as const;
@@ -230,7 +245,7 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
   ledger.transfer(escrow, destination, ledger.token(escrow).amount, address);
-  ledger.closeOurs(escrow, record.rentSponsor, address);
+  ledger.closeOurs(escrow, escrowLenderOf(record), address);
   endRefunded(ledger, input);
 }
 
@@ -250,7 +265,7 @@ export function handOverRefund(ledger: Ledger, input: program.HandOverRefundInpu
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
   demand(!ledger.token(escrow).frozen, 'token:17');
-  ledger.changeToken(escrow, { owner: record.caller, closer: text(program.findCloser(input.rentSponsor)) });
+  ledger.changeToken(escrow, { owner: record.caller, closer: text(program.findCloser(key(escrowLenderOf(record)))) });
   endRefunded(ledger, input);
 }
 

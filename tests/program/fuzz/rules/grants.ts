@@ -28,9 +28,7 @@ export function createGrant(ledger: Ledger, input: program.CreateGrantInput): vo
     ...{ version: 1, revoked: false, bump: 0, spenderBump: 0, sourceBump: 0, wallet: text(input.wallet), keyId },
     ...{
       rentSponsor: text(input.payer),
-      maxLamports: 0n,
       ...input.limits,
-      periodLamports: 0n,
       createdAt: now,
       periodStart: now,
       periodSpent: 0n,
@@ -57,7 +55,7 @@ export function updateGrant(ledger: Ledger, input: program.UpdateGrantInput, sig
   demandLimits(input.limits, ledger.now);
   demand(!grant.revoked, 'GrantRevoked');
   const rolled = input.limits.periodSeconds === grant.periodSeconds ? {} : restarted(grant, ledger.now);
-  ledger.change('KeyGrant', address, { maxLamports: 0n, ...input.limits, ...rolled });
+  ledger.change('KeyGrant', address, { ...input.limits, ...rolled });
 }
 
 export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signer: string): void {
@@ -85,13 +83,13 @@ export function demandSoundTank(ledger: Ledger, tank: Address): void {
 }
 
 /** A new period length starts a period at once. The spend of the present period counts in it. */
-function restarted({ periodStart, periodSeconds, periodSpent, periodLamports }: Grant, now: bigint): Partial<Grant> {
+function restarted({ periodStart, periodSeconds, periodSpent }: Grant, now: bigint): Partial<Grant> {
   const over = now - periodStart >= BigInt(periodSeconds);
-  return { periodStart: now, ...(over ? { periodSpent: 0n, periodLamports: 0n } : { periodSpent, periodLamports }) };
+  return { periodStart: now, periodSpent: over ? 0n : periodSpent };
 }
 
-/** The grant after an open at this price that takes `lamports` from the gas balance. */
-export function spend(grant: Grant, price: bigint, lamports: bigint, now: bigint): Grant {
+/** The grant after an open at this price. */
+export function spend(grant: Grant, price: bigint, now: bigint): Grant {
   demand(!grant.revoked, 'GrantRevoked');
   demand(now < grant.expiresAt, 'GrantExpired');
   demand(price <= grant.perExecutionMax, 'GrantPerExecutionExceeded');
@@ -103,9 +101,7 @@ export function spend(grant: Grant, price: bigint, lamports: bigint, now: bigint
   const totalSpent = grant.totalSpent + price;
   demand(totalSpent <= grant.totalMax, 'GrantTotalExceeded');
   const executionCount = grant.executionCount + 1n;
-  const periodLamports = (periods > 0n ? 0n : grant.periodLamports) + lamports;
-  demand(grant.maxLamports === 0n || periodLamports <= grant.maxLamports, 'GrantLamportsExceeded');
-  return { ...grant, periodStart, periodSpent, periodLamports, totalSpent, executionCount, lastOpenedAt: now };
+  return { ...grant, periodStart, periodSpent, totalSpent, executionCount, lastOpenedAt: now };
 }
 
 /** The grant after a refund; null if it does not change. */

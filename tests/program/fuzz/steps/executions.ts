@@ -149,12 +149,16 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
   const [address, listing] = found;
   const owner = key(grant.wallet);
   const terms = someTerms(scene, draw, owner, listing);
-  // Usually at most the gas that the grant allows.
-  const gasLamports = draw.maybe(10) ? terms.gasLamports : Math.min(terms.gasLamports, grant.maxGasLamports);
+  // Usually fee and gas are at most what the grant allows.
+  const isOver = draw.maybe(10);
+  const gasLamports = isOver ? terms.gasLamports : Math.min(terms.gasLamports, grant.maxGasLamports);
+  const fee = draw.of([0, 5_000, 1, MAX_GAS]);
+  const feeLamports = isOver ? fee : Math.min(fee, grant.maxGasLamports - gasLamports);
   const relayAuthority = someRelay(settings, draw);
   const payer = draw.of([SPONSOR, relayAuthority]);
   const input = {
-    ...{ ...terms, gasLamports, relayAuthority, payer, listing: key(address), wallet: owner, usdcMint: MINT },
+    ...{ ...terms, gasLamports, feeLamports, spenderLendsEscrow: draw.maybe(2) },
+    ...{ relayAuthority, payer, listing: key(address), wallet: owner, usdcMint: MINT },
     ...{ keyId: fromHex(grant.keyId), rentSponsor: someSponsor(draw, payer, owner, terms.executionId) },
   };
   return plan('open_execution_with_grant', 'ExecutionOpened', program.openExecutionWithGrant(input), (target) =>
@@ -193,6 +197,7 @@ export const settleExecution: Planner = (scene, draw) => {
   const input = {
     relayAuthority: someRelay(config(ledger), draw),
     executionId: fromHex(record.executionId),
+    caller: draw.maybe(4) ? STRANGER : key(record.caller),
     listing: key(listing),
     payout: key(payouts.length > 0 ? draw.of(payouts) : found.payout),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
@@ -270,7 +275,7 @@ export const closeEscrow: Planner = (scene, draw) => {
     if (token.frozen || ledger.token(to).frozen) return null;
     return { name: 'spend', happen: (target) => target.transfer(escrow, to, token.amount, token.owner) };
   }
-  const rentSponsor = draw.maybe(8) ? STRANGER : key(record.rentSponsor);
+  const rentSponsor = key(draw.maybe(8) ? text(STRANGER) : rules.escrowLenderOf(record));
   const input = { executionId: fromHex(record.executionId), rentSponsor };
   return plan('close_escrow', 'EscrowClosed', program.closeEscrow(input), (target) => rules.closeEscrow(target, input));
 };

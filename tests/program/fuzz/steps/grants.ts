@@ -20,7 +20,6 @@ function someLimits(draw: Draw, now: bigint): program.GrantLimits {
     periodSeconds: draw.of([86_400, 1, 600]),
     expiresAt: now + draw.of([30n * 86_400n, 1n, 3_600n, YEAR]),
     maxGasLamports: draw.of([20_000, 0, 12_345, rules.MAX_GAS]),
-    maxLamports: draw.of([0n, 0n, 20_000_000n, 30_000n]),
   };
   const faults = {
     none: {},

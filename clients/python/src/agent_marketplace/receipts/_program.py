@@ -36,7 +36,7 @@ INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
     ),
     bytes([186, 63, 130, 92, 224, 218, 118, 244]): (
         "settle_execution",
-        "relay_authority config record listing escrow payout treasury rent_sponsor token_program",
+        "relay_authority config record listing escrow payout treasury rent_sponsor spender token_program",
     ),
     bytes([210, 43, 26, 214, 125, 234, 204, 229]): (
         "refund_execution",
@@ -73,10 +73,10 @@ class Record:
     fee_bps: int
 
 
-# version status id listing caller price settled_at dispute_window_seconds bump escrow_bump signing_key key_id
-# rent_sponsor request_hash result_hash opened_at deadline refund_at listing_version execution_time_ms gas_lamports
-# fee_bps
-_RECORD = struct.Struct("<BB16s32s32sQqIBB32s16s32s32s32sqqqIIIH")
+# version status id listing caller price settled_at dispute_window_seconds bump escrow_bump spender_bump signing_key
+# key_id rent_sponsor request_hash result_hash opened_at deadline refund_at listing_version execution_time_ms
+# gas_lamports fee_bps
+_RECORD = struct.Struct("<BB16s32s32sQqIBBB32s16s32s32s32sqqqIIIH")
 RECORD_BYTES = _RECORD.size
 
 
@@ -93,13 +93,13 @@ def decode_record(fields: bytes) -> Record:
         execution_id=values[2],
         listing=encode(values[3]),
         caller=encode(values[4]),
-        signing_key=encode(values[10]),
+        signing_key=encode(values[11]),
         price=values[5],
-        request_hash=values[13],
-        result_hash=values[14],
-        opened_at=values[15],
+        request_hash=values[14],
+        result_hash=values[15],
+        opened_at=values[16],
         settled_at=values[6],
-        fee_bps=values[21],
+        fee_bps=values[22],
     )
 
 

@@ -1,0 +1,274 @@
+/** A call paid by the gas balance: its fee to the payer, its gas in the record, and the escrow's rent that it lends. */
+import { type Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { START, VM_KIND } from '../harness/vm/vm.ts';
+import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, TANK, type World, world } from '../harness/vm/world.ts';
+import {
+  closeGrant,
+  ENDED,
+  emptyAndClose,
+  RECORD_BYTES,
+  REFUND_AFTER,
+  swap,
+  TOKEN_BYTES,
+  tip,
+} from './exploits/acts.ts';
+
+/** What the open itself costs, lamports. */
+const OPEN_FEE = 5_678;
+const PAID = BigInt(OPEN_FEE);
+const HAND_OVER_AFTER = REFUND_AFTER + 604_800n;
+
+describe('a gas balance that pays a call and lends its escrow', () => {
+  let w: World;
+  let run: Execution;
+  let tank: PublicKey;
+  const sponsor = namedKeypair('rent return');
+
+  beforeEach(async () => {
+    w = await world();
+    tank = program.findSpender(w.caller.publicKey);
+    await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
+    w.watch('sponsor', sponsor.publicKey);
+    const { limits } = w.grantInput({ maxGasLamports: GAS + OPEN_FEE });
+    await w.must([program.updateGrant({ wallet: w.caller.publicKey, keyId: w.keyId, limits })], [w.caller]);
+  });
+
+  const recordRent = () => w.vm.rent(RECORD_BYTES);
+  const escrowRent = () => w.vm.rent(TOKEN_BYTES);
+  const holds = (lamports: bigint) =>
+    w.vm.setAccount(tank, { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
+  /** The open. The relay lends the record's rent, which a third party gets back. */
+  const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
+    const input = w.openGrantInput({
+      ...{ feeLamports: OPEN_FEE, spenderLendsEscrow: true, rentSponsor: sponsor.publicKey },
+      ...change,
+    });
+    run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    return program.openExecutionWithGrant(input);
+  };
+  const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => w.must([prepare(change)], [w.relay]);
+  const refund = (who: Keypair) => w.refundInstruction(run, { authority: who.publicKey });
+  const handOver = () => {
+    const { executionId, listing, caller, keyId, rentSponsor } = run;
+    const accounts = { executionId, listing, caller, keyId, rentSponsor, destination: w.wallet(caller) };
+    return program.handOverRefund({ ...accounts, authority: w.stranger.publicKey });
+  };
+  const closeRecord = async () => {
+    await w.vm.setClock(w.vm.now + ENDED);
+    const { executionId, rentSponsor } = run;
+    await w.moves([program.closeExecution({ executionId, rentSponsor })], [], {
+      sponsor: { lamports: recordRent() },
+      record: { lamports: -recordRent() },
+    });
+  };
+  const emptied = () => ({ escrow: { usdc: -PRICE, lamports: -escrowRent() }, record: { lamports: -GAS_LAMPORTS } });
+
+  it('pays the fee to the payer and the gas into the record, lends the escrow only, and says so', async () => {
+    const { events } = await w.moves([prepare()], [w.relay], {
+      caller: { usdc: -PRICE },
+      relay: { lamports: PAID - recordRent() },
+      tank: { lamports: -PAID - GAS_LAMPORTS - escrowRent() },
+      record: { lamports: recordRent() + GAS_LAMPORTS },
+      escrow: { usdc: PRICE, lamports: escrowRent() },
+    });
+    expect(events[0]?.data).to.include({ feeLamports: OPEN_FEE, gasLamports: GAS, spenderLendsEscrow: true });
+    const record = await w.read('ExecutionRecord', run.record);
+    expect(record.spenderBump).to.equal(program.findSpenderBump(w.caller.publicKey));
+    expect(record.rentSponsor.equals(sponsor.publicKey)).to.equal(true);
+  });
+
+  it('pays the fee to another payer than the relay, and lends nothing unless asked', async () => {
+    const { events } = await w.moves(
+      [prepare({ payer: w.stranger.publicKey, spenderLendsEscrow: false })],
+      [w.relay, w.stranger],
+      {
+        caller: { usdc: -PRICE },
+        stranger: { lamports: PAID - recordRent() - escrowRent() },
+        tank: { lamports: -PAID - GAS_LAMPORTS },
+        record: { lamports: recordRent() + GAS_LAMPORTS },
+        escrow: { usdc: PRICE, lamports: escrowRent() },
+      },
+    );
+    expect(events[0]?.data).to.include({ feeLamports: OPEN_FEE, spenderLendsEscrow: false });
+    expect((await w.read('ExecutionRecord', run.record)).spenderBump).to.equal(0);
+  });
+
+  it('lends both accounts if it is the rent sponsor, whether or not the arguments say that it lends the escrow', async () => {
+    for (const spenderLendsEscrow of [false, true]) {
+      const { events } = await w.moves([prepare({ rentSponsor: tank, spenderLendsEscrow })], [w.relay], {
+        caller: { usdc: -PRICE },
+        relay: { lamports: PAID },
+        tank: { lamports: -PAID - GAS_LAMPORTS - recordRent() - escrowRent() },
+        record: { lamports: recordRent() + GAS_LAMPORTS },
+        escrow: { usdc: PRICE, lamports: escrowRent() },
+      });
+      expect(events[0]?.data).to.include({ spenderLendsEscrow: true });
+      expect((await w.read('ExecutionRecord', run.record)).spenderBump).to.be.above(0);
+    }
+  });
+
+  it('gets the rent back at settle; the relay keeps fee and gas, and the sponsor gets the rest', async () => {
+    await open();
+    await w.moves([w.settleInstruction(run)], [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: GAS_LAMPORTS },
+      tank: { lamports: escrowRent() },
+      ...emptied(),
+    });
+    expect(await w.vm.lamports(tank)).to.equal(TANK - PAID - GAS_LAMPORTS);
+  });
+
+  it('gets the rent back at a refund by the relay, which keeps fee and gas', async () => {
+    await open();
+    await w.moves([refund(w.relay)], [w.relay], {
+      caller: { usdc: PRICE },
+      relay: { lamports: GAS_LAMPORTS },
+      tank: { lamports: escrowRent() },
+      ...emptied(),
+    });
+    await closeRecord();
+    expect(await w.vm.lamports(tank)).to.equal(TANK - PAID - GAS_LAMPORTS);
+  });
+
+  for (const who of ['stranger', 'caller'] as const) {
+    for (const grantIs of ['live', 'closed'] as const) {
+      it(`gets rent and gas back at a refund by a ${who} with a ${grantIs} grant; the fee stays paid`, async () => {
+        await open();
+        await w.vm.setClock(START + REFUND_AFTER);
+        if (grantIs === 'closed') await w.must([closeGrant(w)], [w.caller]);
+        await w.moves([refund(w[who])], [w[who]], {
+          caller: { usdc: PRICE },
+          tank: { lamports: escrowRent() + GAS_LAMPORTS },
+          ...emptied(),
+        });
+        await closeRecord();
+        expect(await w.vm.lamports(tank)).to.equal(TANK - PAID);
+      });
+    }
+  }
+
+  it('gets the rent of a handed-over escrow back when it closes', async () => {
+    await open();
+    await emptyAndClose(w, w.caller);
+    await w.vm.setClock(START + HAND_OVER_AFTER);
+    await w.moves([handOver()], [w.stranger], {
+      tank: { lamports: GAS_LAMPORTS },
+      record: { lamports: -GAS_LAMPORTS },
+    });
+    await closeRecord();
+    w.vm.setTokenAccount(run.escrow, {
+      ...{ mint: w.usdcMint, owner: w.caller.publicKey, amount: 0n, lamports: escrowRent() },
+      closer: program.findCloser(tank),
+    });
+    const close = (rentSponsor: PublicKey) => program.closeEscrow({ executionId: run.executionId, rentSponsor });
+    await w.rejects([close(sponsor.publicKey)], [], 'WrongRentSponsor');
+    await w.moves([close(tank)], [], { tank: { lamports: escrowRent() }, escrow: { lamports: -escrowRent() } });
+  });
+
+  it('adds lamports that strangers sent to the escrow to the rent that it gets back', async () => {
+    await open();
+    await w.must([tip(w.stranger, run.escrow, 5_000n)], [w.stranger]);
+    await w.moves([w.settleInstruction(run)], [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: GAS_LAMPORTS },
+      tank: { lamports: escrowRent() + 5_000n },
+      record: { lamports: -GAS_LAMPORTS },
+      escrow: { usdc: -PRICE, lamports: -escrowRent() - 5_000n },
+    });
+  });
+
+  for (const [what, end, moved] of [
+    ['settle', () => w.settleInstruction(run), { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } }],
+    ['refund', () => refund(w.relay), { caller: { usdc: PRICE } }],
+  ] as const) {
+    it(`lets no ${what} fail: after a rise of the rent an empty one cannot take so little, and the record may`, async function () {
+      if (VM_KIND !== 'litesvm') this.skip();
+      w.vm.setRent(696n);
+      const lent = escrowRent();
+      for (const recordTakes of [true, false]) {
+        w.vm.setRent(696n);
+        await open();
+        holds(0n);
+        w.vm.setRent(6_960n);
+        if (recordTakes) await w.must([tip(w.stranger, run.record, recordRent())], [w.stranger]);
+        await w.moves([end()], [w.relay], {
+          ...moved,
+          ...(recordTakes ? { relay: { lamports: GAS_LAMPORTS }, record: { lamports: lent - GAS_LAMPORTS } } : {}),
+          escrow: { usdc: -PRICE, ...(recordTakes && { lamports: -lent }) },
+        });
+        holds(TANK);
+      }
+    });
+  }
+
+  it('may end empty or at exactly the rent minimum', async () => {
+    for (const left of [0n, w.vm.rent(0)]) {
+      holds(PAID + GAS_LAMPORTS + escrowRent() + left);
+      await open();
+      expect(await w.vm.lamports(tank)).to.equal(left);
+    }
+  });
+
+  it('rejects: a balance that lacks one lamport, or would end below the rent minimum', async () => {
+    const all = PAID + GAS_LAMPORTS + escrowRent();
+    const cases: [bigint, Partial<program.OpenExecutionWithGrantInput>][] = [
+      [all, {}],
+      [escrowRent(), { feeLamports: 0, gasLamports: 0 }],
+      [PAID, { gasLamports: 0, spenderLendsEscrow: false }],
+      [all + recordRent(), { rentSponsor: tank, spenderLendsEscrow: false }],
+    ];
+    for (const [needed, change] of cases) {
+      holds(needed - 1n);
+      await w.rejects([prepare(change)], [w.relay], 'TankTooLow');
+      for (const left of [1n, w.vm.rent(0) - 1n]) {
+        holds(needed + left);
+        await w.rejects([prepare(change)], [w.relay], 'TankBelowRent');
+      }
+      holds(needed);
+      await open(change);
+    }
+  });
+
+  it("rejects: fee and gas together one lamport above the grant's limit; the rent does not count", async () => {
+    const { maxGasLamports } = await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
+    for (const feeLamports of [maxGasLamports - GAS + 1, 0xffff_ffff]) {
+      await w.rejects([prepare({ feeLamports })], [w.relay], 'GrantGasExceeded');
+    }
+    await open({ feeLamports: maxGasLamports - GAS });
+    await w.rejects([prepare({ feeLamports: 1, gasLamports: maxGasLamports })], [w.relay], 'GrantGasExceeded');
+    await open({ feeLamports: maxGasLamports, gasLamports: 0 });
+  });
+
+  it("rejects: a settle or refund that names another account than the lender's, and moves nothing", async () => {
+    await open();
+    const others = [
+      sponsor.publicKey,
+      w.relay.publicKey,
+      w.caller.publicKey,
+      program.findSpender(w.stranger.publicKey),
+    ];
+    for (const spender of others) {
+      await w.rejects([swap(w.settleInstruction(run), { spender })], [w.relay], 'WrongAddress');
+      await w.rejects([swap(refund(w.relay), { spender })], [w.relay], 'WrongAddress');
+    }
+  });
+
+  it('settles with any account in its place if the sponsor lent the escrow, and gives it nothing', async () => {
+    await open({ spenderLendsEscrow: false });
+    const spender = program.findSpender(w.stranger.publicKey);
+    await w.moves([swap(w.settleInstruction(run), { spender })], [w.relay], {
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: GAS_LAMPORTS },
+      sponsor: { lamports: escrowRent() },
+      ...emptied(),
+    });
+  });
+});
