@@ -171,7 +171,7 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
         outcome: 'open',
         bond: 0n,
         amount_to_caller: 0n,
-        amount_to_treasury: 0n,
+        amount_slashed: 0n,
         owed: 0n,
         opened_at: time,
         resolved_at: null,
@@ -184,10 +184,9 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
     case 'resolve_dispute': {
       const amount = args.amount as bigint;
       const price = priceOf(unit, address);
-      const beyond = amount > price ? amount - price : 0n;
       endDispute(unit, { dispute: address }, args.upheld ? 'upheld' : 'rejected', () => ({
-        amount_to_caller: amount - beyond,
-        amount_to_treasury: beyond,
+        amount_to_caller: amount > price ? price : amount,
+        amount_slashed: amount,
         reason_hash: optionalHex(args.reasonHash as Uint8Array),
         resolved_at: time,
         owed: 0n,

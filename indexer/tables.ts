@@ -48,6 +48,7 @@ export interface ListingRow {
   metadata_uri: string;
   deposited: bigint;
   slashed: bigint;
+  forfeited: bigint;
   listed_at: bigint;
   returnable_at: bigint | null;
   collateral_returned: Flag;
@@ -140,7 +141,7 @@ export interface DisputeRow {
   outcome: DisputeOutcomeName;
   bond: bigint;
   amount_to_caller: bigint;
-  amount_to_treasury: bigint;
+  amount_slashed: bigint;
   owed: bigint;
   opened_at: bigint;
   resolved_at: bigint | null;

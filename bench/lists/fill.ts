@@ -184,7 +184,7 @@ export async function fill(
       outcome: number % 10 === 0 ? 'open' : number % 2 === 0 ? 'upheld' : 'rejected',
       bond: 0,
       amount_to_caller: 0,
-      amount_to_treasury: 0,
+      amount_slashed: 0,
       owed: 0,
       closed: isAtRest ? 1 : 0,
       opened_at: opened_at + 10,

@@ -21,7 +21,7 @@ export const disputes = {
       outcome: 'open',
       bond: data.bond,
       amount_to_caller: 0n,
-      amount_to_treasury: 0n,
+      amount_slashed: 0n,
       owed: 0n,
       opened_at: data.openedAt,
       resolved_at: null,
@@ -34,15 +34,20 @@ export const disputes = {
   DisputeResolved(unit, data, { slot }) {
     endDispute(unit, namesOf(data), data.upheld ? 'upheld' : 'rejected', (row) => ({
       amount_to_caller: data.amountToCaller,
-      amount_to_treasury: data.amountToTreasury,
+      amount_slashed: data.amountSlashed,
       owed: data.owed,
       reason_hash: optionalHex(data.reasonHash),
       resolved_at: data.resolvedAt,
       bond: bondLeft(row, data.bond),
       slot: slotOfEnd(row, slot),
     }));
-    const figures = { deposited: data.deposited, slashed: data.slashed };
-    changeRow(unit, 'listings', base58(data.listing), { ...figures, status: listingStatus(data.listingStatus), slot });
+    changeRow(unit, 'listings', base58(data.listing), {
+      deposited: data.deposited,
+      slashed: data.slashed,
+      forfeited: data.forfeited,
+      status: listingStatus(data.listingStatus),
+      slot,
+    });
   },
 
   DisputeAwardClaimed(unit, data, { slot }) {

@@ -27,6 +27,7 @@ export const listings = {
       metadata_uri: uri(data.metadataUri),
       deposited: data.deposited,
       slashed: 0n,
+      forfeited: 0n,
       listed_at: data.listedAt,
       returnable_at: null,
       collateral_returned: 0n,
@@ -66,7 +67,11 @@ export const listings = {
   },
 
   CollateralReturned(unit, data, { slot }) {
-    changeRow(unit, 'listings', base58(data.listing), { collateral_returned: 1n, slot });
+    changeRow(unit, 'listings', base58(data.listing), { forfeited: data.forfeited, collateral_returned: 1n, slot });
+  },
+
+  ForfeitsSwept(unit, data, { slot }) {
+    changeRow(unit, 'listings', base58(data.listing), { forfeited: 0n, slot });
   },
 } satisfies Partial<Handlers>;
 

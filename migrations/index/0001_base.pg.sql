@@ -71,6 +71,7 @@ CREATE TABLE listings (
   listed_at BIGINT NOT NULL,
   slot BIGINT NOT NULL,
   slashed BIGINT NOT NULL DEFAULT 0,
+  forfeited BIGINT NOT NULL DEFAULT 0,
   returnable_at BIGINT,
   collateral_returned BIGINT NOT NULL DEFAULT 0 CHECK (collateral_returned IN (0, 1))
 );
@@ -175,7 +176,7 @@ CREATE TABLE disputes (
   outcome TEXT COLLATE "C" NOT NULL CHECK (outcome IN ('open', 'rejected', 'upheld', 'lapsed')),
   bond BIGINT NOT NULL,
   amount_to_caller BIGINT NOT NULL,
-  amount_to_treasury BIGINT NOT NULL,
+  amount_slashed BIGINT NOT NULL,
   owed BIGINT NOT NULL,
   opened_at BIGINT NOT NULL,
   resolved_at BIGINT,

@@ -192,7 +192,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.look('dispute', 'show', id)).to.include({
       outcome: 'upheld',
       amount_to_caller_usdc: '0.1',
-      amount_to_treasury_usdc: '0',
+      amount_slashed_usdc: '0',
     });
     expect(await show()).to.include({ status: 'paused', collateral_usdc: '4.9', slashed_usdc: '0.1' });
     expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include(

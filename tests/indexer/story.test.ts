@@ -196,7 +196,7 @@ for (const how of ['heard', 'cut'] as const) {
         bond: 10_000_000n,
         rent_sponsor: market.caller.publicKey.toBase58(),
         amount_to_caller: 0n,
-        amount_to_treasury: 0n,
+        amount_slashed: 0n,
         owed: 0n,
         opened_at: dispute!.openedAt,
         resolved_at: null,
@@ -228,7 +228,7 @@ for (const how of ['heard', 'cut'] as const) {
         outcome: 'upheld',
         bond: 0n,
         amount_to_caller: PRICE,
-        amount_to_treasury: 2_000_000n - PRICE,
+        amount_slashed: 2_000_000n - PRICE,
         owed: 0n,
         evidence_uri: EVIDENCE_URI,
       });
@@ -495,7 +495,7 @@ for (const how of ['heard', 'cut'] as const) {
         expect(row).to.deep.include({ outcome, bond, owed, opened_at: openedAt, resolved_at: resolvedAt });
         expect(row).to.deep.include({
           amount_to_caller: dispute.amountToCaller,
-          amount_to_treasury: dispute.amountToTreasury,
+          amount_slashed: dispute.amountSlashed,
         });
       }
     });

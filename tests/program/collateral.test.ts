@@ -124,7 +124,11 @@ describe('keys, collateral and delisting', () => {
       reasonHash: new Uint8Array(32),
     });
     await w.must([resolve], [w.admin]);
-    await w.moves([giveBack()], [], { creator: { usdc: 5n * USDC }, vault: { usdc: -5n * USDC } });
+    await w.moves([giveBack()], [], {
+      creator: { usdc: 5n * USDC },
+      treasury: { usdc: amount - PRICE },
+      vault: { usdc: PRICE - 10n * USDC },
+    });
     w.vm.setTokenAccount(w.wallet(w.caller), caller);
     const destination = w.wallet(w.caller);
     const sponsor = { destination, rentSponsor: w.creator.publicKey };

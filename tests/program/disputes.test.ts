@@ -10,6 +10,7 @@ const BOND = 10_000_000n;
 const DISPUTE_BYTES = 8 + 3 + 6 * 32 + 16 + 7 * 8;
 const WINDOW = 259_200n;
 const LAPSE = 2_592_000n;
+const SPAN = 3_600n + 600n + WINDOW;
 const REASON = new Uint8Array(32).fill(3);
 
 describe('disputes', () => {
@@ -75,7 +76,7 @@ describe('disputes', () => {
     const before = await record();
     const outcome = await w.moves([openInput()], [w.caller], { caller: { lamports } });
     expect(await record()).to.deep.equal(before);
-    expect(await book()).to.include({ openDisputes: 1, disputedAmount: PRICE });
+    expect(await book()).to.include({ openDisputes: 1 });
     const { executionId } = execution;
     const claimed = { outcome: 'open', bond: BOND, price: PRICE, openedAt: START };
     expect(await claimant()).to.deep.include({ ...claimed, executionId });
@@ -86,7 +87,7 @@ describe('disputes', () => {
     await dispute();
     const instruction = resolve({ upheld: false, amount: 0n });
     await w.moves([instruction], [w.admin], { creator: { lamports: BOND } });
-    expect(await book()).to.include({ openDisputes: 0, disputedAmount: 0n, slashed: 0n });
+    expect(await book()).to.include({ openDisputes: 0, slashed: 0n, sweepableAt: 0n });
     expect(await claimant()).to.include({ outcome: 'rejected', bond: 0n });
     await w.rejects([openInput()], [w.caller], 'DisputeExists');
     await w.rejects([resolve()], [w.admin], 'DisputeNotOpen');
@@ -102,25 +103,17 @@ describe('disputes', () => {
     expect(await book()).to.include({ deposited: 10n * USDC, slashed: 500_000n, owed: 0n });
   });
 
-  it('pays the treasury the part of an award above the price', async () => {
+  it('keeps the part of an award above the price in the vault as forfeit', async () => {
     await dispute();
     await w.moves([resolve({ amount: 10n * USDC })], [w.admin], {
       caller: { usdc: PRICE, lamports: BOND },
-      treasury: { usdc: 10n * USDC - PRICE },
-      vault: { usdc: -10n * USDC },
-    });
-  });
-
-  it("takes only the caller's part when the treasury is frozen", async () => {
-    await dispute();
-    const held = (await w.vm.tokens(program.findTreasury()))!;
-    const treasury = program.findTreasury();
-    w.vm.setTokenAccount(treasury, { mint: w.usdcMint, owner: treasury, amount: held, frozen: true });
-    await w.moves([resolve({ amount: 5n * USDC })], [w.admin], {
-      caller: { usdc: PRICE, lamports: BOND },
       vault: { usdc: -PRICE },
     });
-    expect(await book()).to.include({ slashed: PRICE });
+    expect(await book()).to.include({
+      ...{ slashed: 10n * USDC, forfeited: 10n * USDC - PRICE, owed: 0n },
+      sweepableAt: START + SPAN,
+    });
+    expect(await claimant()).to.include({ amountToCaller: PRICE, amountSlashed: 10n * USDC });
   });
 
   it('keeps an award the caller cannot receive; anyone sends it later, or the caller claims it anywhere', async () => {
@@ -177,9 +170,9 @@ describe('disputes', () => {
     await w.rejects([resolve({ amount: 20n * PRICE + 1n })], [w.admin], 'SlashAboveMultiple');
     await w.moves([resolve({ amount: 20n * PRICE })], [w.admin], {
       caller: { usdc: PRICE, lamports: BOND },
-      treasury: { usdc: 19n * PRICE },
-      vault: { usdc: -20n * PRICE },
+      vault: { usdc: -PRICE },
     });
+    expect(await book()).to.include({ slashed: 20n * PRICE, forfeited: 19n * PRICE });
   });
 
   it('rejects: a signer other than the admin, bad amounts, and another receiver, creator or rent sponsor', async () => {
@@ -195,17 +188,27 @@ describe('disputes', () => {
     await w.must([resolve()], [w.admin]);
   });
 
-  it("never takes another dispute's reserve for the treasury, and pays both callers", async () => {
-    const second = await settled();
+  it('pays later callers from forfeits once nothing else is left, each at most the price', async () => {
+    const others = [await settled(), await settled(), await settled()];
     await dispute();
-    await dispute(second);
-    await w.rejects([resolve({ amount: 10n * USDC - PRICE + 1n })], [w.admin], 'OtherDisputesStarved');
-    await w.must([resolve({ amount: 10n * USDC - PRICE })], [w.admin]);
-    await w.moves([resolve({}, second)], [w.admin], {
-      caller: { usdc: PRICE, lamports: BOND },
-      vault: { usdc: -PRICE },
-    });
-    expect(await w.vm.tokens(program.findCollateralVault(w.listing))).to.equal(0n);
+    for (const run of others) await dispute(run);
+    await w.must([resolve({ amount: 10n * USDC - PRICE / 2n })], [w.admin]);
+    const [second, third, fourth] = others;
+    await w.rejects([resolve({ amount: PRICE + 1n }, second)], [w.admin], 'SlashAboveCollateral');
+    for (const run of [second, third]) {
+      await w.moves([resolve({}, run)], [w.admin], {
+        caller: { usdc: PRICE, lamports: BOND },
+        vault: { usdc: -PRICE },
+      });
+    }
+    const forfeited = 10n * USDC - 3n * PRICE;
+    expect(await book()).to.include({ slashed: 10n * USDC, forfeited });
+    const paid = { amountToCaller: PRICE, amountSlashed: PRICE / 2n };
+    expect(await w.read('Dispute', program.findDispute(second!.record))).to.include(paid);
+    await w.overwrite('CreatorCollateral', program.findCollateral(w.listing), { forfeited: PRICE - 1n });
+    await w.rejects([resolve({}, fourth)], [w.admin], 'SlashAboveCollateral');
+    await w.must([resolve({ amount: PRICE - 1n }, fourth)], [w.admin]);
+    expect(await book()).to.include({ slashed: 10n * USDC, forfeited: 0n });
   });
 
   it('keeps a bond that would leave its receiver below rent exemption, and does not fail', async () => {
@@ -220,7 +223,7 @@ describe('disputes', () => {
 
   it('rejects: a dispute whose amounts do not agree with its outcome', async () => {
     await dispute();
-    await w.overwrite('Dispute', program.findDispute(execution.record), { amountToTreasury: 1n });
+    await w.overwrite('Dispute', program.findDispute(execution.record), { amountSlashed: 1n });
     await w.rejects([resolve({ upheld: false, amount: 0n })], [w.admin], 'DisputeUnsound');
   });
 });

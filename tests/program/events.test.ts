@@ -64,7 +64,7 @@ const FIRST: Partial<Record<AccountName, Fields>> = {
     outcome: 'open',
     reasonHash: new Uint8Array(32),
     amountToCaller: 0n,
-    amountToTreasury: 0n,
+    amountSlashed: 0n,
     owed: 0n,
     resolvedAt: 0n,
   },

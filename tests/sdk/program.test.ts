@@ -288,7 +288,7 @@ describe('decodeAccount', () => {
       bond: 6n,
       price: 50n,
       amountToCaller: 7n,
-      amountToTreasury: 8n,
+      amountSlashed: 8n,
       owed: 9n,
       resolvedAt: -1n,
     });

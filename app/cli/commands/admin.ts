@@ -161,7 +161,7 @@ function addSettings(group: Command): void {
     [
       'pause-opens',
       true,
-      "refuse new executions; open ones are still settled and refunded. The guardian's pause also stops withdrawals from the treasury. Only the admin or the guardian",
+      "refuse new executions; open ones are still settled and refunded. The guardian's pause also stops withdrawals from the treasury and forfeits on their way to it. Only the admin or the guardian",
     ],
     [
       'resume-opens',
@@ -314,7 +314,7 @@ function addMoney(group: Command): void {
     .addOption(new Option('--reject', 'decide for the creator, who gets the bond').conflicts('uphold'))
     .option(
       '--uphold <usdc>',
-      'decide for the caller and take this much collateral: up to the price goes to the caller, the rest to the treasury',
+      'decide for the caller and take this much collateral: up to the price goes to the caller, the rest is forfeited',
       toAmountOrZero,
     )
     .requiredOption('--reason-file <file>', 'the written reason; its SHA-256 goes on-chain')

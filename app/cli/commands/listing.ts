@@ -183,6 +183,18 @@ function addCollateral(group: Command): void {
         options.json,
       );
     });
+
+  withWallet(group.command('sweep-forfeits'))
+    .description("move the forfeited part of an agent's collateral to the treasury when it is due; anyone can do this")
+    .argument('<agent_id>', 'the agent', toAddress)
+    .action(async (agent: Address, options: CommonOptions) => {
+      const { sendForfeits } = await import('../../sdk/wallet/upkeep.ts');
+      const wallet = await readWallet(options);
+      printResult(
+        await sendForfeits(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
+        options.json,
+      );
+    });
 }
 
 function addShow(group: Command): void {

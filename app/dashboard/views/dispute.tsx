@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
-import { parseUsdc } from '../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Result } from '../parts/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -16,7 +16,7 @@ import { call } from '../service.ts';
 import { openChain } from '../wallet/chain.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
-import { Resolve } from './admin/resolve.tsx';
+import { type Collateral, Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Reply } from './disputes/reply.tsx';
@@ -135,20 +135,21 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** Remaining collateral on the chain, base units; null while it is read, or if that fails. */
-function useCollateral(executionId: string): bigint | null {
+/** The collateral on the chain; null while it is read, or if that fails. */
+function useCollateral(executionId: string): Collateral | null {
   const { data } = useQuery({
     queryKey: ['dispute-collateral', executionId],
     queryFn: async () => {
       const { marketplace, showDispute } = await openChain();
       const { parseUuid } = await import('../../sdk/receipt/receipt.ts');
-      return (await showDispute(marketplace, parseUuid(executionId)!)).collateral_usdc;
+      const found = await showDispute(marketplace, parseUuid(executionId)!);
+      return { left: parseUsdc(found.collateral_usdc), forfeited: parseUsdc(found.forfeited_usdc) };
     },
   });
-  return data === undefined ? null : parseUsdc(data);
+  return data ?? null;
 }
 
-function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [ReactNode, ReactNode])[] {
+function factsOf({ dispute }: Case, collateral: Collateral | null): (readonly [ReactNode, ReactNode])[] {
   return [
     [
       'Agent',
@@ -159,7 +160,7 @@ function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [React
     ['Caller', <Id key="caller" value={dispute.caller} kind="address" />],
     ['Creator', <Id key="creator" value={dispute.creator} kind="address" />],
     ['Price', formatAmount(dispute.price_usdc)],
-    ['Collateral left', collateral === null ? '–' : formatAmount(Number(collateral) / 1e6)],
+    ['Collateral left', collateral === null ? '–' : formatAmount(toUsdc(collateral.left))],
     ['Bond', dispute.bond_lamports === 0 ? 'paid out' : sol(dispute.bond_lamports)],
     ['Opened', <Time key="opened" at={dispute.opened_at} />],
     ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
@@ -170,7 +171,7 @@ function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [React
 function outcomeRows({ dispute }: Case): (readonly [ReactNode, ReactNode])[] {
   return [
     ['To the caller', formatAmount(dispute.amount_to_caller_usdc)],
-    ['To the treasury', formatAmount(dispute.amount_to_treasury_usdc)],
+    ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
     ['Still owed', formatAmount(dispute.owed_usdc)],
     ['Ended', dispute.resolved_at ? <Time key="resolved" at={dispute.resolved_at} /> : '–'],
     [

@@ -91,6 +91,7 @@ function toOwn(row: Row, metadata: string | null, statistics: AgentStatisticsRow
     collateral: {
       deposited_usdc: toUsdc(row.deposited),
       slashed_usdc: toUsdc(row.slashed),
+      forfeited_usdc: toUsdc(row.forfeited),
       returnable_at: row.returnable_at === null ? null : toTime(row.returnable_at),
       returned: row.collateral_returned === 1n,
     },

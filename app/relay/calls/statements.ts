@@ -75,7 +75,7 @@ export async function readStatement(
     await readOutcomes(deps.views, whose, span, (row) => {
       for (const sums of sumsAt(row.resolved_at)) {
         sums.returned += row.amount_to_caller;
-        sums.slashed += row.amount_to_caller + row.amount_to_treasury;
+        sums.slashed += row.amount_slashed;
       }
     });
   }
@@ -172,7 +172,7 @@ interface OutcomeRow {
   listing: string;
   resolved_at: bigint;
   amount_to_caller: bigint;
-  amount_to_treasury: bigint;
+  amount_slashed: bigint;
 }
 
 /** Upheld disputes, with the amounts taken from collateral. Each cost a bond, so they are few. */
@@ -184,7 +184,7 @@ export async function readOutcomes(
 ): Promise<void> {
   const { rows } = await sql<OutcomeRow>`
     SELECT (SELECT key_id FROM chain.executions AS e WHERE e.execution_id = d.execution_id) AS key_id,
-      listing, resolved_at, amount_to_caller, amount_to_treasury
+      listing, resolved_at, amount_to_caller, amount_slashed
     FROM chain.disputes AS d
     WHERE ${whose} AND outcome = 'upheld' AND opened_at < ${to} AND resolved_at >= ${from} AND resolved_at < ${to}`.execute(
     views,

@@ -34,7 +34,7 @@ interface DisputeView {
   opened_at: bigint;
   resolved_at: bigint | null;
   amount_to_caller: bigint;
-  amount_to_treasury: bigint;
+  amount_slashed: bigint;
   owed: bigint;
   reason_hash: string | null;
   reason: string | null;
@@ -128,7 +128,7 @@ async function readViews(views: DisputesDeps['views'], executionIds: string[]): 
       d.execution_id, d.listing, l.metadata_hash, d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
       CASE WHEN EXISTS (SELECT 1 FROM evidence AS kept
         WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) THEN 1 ELSE 0 END AS has_evidence,
-      d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_to_treasury,
+      d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_slashed,
       d.owed, d.reason_hash,
       (SELECT reason FROM dispute_reasons AS r
         WHERE r.execution_id = d.execution_id AND r.reason_hash = d.reason_hash) AS reason,
@@ -158,7 +158,7 @@ async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise
     lapses_at: toTime(row.opened_at + BigInt(constants.disputeLapseSeconds)),
     resolved_at: row.resolved_at === null ? null : toTime(row.resolved_at),
     amount_to_caller_usdc: toUsdc(row.amount_to_caller),
-    amount_to_treasury_usdc: toUsdc(row.amount_to_treasury),
+    amount_slashed_usdc: toUsdc(row.amount_slashed),
     owed_usdc: toUsdc(row.owed),
     reason_hash: row.reason_hash,
     reason: row.reason,

@@ -91,7 +91,7 @@ export interface ResolveDisputeInput {
   upheld: boolean;
   /**
    * Base units to slash, at most `constants.slashMultiple` times the price. The caller receives up to the price, the
-   * treasury the rest. 0 for a rejection.
+   * rest is forfeited. 0 for a rejection.
    */
   amount: bigint;
   /** SHA-256 of the written reason, 32 bytes. */

@@ -150,7 +150,10 @@ export interface ReturnCollateralInput {
   rentSponsor: PublicKey;
 }
 
-/** Sends the rest of a delisted listing's collateral to its creator's associated token account. Nobody signs. */
+/**
+ * Sends the rest of a delisted listing's collateral to its creator's associated token account, and forfeits to the
+ * treasury. Nobody signs.
+ */
 export function returnCollateral(input: ReturnCollateralInput): TransactionInstruction {
   const { creator, listing, usdcMint, rentSponsor } = input;
   const accounts = {
@@ -161,4 +164,17 @@ export function returnCollateral(input: ReturnCollateralInput): TransactionInstr
     rent_sponsor: rentSponsor,
   };
   return buildInstruction('return_collateral', accounts, {});
+}
+
+/** Moves the forfeited part of a listing's collateral to the treasury, when nobody can claim it any more. Nobody signs. */
+export function sweepForfeits({
+  listing,
+  rentSponsor,
+}: Pick<ReturnCollateralInput, 'listing' | 'rentSponsor'>): TransactionInstruction {
+  const accounts = {
+    collateral: findCollateral(listing),
+    collateral_vault: findCollateralVault(listing),
+    rent_sponsor: rentSponsor,
+  };
+  return buildInstruction('sweep_forfeits', accounts, {});
 }

@@ -120,9 +120,11 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
     bond_lamports: found.bond.toString(),
     rent_sponsor: found.rentSponsor.toBase58(),
     amount_to_caller_usdc: formatUsdc(found.amountToCaller),
-    amount_to_treasury_usdc: formatUsdc(found.amountToTreasury),
+    amount_slashed_usdc: formatUsdc(found.amountSlashed),
     owed_usdc: formatUsdc(found.owed),
     collateral_usdc: formatUsdc(collateral.deposited - collateral.slashed),
+    /** Earlier forfeits: they can pay this caller what the collateral cannot. */
+    forfeited_usdc: formatUsdc(collateral.forfeited),
   };
 }
 
@@ -130,7 +132,7 @@ export type Verdict = { upheld: false } | { upheld: true; amount: bigint };
 
 /**
  * Resolves a dispute, as the admin. `amount` is the collateral to slash, base units, at most 20 times the price. The
- * caller gets at most the price.
+ * caller gets at most the price; the rest is forfeited.
  */
 export async function answerDispute(
   { connection, config }: MarketplaceChain,
@@ -141,7 +143,6 @@ export async function answerDispute(
   const { creator } = await readListing(connection, listing);
   const collateral = await readCollateral(connection, listing);
   const amount = verdict.upheld ? verdict.amount : 0n;
-  const others = collateral.disputedAmount - price;
   const instruction = resolveDispute({
     admin: wallet.publicKey,
     executionId,
@@ -154,13 +155,13 @@ export async function answerDispute(
     amount,
     reasonHash,
   });
-  const left = `The collateral holds ${formatUsdc(collateral.deposited - collateral.slashed)} USDC`;
+  const left = formatUsdc(collateral.deposited - collateral.slashed);
+  const forfeited = `${formatUsdc(collateral.forfeited)} USDC of earlier forfeits`;
   const signature = await sendTransaction(connection, [instruction], wallet, {
     NotAdmin: `The admin is ${config.admin}; this wallet is ${wallet.publicKey}.`,
     DisputeNotOpen: `Its outcome is ${outcome}.`,
-    SlashAboveCollateral: `${left}.`,
+    SlashAboveCollateral: `The collateral holds ${left} USDC. Beyond it, up to the price, ${forfeited} can pay the caller.`,
     SlashAboveMultiple: `The price is ${formatUsdc(price)} USDC, so at most ${formatUsdc(price * constants.slashMultiple)} USDC can be taken.`,
-    OtherDisputesStarved: `${left}; ${formatUsdc(others > 0n ? others : 0n)} USDC of it is reserved for other open disputes.`,
   });
   return {
     execution_id: formatUuid(executionId),

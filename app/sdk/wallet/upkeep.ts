@@ -13,23 +13,25 @@ import {
   findCollateral,
   findCollateralVault,
   findTokenAccount,
+  findTreasury,
   registerMessage,
   returnCollateral,
   rotateSigningKey,
   setListingStatus,
+  sweepForfeits,
   topUpCollateral,
 } from '../program/program.ts';
 import { tagsOfMask } from '../wire/metadata.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { readAccount, readClock, readTokens } from './connection.ts';
-import { formatTime } from './format.ts';
+import { formatKey, formatTime } from './format.ts';
 import { type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 
 export interface UpkeepOptions {
-  /** The creator's wallet; `sendCollateralBack` accepts any wallet. Pays fee and rent. */
+  /** The creator's wallet; `sendCollateralBack` and `sendForfeits` accept any wallet. Pays fee and rent. */
   wallet: Signer;
   agentId: PublicKey;
 }
@@ -104,8 +106,23 @@ export async function sendCollateralBack({ connection, config }: MarketplaceChai
     DisputesOpen: `There are ${collateral.openDisputes}.`,
     DestinationUnusable: `The account is ${destination}, of wallet ${creator}.`,
   });
-  const amount = formatUsdc((vault ?? 0n) - collateral.owed);
+  const amount = formatUsdc((vault ?? 0n) - collateral.owed - collateral.forfeited);
   return { agent_id: agentId.toBase58(), destination: destination.toBase58(), amount_usdc: amount, signature };
+}
+
+/** Moves the forfeited part of an agent's collateral to the treasury. Anyone can do it. */
+export async function sendForfeits({ connection, config }: MarketplaceChain, { wallet, agentId }: UpkeepOptions) {
+  const collateral = await readCollateral(connection, agentId);
+  const { forfeited, rentSponsor, sweepableAt, returnableAt } = collateral;
+  const now = formatTime(await readClock(connection));
+  const delisted = returnableAt === 0n ? '' : `, or ${formatTime(returnableAt)} because the agent is delisted`;
+  const signature = await sendTransaction(connection, [sweepForfeits({ listing: agentId, rentSponsor })], wallet, {
+    TreasuryPaused: `The guardian is ${formatKey(config.guardian) ?? 'nobody'}.`,
+    DisputesOpen: `There are ${collateral.openDisputes}.`,
+    ForfeitsNotSweepable: `It is sweepable at ${formatTime(sweepableAt)}${delisted}; the chain's clock shows ${now}.`,
+    DestinationUnusable: `The account is the treasury, ${findTreasury()}.`,
+  });
+  return { agent_id: agentId.toBase58(), amount_usdc: formatUsdc(forfeited), signature };
 }
 
 /** The chain's facts about an agent: its terms, its payout account, its collateral. */
@@ -131,7 +148,10 @@ export async function showListing({ connection }: MarketplaceChain, agentId: Pub
     slashed_usdc: formatUsdc(collateral.slashed),
     owed_usdc: formatUsdc(collateral.owed),
     open_disputes: collateral.openDisputes,
-    disputed_usdc: formatUsdc(collateral.disputedAmount),
+    /** Slashed, but still in the vault: it pays later callers, and at last the treasury. */
+    forfeited_usdc: formatUsdc(collateral.forfeited),
+    /** Time from which it can go to the treasury; earlier after a delisting. */
+    sweepable_at: formatTime(collateral.sweepableAt),
     returnable_at: formatTime(collateral.returnableAt),
     collateral_returned: collateral.returned,
   };

@@ -48,7 +48,8 @@ export const DisputeSummary = z.strictObject({
   lapses_at: Time,
   resolved_at: Time.nullable(),
   amount_to_caller_usdc: Usdc,
-  amount_to_treasury_usdc: Usdc,
+  /** What the creator lost. The rest of the caller's amount came from earlier forfeits. */
+  amount_slashed_usdc: Usdc,
   /** The part of the caller's amount that waits for an account that can receive it. */
   owed_usdc: Usdc,
   reason_hash: z.string().nullable(),

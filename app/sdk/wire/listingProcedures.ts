@@ -68,7 +68,10 @@ export const OwnListing = z.strictObject({
   metadata: z.string().nullable(),
   collateral: z.strictObject({
     deposited_usdc: Usdc,
+    /** Taken by upheld disputes: paid to callers or forfeited. */
     slashed_usdc: Usdc,
+    /** Taken beyond the prices of its disputes, and still kept for other callers. */
+    forfeited_usdc: Usdc,
     /** Null before delisting. */
     returnable_at: Time.nullable(),
     returned: z.boolean(),

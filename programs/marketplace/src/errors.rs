@@ -87,6 +87,10 @@ pub enum MarketplaceError {
     CollateralNotReturnable,
     #[msg("The collateral waits for open disputes")]
     DisputesOpen,
+    #[msg("Nothing of this collateral is forfeited")]
+    NothingForfeited,
+    #[msg("Forfeits go to the treasury from sweepable_at on, or from returnable_at on if the agent is delisted")]
+    ForfeitsNotSweepable,
 
     // KeyGrant, tank
     #[msg("A key id must not be all zero")]
@@ -187,12 +191,10 @@ pub enum MarketplaceError {
     DisputeNotOpen,
     #[msg("The bond is above max_bond")]
     BondAboveMax,
-    #[msg("The slash is above what is left of the collateral")]
+    #[msg("The slash is above what is left of the collateral. Forfeits only pay a caller up to the price")]
     SlashAboveCollateral,
     #[msg("The slash is above 20 times the disputed price")]
     SlashAboveMultiple,
-    #[msg("The treasury's share would leave less collateral than other open disputes may take")]
-    OtherDisputesStarved,
     #[msg("The dispute owes nothing")]
     NothingOwed,
     #[msg("A dispute lapses 30 days after it was opened")]
@@ -279,7 +281,7 @@ pub enum MarketplaceError {
     DepositNotExpired,
 
     // Pauses
-    #[msg("The guardian has paused withdrawals from the treasury")]
+    #[msg("The guardian has paused withdrawals from the treasury and transfers of forfeits to it")]
     TreasuryPaused,
 
     // PendingChange

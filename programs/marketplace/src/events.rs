@@ -352,8 +352,21 @@ pub struct CollateralReturned {
     pub destination: Pubkey,
     /// Base units sent, including tokens that strangers sent to the vault.
     pub amount: u64,
+    /// Forfeited base units that went to the treasury.
+    pub to_treasury: u64,
     /// Base units that stay in the vault for awards not yet claimed.
     pub owed: u64,
+    /// Base units that stay in the vault until the treasury can receive them.
+    pub forfeited: u64,
+    pub vault_closed: bool,
+}
+
+/// The forfeited part of a listing's collateral went to the treasury.
+#[event]
+pub struct ForfeitsSwept {
+    pub listing: Pubkey,
+    /// Base units.
+    pub amount: u64,
     pub vault_closed: bool,
 }
 
@@ -476,8 +489,8 @@ pub struct DisputeResolved {
     pub upheld: bool,
     /// Base units that went, or are owed, to the caller.
     pub amount_to_caller: u64,
-    /// Base units that went to the treasury.
-    pub amount_to_treasury: u64,
+    /// Base units that the creator lost.
+    pub amount_slashed: u64,
     /// Part of `amount_to_caller` that waits for an account that can receive it.
     pub owed: u64,
     /// Lamports of the bond that were paid out.
@@ -489,6 +502,7 @@ pub struct DisputeResolved {
     /// The collateral's totals after this decision, base units.
     pub deposited: u64,
     pub slashed: u64,
+    pub forfeited: u64,
     /// 0 active, 1 paused, 2 delisted, after this decision, which may pause the listing.
     pub listing_status: u8,
 }

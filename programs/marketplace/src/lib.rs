@@ -128,7 +128,7 @@ pub mod marketplace {
     }
 
     /// Pause the marketplace, or lift the pause, immediately. Admin and guardian each have their own pause, and new
-    /// executions are refused while either is set. The guardian's also stops withdrawals from the treasury, and cancels
+    /// executions are refused while either is set. The guardian's also stops withdrawals from the treasury and forfeits on their way to it, and cancels
     /// all pending changes of settings. Each key changes only its own pause; the admin ends the guardian's with
     /// `lift_guardian_pause` of a change proposed after it.
     ///
@@ -160,7 +160,7 @@ pub mod marketplace {
         remove_relay_authority_handler(ctx, args)
     }
 
-    /// Withdraw collected fees from the treasury, unless the guardian has paused the marketplace.
+    /// Withdraw from the treasury, unless the guardian has paused the marketplace.
     ///
     /// Authority: the admin. Emits `TreasuryWithdrawn`.
     /// Errors: NotAdmin, TreasuryPaused, InvalidAmount, DestinationUnusable.
@@ -249,15 +249,27 @@ pub mod marketplace {
         delist_agent_handler(ctx)
     }
 
-    /// Return the rest of a delisted listing's collateral to its creator's associated token account. Awards still owed
-    /// stay in the vault. If none is owed, the vault is closed. If no account can take the vault's rent after a rent
-    /// increase, the vault stays open; call this instruction again later to close it.
+    /// Return the rest of a delisted listing's collateral to its creator's associated token account. The forfeited part
+    /// goes to the treasury; if the guardian has paused the marketplace or the treasury cannot receive, it waits for
+    /// `sweep_forfeits`. Awards still owed stay in the vault. If nothing stays, the vault is closed. If no account can
+    /// take the vault's rent after a rent increase, or strangers sent tokens to it, call this instruction again later.
     ///
     /// Authority: anyone. Emits `CollateralReturned`.
     /// Errors: CollateralNotReturnable, DisputesOpen, DestinationUnusable, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
     pub fn return_collateral(ctx: Context<ReturnCollateral>) -> Result<()> {
         return_collateral_handler(ctx)
+    }
+
+    /// Move the forfeited part of a listing's collateral to the treasury: with no dispute open, `longest_span_seconds`
+    /// after the last upheld dispute, or from `returnable_at` on if the listing is delisted.
+    ///
+    /// Authority: anyone. Emits `ForfeitsSwept`.
+    /// Errors: TreasuryPaused, NothingForfeited, DisputesOpen, ForfeitsNotSweepable, DestinationUnusable,
+    /// WrongRentSponsor.
+    #[access_control(ctx.accounts.validate())]
+    pub fn sweep_forfeits(ctx: Context<SweepForfeits>) -> Result<()> {
+        sweep_forfeits_handler(ctx)
     }
 
     /// Give an API key a capped right to spend from the signing wallet. The wallet must also approve its `Spender`
@@ -462,13 +474,15 @@ pub mod marketplace {
         open_dispute_with_proof_handler(ctx, args)
     }
 
-    /// Decide a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is
-    /// slashed, at most 20 times the price. The caller gets up to the price, the treasury the rest, and the
-    /// bond goes back. An active listing is paused if its collateral is then below what its price requires.
+    /// Decide a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is slashed, at most
+    /// 20 times the price, and the bond goes back. The caller gets up to the price. The rest is forfeited: it stays in
+    /// the vault, pays later callers after the remaining collateral, and at last goes to the treasury
+    /// (`return_collateral`, `sweep_forfeits`). An active listing is paused if its collateral is then below what its
+    /// price requires.
     ///
     /// Authority: the admin. Emits `DisputeResolved`.
     /// Errors: NotAdmin, DisputeNotOpen, WrongListing, InvalidAmount, SlashAboveCollateral, SlashAboveMultiple,
-    /// OtherDisputesStarved, NotCreator, WrongRentSponsor.
+    /// NotCreator, WrongRentSponsor.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn resolve_dispute(ctx: Context<ResolveDispute>, args: ResolveDisputeArgs) -> Result<()> {
         resolve_dispute_handler(ctx, args)

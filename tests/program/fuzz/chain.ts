@@ -72,6 +72,8 @@ export class Chain {
   readonly records = new Map<Address, StateOf<'ExecutionRecord'>>();
   /** The last state of every dispute, including closed ones. */
   readonly disputes = new Map<Address, StateOf<'Dispute'>>();
+  /** Forfeits of each listing that went to the treasury, base units. */
+  readonly swept = new Map<Address, bigint>();
   /** Addresses of all records ever opened. */
   readonly opened = new Set<Address>();
 

@@ -95,20 +95,22 @@ function checkRecord({ chain, cheapest }: Picture, address: Address, record: Sta
 
 /** I7: collateral is never negative, the vault covers all liabilities, and it stays while it may be needed. */
 function checkCollateral(picture: Picture, address: Address, collateral: StateOf<'CreatorCollateral'>): void {
-  const { deposited, slashed, owed, returned, listing, openDisputes, disputedAmount } = collateral;
-  holds(slashed <= deposited && owed <= slashed, 'I7, collateral is never negative', address);
+  const { deposited, slashed, owed, forfeited, returned, listing, openDisputes } = collateral;
+  holds(slashed <= deposited && owed + forfeited <= slashed, 'I7, collateral is never negative', address);
   const disputes = [...picture.chain.disputes.values()].filter((dispute) => dispute.listing === listing);
   const open = disputes.filter(({ outcome }) => outcome === 'open');
   const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);
   holds(open.length === openDisputes, 'I7, open disputes are counted', address);
-  holds(sum(open.map(({ price }) => price)) === disputedAmount, 'I7, disputed prices are counted', address);
   holds(sum(disputes.map((dispute) => dispute.owed)) === owed, 'I7, what is owed is counted', address);
-  const taken = sum(disputes.map(({ amountToCaller, amountToTreasury }) => amountToCaller + amountToTreasury));
-  holds(taken === slashed, 'I7, a slash goes to caller and treasury', address);
+  holds(sum(disputes.map(({ amountSlashed }) => amountSlashed)) === slashed, 'I7, slashes are counted', address);
+  const toCallers = sum(disputes.map(({ amountToCaller }) => amountToCaller));
+  const swept = picture.chain.swept.get(listing) ?? 0n;
+  holds(toCallers + forfeited + swept === slashed, 'I7, a slash goes to callers, then to the treasury', address);
   const { token } = picture.chain.last(text(program.findCollateralVault(key(listing))));
-  const liability = owed + (returned ? 0n : deposited - slashed);
+  const liability = owed + forfeited + (returned ? 0n : deposited - slashed);
   holds((token?.amount ?? 0n) >= liability, 'I7, the vault covers its liabilities', address);
-  holds(token !== undefined || (returned && owed === 0n), 'I7, the vault is there as long as needed', address);
+  const isSpent = returned && owed === 0n && forfeited === 0n;
+  holds(token !== undefined || isSpent, 'I7, the vault is there as long as needed', address);
   if (returned) checkReturn(picture, listing);
 }
 
@@ -207,6 +209,12 @@ export function checkChanges(chain: Chain, changes: Change[]): void {
       const [old, tie] = [was.value, is?.value] as (StateOf<'SigningKey'> | undefined)[];
       holds(old?.listing === tie?.listing && old?.key === tie?.key, 'I6, a key keeps its listing', address);
     }
+    if (name === 'CreatorCollateral' && was && is) {
+      checkSweep(chain, was.value as StateOf<'CreatorCollateral'>, is.value as StateOf<'CreatorCollateral'>, {
+        paid: changes.some(({ before, after }) => (before.state ?? after.state)?.name === 'Dispute'),
+        gained: gain(TREASURY),
+      });
+    }
     if (name === 'Dispute' && was) {
       const [old, dispute] = [was.value, is?.value] as (StateOf<'Dispute'> | undefined)[];
       const closed = !dispute && old?.outcome !== 'open' && old?.owed === 0n;
@@ -214,6 +222,19 @@ export function checkChanges(chain: Chain, changes: Change[]): void {
       holds((dispute && old?.outcome === 'open') || same || closed, 'I6, an outcome is final', address);
     }
   }
+}
+
+/** I7: forfeits leave the vault for a caller in a dispute, or for the treasury, which gets them whole. */
+function checkSweep(
+  chain: Chain,
+  old: StateOf<'CreatorCollateral'>,
+  { listing, forfeited, openDisputes }: StateOf<'CreatorCollateral'>,
+  { paid, gained }: { paid: boolean; gained: bigint },
+): void {
+  if (paid || forfeited === old.forfeited) return;
+  holds(forfeited === 0n && gained === old.forfeited, 'I7, forfeits go to the treasury', listing);
+  holds(openDisputes === 0, 'I7, forfeits wait for open disputes', listing);
+  chain.swept.set(listing, (chain.swept.get(listing) ?? 0n) + gained);
 }
 
 /** Only status and outcome of an open record change, once. An ended record is constant. */

@@ -41,6 +41,7 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   delistAgent: [4, listings.delistAgent],
   topUpCollateral: [3, listings.topUpCollateral],
   returnCollateral: [8, listings.returnCollateral],
+  sweepForfeits: [6, listings.sweepForfeits],
   createGrant: [3, grants.createGrant],
   updateGrant: [2, grants.updateGrant],
   revokeGrant: [1, grants.revokeGrant],

@@ -58,7 +58,7 @@ describe('disputes at /trpc', () => {
         lapses_at: timeOf(EPOCH + 100 + 30 * 24 * HOUR),
         resolved_at: null,
         amount_to_caller_usdc: 0,
-        amount_to_treasury_usdc: 0,
+        amount_slashed_usdc: 0,
         owed_usdc: 0,
         reason_hash: null,
         reason: null,
@@ -81,7 +81,7 @@ describe('disputes at /trpc', () => {
         ...over,
         outcome: 'upheld',
         amount_to_caller: 250_000n,
-        amount_to_treasury: 1n,
+        amount_slashed: 1n,
         owed: 250_000n,
       });
       const lapsed = await addDisputed({ ...openedAt(400), ...over, outcome: 'lapsed' });
@@ -94,7 +94,7 @@ describe('disputes at /trpc', () => {
         outcome: 'upheld',
         bond_lamports: 0,
         amount_to_caller_usdc: 0.25,
-        amount_to_treasury_usdc: 0.000001,
+        amount_slashed_usdc: 0.000001,
         owed_usdc: 0.25,
         resolved_at: timeOf(EPOCH + 900),
         evidence_uri: null,

@@ -65,7 +65,7 @@ describe('GET /v1/statements/daily', () => {
           .execute();
     });
     const dispute = { caller: caller.wallet, listing: listings[1]!, outcome: 'upheld' as const };
-    const amounts = { amount_to_caller: 300_001n, amount_to_treasury: 50_000n };
+    const amounts = { amount_to_caller: 300_001n, amount_slashed: 50_000n };
     const resolved_at = BigInt(FIRST + DAY + 5);
     await world.addDispute({ ...dispute, ...amounts, execution_id: rows[3]!.execution_id, resolved_at });
     await world.addDispute({

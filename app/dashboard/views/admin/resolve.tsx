@@ -15,10 +15,18 @@ const MAX_REASON = 8_000;
 
 type Side = 'caller' | 'creator';
 
+/** A listing's collateral on the chain, base units. */
+export interface Collateral {
+  /** Deposited less slashed. */
+  left: bigint;
+  /** Earlier forfeits, which pay a caller after `left`, up to the price. */
+  forfeited: bigint;
+}
+
 interface ResolveProps {
   dispute: DisputeSummary;
-  /** Remaining collateral of the listing, base units; null while it is unknown. */
-  collateral: bigint | null;
+  /** Null while it is unknown. */
+  collateral: Collateral | null;
 }
 
 export function Resolve({ dispute, collateral }: ResolveProps) {
@@ -28,7 +36,7 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
   const [isReviewed, setReviewed] = useState(false);
   const notify = useNotify();
 
-  const { amount, fault } = side === 'caller' ? readAmount(text, collateral) : { amount: 0n, fault: null };
+  const { amount, fault } = side === 'caller' ? readAmount(text, dispute, collateral) : { amount: 0n, fault: null };
   const isComplete = side !== null && fault === null && reason.trim() !== '';
 
   return (
@@ -59,7 +67,7 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
       {side === 'caller' && (
         <Input
           label="Taken from the collateral, USDC"
-          hint={`The caller gets at most the price, ${dispute.price_usdc} USDC; the rest goes to the treasury.`}
+          hint={`The caller gets at most the price, ${dispute.price_usdc} USDC; the rest is forfeited.`}
           error={fault}
           value={text}
           inputMode="decimal"
@@ -135,12 +143,19 @@ function Choice({
   );
 }
 
-function readAmount(text: string, collateral: bigint | null): { amount: bigint; fault: string | null } {
+function readAmount(
+  text: string,
+  { price_usdc }: DisputeSummary,
+  collateral: Collateral | null,
+): { amount: bigint; fault: string | null } {
   try {
     const amount = parseUsdc(text.trim());
-    if (collateral !== null && amount > collateral)
-      return { amount, fault: `The collateral holds ${formatUsdc(collateral)} USDC.` };
-    return { amount, fault: null };
+    if (collateral === null) return { amount, fault: null };
+    const { left, forfeited } = collateral;
+    const price = parseUsdc(price_usdc);
+    const forCaller = left + forfeited < price ? left + forfeited : price;
+    const most = left > forCaller ? left : forCaller;
+    return { amount, fault: amount > most ? `At most ${formatUsdc(most)} USDC can be taken.` : null };
   } catch (error) {
     return { amount: 0n, fault: (error as Error).message };
   }
@@ -152,7 +167,7 @@ const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount))
 function consequences(
   dispute: DisputeSummary,
   side: Side,
-  { amount, collateral }: { amount: bigint; collateral: bigint | null },
+  { amount, collateral }: { amount: bigint; collateral: Collateral | null },
 ): [string, ReactNode][] {
   const bond = `${formatSol(BigInt(dispute.bond_lamports))} SOL`;
   const { caller, creator } = dispute;
@@ -166,14 +181,17 @@ function consequences(
   }
   const price = parseUsdc(dispute.price_usdc);
   const toCaller = amount < price ? amount : price;
+  const slashed = collateral !== null && collateral.left < amount ? collateral.left : amount;
   return [
     ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
-    ['Treasury', formatBaseUnits(amount - toCaller)],
+    amount > slashed
+      ? ['Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`]
+      : ['Forfeited', `${formatBaseUnits(amount - toCaller)}, kept for other callers, and at last for the treasury`],
     [
       'Collateral',
       collateral === null
-        ? `${shorten(creator)} loses ${formatBaseUnits(amount)}`
-        : `${formatBaseUnits(collateral)} → ${formatBaseUnits(collateral - amount)} of ${shorten(creator)}`,
+        ? `${shorten(creator)} loses ${formatBaseUnits(slashed)}`
+        : `${formatBaseUnits(collateral.left)} → ${formatBaseUnits(collateral.left - slashed)} of ${shorten(creator)}`,
     ],
     ['Listing', 'is paused if its collateral falls below the amount that its price requires'],
     ['Execution', 'counts as failed'],

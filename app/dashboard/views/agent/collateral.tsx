@@ -25,6 +25,7 @@ export function Collateral({ agentId }: { agentId: string }) {
         rows={[
           ['Collateral', formatAmount(Number(data.collateral_usdc))],
           Number(data.slashed_usdc) > 0 && ['Taken by disputes', formatAmount(Number(data.slashed_usdc))],
+          Number(data.forfeited_usdc) > 0 && ['Of it kept for callers', formatAmount(Number(data.forfeited_usdc))],
           ['Open disputes', formatCount(data.open_disputes)],
           ['Signing key', <Id key="key" value={data.signing_key} kind="address" />],
         ]}

@@ -66,8 +66,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
           listed && ['Execution', <ExecutionOf key="execution" dispute={dispute} isCaller={isCaller} />],
           ['Price paid', formatAmount(dispute.price_usdc)],
           dispute.outcome === 'upheld' && ['Awarded to the caller', formatAmount(dispute.amount_to_caller_usdc)],
-          dispute.outcome === 'upheld' &&
-            dispute.amount_to_treasury_usdc > 0 && ['To the treasury', formatAmount(dispute.amount_to_treasury_usdc)],
+          dispute.outcome === 'upheld' && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
           dispute.owed_usdc > 0 && ['Still owed to the caller', formatAmount(dispute.owed_usdc)],
           dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
           dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],

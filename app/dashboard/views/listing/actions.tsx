@@ -93,6 +93,7 @@ export function CollateralCard({ listing }: ActionProps) {
           ['Held', <strong key="held">{formatAmount(heldCollateral(listing))}</strong>],
           ['Deposited', formatAmount(collateral.deposited_usdc)],
           ['Taken by disputes', formatAmount(collateral.slashed_usdc)],
+          collateral.forfeited_usdc > 0 && ['Of it kept for other callers', formatAmount(collateral.forfeited_usdc)],
           ['Open disputes', String(open_disputes)],
           isDelisted && [
             'Returns',

@@ -14,7 +14,7 @@ interface PauseProps {
 const EFFECT = {
   admin: 'In an emergency, pausing stops every new escrow at once.',
   guardian:
-    'In an emergency, pausing stops every new escrow and every withdrawal from the treasury at once. It also cancels all pending changes of settings.',
+    'In an emergency, pausing stops every new escrow, every withdrawal from the treasury and every transfer of forfeited collateral to it at once. It also cancels all pending changes of settings.',
 } as const;
 
 export function Pause({ of: role, config }: PauseProps) {
@@ -35,8 +35,9 @@ export function Pause({ of: role, config }: PauseProps) {
         </p>
         {paused[other] && (
           <p className="mt-1 text-sm text-faint">
-            The {other} has paused new executions{other === 'guardian' && ' and withdrawals from the treasury'}. Only
-            the {other} can lift this pause at once.
+            The {other} has paused new executions
+            {other === 'guardian' && ', withdrawals from the treasury and transfers of forfeited collateral to it'}.
+            Only the {other} can lift this pause at once.
           </p>
         )}
       </div>

@@ -88,13 +88,7 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
         seeds: &collateral.vault_seeds(),
         token_program: &accounts.token_program,
     };
-    // After its return the vault holds only owed awards. The last claim also takes tokens that strangers sent.
-    let paid = if collateral.is_spent() {
-        tokens::balance(&accounts.collateral_vault)
-    } else {
-        amount
-    };
-    transfer.send(&accounts.collateral_vault, &accounts.destination, paid)?;
+    transfer.send(&accounts.collateral_vault, &accounts.destination, amount)?;
     let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     let dispute = &accounts.dispute;
@@ -103,7 +97,7 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
         record: dispute.record,
         listing: dispute.listing,
         caller: dispute.caller,
-        amount: paid,
+        amount,
         vault_closed,
     })
 }

@@ -35,7 +35,7 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
     accounts.dispute.end(DisputeOutcome::Lapsed, [0; 32], now)?;
-    accounts.collateral.end_dispute(accounts.dispute.price)?;
+    accounts.collateral.end_dispute()?;
     accounts.collateral.book_invariant()?;
     let bond = take_bond(&mut accounts.dispute, &accounts.rent_sponsor)?;
     accounts.dispute.invariant()?;

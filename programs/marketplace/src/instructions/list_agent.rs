@@ -167,12 +167,13 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         deposited: deposit,
         slashed: 0,
         owed: 0,
-        disputed_amount: 0,
+        forfeited: 0,
         exposure_opened: 0,
         exposure_window_start: 0,
         returnable_at: 0,
+        sweepable_at: 0,
         open_disputes: 0,
-        reserved: [0; 32],
+        reserved: [0; 24],
     };
     let seeds: &[&[u8]] = &[COLLATERAL_SEED, listing_key.as_ref(), &[bumps.collateral]];
     create_state(&accounts.payer, &accounts.collateral, seeds, &collateral)?;

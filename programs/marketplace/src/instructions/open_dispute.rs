@@ -107,7 +107,7 @@ impl NewDispute<'_, '_> {
     pub fn open(self, execution: RecordHead, args: OpenDisputeArgs) -> Result<()> {
         let now = Clock::get()?.unix_timestamp;
         execution.require_disputable(now)?;
-        self.collateral.open_dispute(execution.price)?;
+        self.collateral.open_dispute()?;
         self.collateral.book_invariant()?;
         save(self.collateral)?;
 
@@ -126,7 +126,7 @@ impl NewDispute<'_, '_> {
             bond: self.bond,
             price: execution.price,
             amount_to_caller: 0,
-            amount_to_treasury: 0,
+            amount_slashed: 0,
             owed: 0,
             resolved_at: 0,
         };

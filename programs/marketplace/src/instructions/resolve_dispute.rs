@@ -10,7 +10,7 @@ use crate::events::DisputeResolved;
 use crate::guard::fail;
 use crate::packing::emit;
 use crate::state::{
-    pay_bond, take_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome,
+    pay_bond, take_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome, Slash,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -19,7 +19,7 @@ use crate::tokens::{self, TokenTransfer};
 pub struct ResolveDisputeArgs {
     /// True to decide for the caller.
     pub upheld: bool,
-    /// Collateral to slash, base units; 0 if rejected.
+    /// Base units to take for the caller, and beyond the price as forfeit; 0 if rejected.
     pub amount: u64,
     /// SHA-256 of the admin's written reason.
     pub reason_hash: [u8; 32],
@@ -68,9 +68,6 @@ pub struct ResolveDispute<'info> {
         bump
     )]
     pub destination: UncheckedAccount<'info>,
-    /// CHECK: the treasury, by its address.
-    #[account(mut, address = TREASURY_ADDRESS)]
-    pub treasury: UncheckedAccount<'info>,
     /// CHECK: the listing's creator, by has_one; gets the bond if rejected.
     #[account(mut)]
     pub creator: UncheckedAccount<'info>,
@@ -90,44 +87,36 @@ impl ResolveDispute<'_> {
         Ok(())
     }
 
-    /// Divide the slash between caller and treasury. Returns the base units that each can receive now.
-    fn slash(&mut self, amount: u64) -> Result<(u64, u64)> {
+    /// Slash the collateral. Returns the base units that the caller can receive now; the rest of the award is owed.
+    fn slash(&mut self, amount: u64, now: i64) -> Result<u64> {
         let mint = self.config.usdc_mint;
-        let (to_caller, mut to_treasury) = self.collateral.divide(amount, self.dispute.price)?;
-        let vault_moves = tokens::can_receive(&self.collateral_vault, &mint);
-        let caller_can = tokens::can_receive_for(&self.destination, &mint, &self.dispute.caller);
-        let owed = if vault_moves && caller_can {
-            0
-        } else {
-            to_caller
-        };
-        // A share that cannot reach the treasury is not taken from the creator.
-        if !vault_moves || !tokens::can_receive(&self.treasury, &mint) {
-            to_treasury = 0;
-        }
+        let Slash { to_caller, slashed } = self.collateral.slash(amount, self.dispute.price)?;
         self.collateral
-            .slash(to_caller.saturating_add(to_treasury), owed)?;
+            .keep_forfeits(now, self.config.longest_span_seconds);
+        let can_pay = tokens::can_receive(&self.collateral_vault, &mint)
+            && tokens::can_receive_for(&self.destination, &mint, &self.dispute.caller);
+        let owed = if can_pay { 0 } else { to_caller };
+        self.collateral.owe(owed)?;
         self.dispute.amount_to_caller = to_caller;
-        self.dispute.amount_to_treasury = to_treasury;
+        self.dispute.amount_slashed = slashed;
         self.dispute.owed = owed;
         // Tiers may have risen since listing: a decision that slashes nothing is no reason to pause.
         if amount > 0 {
             let available = self.collateral.available();
             self.listing.pause_if_below(available, &self.config)?;
         }
-        Ok((to_caller.saturating_sub(owed), to_treasury))
+        Ok(to_caller.saturating_sub(owed))
     }
 
-    /// Move these amounts out of the vault.
-    fn pay(&self, to_caller: u64, to_treasury: u64) -> Result<()> {
+    /// Pay the caller out of the vault.
+    fn pay(&self, to_caller: u64) -> Result<()> {
         let vault = &self.collateral_vault;
         let transfer = TokenTransfer {
             authority: vault.to_account_info(),
             seeds: &self.collateral.vault_seeds(),
             token_program: &self.token_program,
         };
-        transfer.send(vault, &self.destination, to_caller)?;
-        transfer.send(vault, &self.treasury, to_treasury)
+        transfer.send(vault, &self.destination, to_caller)
     }
 }
 
@@ -144,12 +133,12 @@ pub fn resolve_dispute_handler(
         DisputeOutcome::Rejected
     };
     accounts.dispute.end(outcome, args.reason_hash, now)?;
-    accounts.collateral.end_dispute(accounts.dispute.price)?;
-    let (bond_to, (to_caller, to_treasury)) = if args.upheld {
-        let moved = accounts.slash(args.amount)?;
-        (&accounts.rent_sponsor, moved)
+    accounts.collateral.end_dispute()?;
+    let (bond_to, to_caller) = if args.upheld {
+        let to_caller = accounts.slash(args.amount, now)?;
+        (&accounts.rent_sponsor, to_caller)
     } else {
-        (&accounts.creator, (0, 0))
+        (&accounts.creator, 0)
     };
     let bond = take_bond(&mut accounts.dispute, bond_to)?;
     accounts.dispute.invariant()?;
@@ -157,7 +146,7 @@ pub fn resolve_dispute_handler(
     save(&accounts.collateral)?;
     save(&accounts.listing)?;
 
-    accounts.pay(to_caller, to_treasury)?;
+    accounts.pay(to_caller)?;
     let vault = tokens::balance(&accounts.collateral_vault);
     accounts.collateral.invariant(vault)?;
     pay_bond(&accounts.dispute, bond_to, bond)?;
@@ -169,7 +158,7 @@ pub fn resolve_dispute_handler(
         listing: dispute.listing,
         upheld: args.upheld,
         amount_to_caller: dispute.amount_to_caller,
-        amount_to_treasury: dispute.amount_to_treasury,
+        amount_slashed: dispute.amount_slashed,
         owed: dispute.owed,
         bond,
         bond_to: bond_to.key(),
@@ -177,6 +166,7 @@ pub fn resolve_dispute_handler(
         resolved_at: now,
         deposited: collateral.deposited,
         slashed: collateral.slashed,
+        forfeited: collateral.forfeited,
         listing_status: accounts.listing.status as u8,
     })
 }

@@ -44,6 +44,9 @@ pub struct ReturnCollateral<'info> {
         bump
     )]
     pub destination: UncheckedAccount<'info>,
+    /// CHECK: the treasury, by its address; it may be frozen.
+    #[account(mut, address = TREASURY_ADDRESS)]
+    pub treasury: UncheckedAccount<'info>,
     /// CHECK: the account that paid the vault's rent, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
@@ -62,7 +65,8 @@ impl ReturnCollateral<'_> {
     }
 }
 
-/// Send everything except owed awards. If none is owed, close the vault, now or, if its rent cannot be taken, later.
+/// Send everything except owed awards: what is forfeited to the treasury, or later by `sweep_forfeits` if it cannot go
+/// there now; the rest to the creator. If nothing stays, close the vault, now or, if its rent cannot be taken, later.
 pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let accounts = ctx.accounts;
     let collateral = &mut accounts.collateral;
@@ -71,14 +75,25 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     collateral.invariant(held)?;
     let again = collateral.returned;
     collateral.mark_returned(Clock::get()?.unix_timestamp, vault.is_some())?;
+    let treasury_takes = !accounts.config.guardian_paused
+        && tokens::can_receive(&accounts.treasury, &accounts.config.usdc_mint);
+    let to_treasury = if treasury_takes {
+        collateral.take_forfeits()
+    } else {
+        0
+    };
     save(collateral)?;
     // Tokens that strangers sent to the vault go to the creator too: nobody else could ever claim them.
-    let amount = held.saturating_sub(collateral.owed);
+    let amount = held
+        .saturating_sub(collateral.owed)
+        .saturating_sub(collateral.forfeited)
+        .saturating_sub(to_treasury);
     let transfer = TokenTransfer {
         authority: accounts.collateral_vault.to_account_info(),
         seeds: &collateral.vault_seeds(),
         token_program: &accounts.token_program,
     };
+    transfer.send(&accounts.collateral_vault, &accounts.treasury, to_treasury)?;
     transfer.send(&accounts.collateral_vault, &accounts.destination, amount)?;
     let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
     ensure!(
@@ -90,12 +105,14 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
         listing: collateral.listing,
         destination: accounts.destination.key(),
         amount,
+        to_treasury,
         owed: collateral.owed,
+        forfeited: collateral.forfeited,
         vault_closed,
     })
 }
 
-/// Close the vault if it is no longer needed. Its rent goes to the account that paid it, else to the collateral. If
+/// Close the vault if it is no longer needed and empty. Its rent goes to the account that paid it, else to the collateral. If
 /// neither can take it after a rent increase, the vault stays until the next try. Returns true if the vault was closed.
 pub fn close_spent_vault<'info>(
     collateral: &Account<'info, CreatorCollateral>,
@@ -105,7 +122,9 @@ pub fn close_spent_vault<'info>(
     let vault = &transfer.authority;
     let takers = [rent_sponsor, collateral.as_ref()];
     match first_taker(vault, takers)? {
-        Some(rent_to) if collateral.is_spent() => transfer.close(vault, rent_to).map(|()| true),
+        Some(rent_to) if collateral.is_spent() && tokens::balance(vault) == 0 => {
+            transfer.close(vault, rent_to).map(|()| true)
+        }
         _ => Ok(false),
     }
 }

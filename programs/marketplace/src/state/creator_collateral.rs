@@ -24,22 +24,35 @@ pub struct CreatorCollateral {
     pub rent_sponsor: Pubkey,
     /// Total that the creator has deposited.
     pub deposited: u64,
-    /// Total slashed by upheld disputes, paid out or still owed.
+    /// Total taken from the creator by upheld disputes: paid out, owed or forfeited.
     pub slashed: u64,
     /// Slashed but still owed, because the caller's account cannot receive it.
     pub owed: u64,
-    /// Sum of the prices of executions with open disputes.
-    pub disputed_amount: u64,
+    /// Slashed beyond the prices of its disputes, and still in the vault. It pays later callers, and at last the treasury.
+    pub forfeited: u64,
     /// Sum of the prices opened since `exposure_window_start`, without refunded ones, base units.
     pub exposure_opened: u64,
     /// Start of the window over which exposure is counted, unix seconds.
     pub exposure_window_start: i64,
     /// Time from which the collateral can go back, unix seconds; 0 before delisting.
     pub returnable_at: i64,
+    /// Time from which the forfeited part can go to the treasury without a delisting, unix seconds: the longest span
+    /// after the last upheld dispute. 0 before the first one.
+    pub sweepable_at: i64,
     /// Number of open disputes.
     pub open_disputes: u32,
     /// Zero. Reserved for fields of later versions.
-    pub reserved: [u8; 32],
+    pub reserved: [u8; 24],
+}
+
+/// How an upheld dispute is paid, base units. `slashed` above `to_caller` was forfeited; `to_caller` above `slashed` came
+/// from earlier forfeits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slash {
+    /// What the caller gets.
+    pub to_caller: u64,
+    /// What the creator loses.
+    pub slashed: u64,
 }
 
 impl CreatorCollateral {
@@ -49,7 +62,7 @@ impl CreatorCollateral {
         [COLLATERAL_VAULT_SEED, self.listing.as_ref(), bump]
     }
 
-    /// Collateral that can still be slashed or returned.
+    /// Collateral that still counts for the tier and the exposure limit, and can be slashed or returned.
     pub fn available(&self) -> u64 {
         self.deposited.saturating_sub(self.slashed)
     }
@@ -109,7 +122,7 @@ impl CreatorCollateral {
     }
 
     /// Mark the collateral as returned: everything not slashed goes back, awards still owed
-    /// stay. A second return is allowed only if the vault is no longer needed and still exists.
+    /// stay, and what is forfeited no longer waits for callers. A second return is allowed only if the vault is no longer needed and still exists.
     pub fn mark_returned(&mut self, now: i64, has_vault: bool) -> Result<()> {
         let again = has_vault && self.is_spent();
         ensure!(
@@ -121,37 +134,37 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// True if the vault is no longer needed: the collateral was returned and nothing is owed.
+    /// True if the vault is no longer needed: the collateral was returned, and nothing is owed or forfeited.
     pub fn is_spent(&self) -> bool {
-        self.returned && self.owed == 0
+        self.returned && self.owed == 0 && self.forfeited == 0
     }
 
-    /// Count a dispute that was opened over a price.
-    pub fn open_dispute(&mut self, price: u64) -> Result<()> {
+    /// Count a dispute that was opened.
+    pub fn open_dispute(&mut self) -> Result<()> {
         self.open_disputes = self
             .open_disputes
             .checked_add(1)
             .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
-        self.disputed_amount = add(self.disputed_amount, price)?;
         Ok(())
     }
 
-    /// Remove an ended dispute from the counts.
-    pub fn end_dispute(&mut self, price: u64) -> Result<()> {
+    /// Remove an ended dispute from the count.
+    pub fn end_dispute(&mut self) -> Result<()> {
         self.open_disputes = self
             .open_disputes
             .checked_sub(1)
             .ok_or_else(|| fail(MarketplaceError::CollateralInsolvent))?;
-        self.disputed_amount = subtract(self.disputed_amount, price)?;
         Ok(())
     }
 
-    /// Divide a slash between caller and treasury. `price` is that of the dispute, which no longer counts as
-    /// open. The caller gets up to the price. The treasury's share must leave enough for other open disputes.
-    /// The whole slash is at most a multiple of the price, so one cheap call cannot cost a creator everything.
-    pub fn divide(&self, amount: u64, price: u64) -> Result<(u64, u64)> {
+    /// Take an amount for an upheld dispute. The caller gets up to the price: from the available collateral, and beyond
+    /// it from what is forfeited. The other order would let a creator win forfeits back. The rest of the amount is
+    /// forfeited. The amount is at most a multiple of the price, so one cheap call cannot cost a creator everything.
+    pub fn slash(&mut self, amount: u64, price: u64) -> Result<Slash> {
+        let slashed = amount.min(self.available());
+        let from_forfeited = amount.saturating_sub(slashed);
         ensure!(
-            amount <= self.available(),
+            from_forfeited == 0 || (amount <= price && from_forfeited <= self.forfeited),
             MarketplaceError::SlashAboveCollateral
         );
         ensure!(
@@ -159,19 +172,40 @@ impl CreatorCollateral {
             MarketplaceError::SlashAboveMultiple
         );
         let to_caller = amount.min(price);
-        let to_treasury = amount.saturating_sub(to_caller);
-        let left = self.available().saturating_sub(amount);
-        ensure!(
-            to_treasury == 0 || left >= self.disputed_amount,
-            MarketplaceError::OtherDisputesStarved
-        );
-        Ok((to_caller, to_treasury))
+        self.slashed = add(self.slashed, slashed)?;
+        self.forfeited = add(
+            subtract(self.forfeited, from_forfeited)?,
+            slashed.saturating_sub(to_caller),
+        )?;
+        Ok(Slash { to_caller, slashed })
     }
 
-    /// Slash an amount; `owed` of it stays in the vault to be paid later.
-    pub fn slash(&mut self, amount: u64, owed: u64) -> Result<()> {
-        self.slashed = add(self.slashed, amount)?;
-        self.owed = add(self.owed, owed)?;
+    /// A dispute was upheld: forfeits wait until every dispute about an earlier call can have been opened.
+    pub fn keep_forfeits(&mut self, now: i64, longest_span_seconds: u32) {
+        self.sweepable_at = now.saturating_add(i64::from(longest_span_seconds));
+    }
+
+    /// Take what is forfeited for the treasury: with no dispute open, and once none about a call before the last upheld
+    /// dispute, or of a delisted agent, can follow. Returns base units.
+    pub fn sweep_forfeits(&mut self, now: i64) -> Result<u64> {
+        ensure!(self.forfeited > 0, MarketplaceError::NothingForfeited);
+        ensure!(self.open_disputes == 0, MarketplaceError::DisputesOpen);
+        let is_returnable = self.returnable_at != 0 && now >= self.returnable_at;
+        ensure!(
+            is_returnable || now >= self.sweepable_at,
+            MarketplaceError::ForfeitsNotSweepable
+        );
+        Ok(self.take_forfeits())
+    }
+
+    /// Take what is forfeited, base units.
+    pub fn take_forfeits(&mut self) -> u64 {
+        std::mem::take(&mut self.forfeited)
+    }
+
+    /// An award cannot be paid yet.
+    pub fn owe(&mut self, amount: u64) -> Result<()> {
+        self.owed = add(self.owed, amount)?;
         Ok(())
     }
 
@@ -184,21 +218,23 @@ impl CreatorCollateral {
     /// The book is consistent. Used by instructions that do not have the vault.
     pub fn book_invariant(&self) -> Result<()> {
         ensure!(
-            self.slashed <= self.deposited
-                && self.owed <= self.slashed
-                && (self.open_disputes > 0 || self.disputed_amount == 0),
+            self.slashed <= self.deposited && self.kept() <= u128::from(self.slashed),
             MarketplaceError::CollateralInsolvent
         );
         Ok(())
     }
 
-    /// The book is consistent, and the vault covers the remaining collateral and the owed awards.
+    /// Slashed tokens that are still in the vault, base units.
+    fn kept(&self) -> u128 {
+        u128::from(self.owed) + u128::from(self.forfeited)
+    }
+
+    /// The book is consistent, and the vault covers the remaining collateral, the owed awards and the forfeits.
     pub fn invariant(&self, vault_amount: u64) -> Result<()> {
         self.book_invariant()?;
         let left = if self.returned { 0 } else { self.available() };
-        let liability = u128::from(left) + u128::from(self.owed);
         ensure!(
-            u128::from(vault_amount) >= liability,
+            u128::from(vault_amount) >= u128::from(left) + self.kept(),
             MarketplaceError::CollateralInsolvent
         );
         Ok(())
@@ -233,12 +269,13 @@ mod tests {
             deposited: 100,
             slashed: 10,
             owed: 7,
-            disputed_amount: 8,
+            forfeited: 2,
             exposure_opened: 9,
             exposure_window_start: 11,
             returnable_at: 12,
-            open_disputes: 13,
-            reserved: [0; 32],
+            sweepable_at: 13,
+            open_disputes: 14,
+            reserved: [0; 24],
         }
     }
 
@@ -247,27 +284,27 @@ mod tests {
         let mut bytes = Vec::new();
         collateral().try_serialize(&mut bytes).unwrap();
         let mut expected = [&DISCRIMINATOR[..], &[1, 1, 2, 3], &[4; 32], &[5; 32]].concat();
-        for number in [100u8, 10, 7, 8, 9, 11, 12] {
+        for number in [100u8, 10, 7, 2, 9, 11, 12, 13] {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
-        expected.extend([13, 0, 0, 0]);
-        expected.extend([0; 32]);
+        expected.extend([14, 0, 0, 0]);
+        expected.extend([0; 24]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + CreatorCollateral::INIT_SPACE);
     }
 
     #[test]
-    fn the_vault_must_cover_what_is_left_and_what_is_owed() {
+    fn the_vault_must_cover_what_is_left_owed_and_forfeited() {
         let mut book = collateral();
-        assert!(book.invariant(7).is_ok(), "returned");
+        assert!(book.invariant(9).is_ok(), "returned");
         assert_eq!(
-            book.invariant(6),
+            book.invariant(8),
             Err(fail(MarketplaceError::CollateralInsolvent))
         );
         book.returned = false;
-        assert!(book.invariant(97).is_ok());
+        assert!(book.invariant(99).is_ok());
         assert_eq!(
-            book.invariant(96),
+            book.invariant(98),
             Err(fail(MarketplaceError::CollateralInsolvent))
         );
         book.slashed = 101;
@@ -314,34 +351,55 @@ mod tests {
         assert_eq!(book.exposure_opened, 0, "never below nothing");
     }
 
-    #[test]
-    fn a_slash_is_at_most_twenty_times_its_price() {
-        let mut book = collateral();
-        (book.deposited, book.slashed, book.disputed_amount) = (1_000, 0, 0);
-        assert_eq!(book.divide(100, 5), Ok((5, 95)));
-        assert_eq!(
-            book.divide(101, 5),
-            Err(fail(MarketplaceError::SlashAboveMultiple))
-        );
-        assert_eq!(book.divide(1_000, u64::MAX), Ok((1_000, 0)));
+    fn slashed(to_caller: u64, slashed: u64) -> Result<Slash> {
+        Ok(Slash { to_caller, slashed })
     }
 
     #[test]
-    fn the_caller_comes_first_and_other_disputes_are_not_starved() {
+    fn a_slash_is_at_most_twenty_times_its_price() {
+        let mut book = collateral();
+        (book.deposited, book.slashed, book.forfeited) = (1_000, 0, 0);
+        assert_eq!(
+            book.slash(101, 5),
+            Err(fail(MarketplaceError::SlashAboveMultiple))
+        );
+        assert_eq!(book.slash(100, 5), slashed(5, 100));
+        assert_eq!((book.slashed, book.forfeited), (100, 95));
+        assert_eq!(book.slash(900, u64::MAX), slashed(900, 900));
+    }
+
+    #[test]
+    fn forfeits_pay_later_callers_after_what_is_available_and_never_more_than_a_price() {
         use MarketplaceError::*;
         let mut book = collateral();
-        (book.deposited, book.slashed, book.disputed_amount) = (100, 10, 30);
-        assert_eq!(book.divide(90, 50), Err(fail(OtherDisputesStarved)));
-        assert_eq!(book.divide(91, 91), Err(fail(SlashAboveCollateral)));
-        assert_eq!(
-            book.divide(90, 90),
-            Ok((90, 0)),
-            "the caller's part may take all"
-        );
-        assert_eq!(book.divide(60, 50), Ok((50, 10)));
-        assert_eq!(book.divide(61, 50), Err(fail(OtherDisputesStarved)));
-        assert_eq!(book.divide(20, 50), Ok((20, 0)));
-        assert_eq!(book.divide(0, 50), Ok((0, 0)));
+        (book.deposited, book.slashed, book.owed, book.forfeited) = (100, 10, 0, 0);
+        assert_eq!(book.slash(60, 50), slashed(50, 60));
+        assert_eq!((book.available(), book.forfeited), (30, 10));
+        assert_eq!(book.slash(31, 30), Err(fail(SlashAboveCollateral)));
+        assert_eq!(book.slash(41, 41), Err(fail(SlashAboveCollateral)));
+        assert_eq!((book.available(), book.forfeited), (30, 10), "refused");
+        assert_eq!(book.slash(35, 40), slashed(35, 30));
+        assert_eq!((book.available(), book.forfeited), (0, 5));
+        assert_eq!(book.slash(0, 40), slashed(0, 0));
+        assert_eq!(book.slash(5, 40), slashed(5, 0));
+        assert_eq!((book.slashed, book.forfeited), (100, 0));
+    }
+
+    #[test]
+    fn forfeits_are_swept_once_without_open_disputes_and_when_no_earlier_call_can_be_disputed() {
+        use MarketplaceError::*;
+        let mut book = collateral();
+        (book.returnable_at, book.forfeited) = (0, 2);
+        book.keep_forfeits(100, 50);
+        assert_eq!(book.sweep_forfeits(150), Err(fail(DisputesOpen)));
+        book.open_disputes = 0;
+        assert_eq!(book.sweep_forfeits(149), Err(fail(ForfeitsNotSweepable)));
+        book.returnable_at = 140;
+        assert_eq!(book.sweep_forfeits(139), Err(fail(ForfeitsNotSweepable)));
+        assert_eq!(book.clone().sweep_forfeits(140), Ok(2), "delisted");
+        book.returnable_at = 0;
+        assert_eq!(book.sweep_forfeits(150), Ok(2));
+        assert_eq!(book.sweep_forfeits(150), Err(fail(NothingForfeited)));
     }
 
     #[test]
@@ -362,13 +420,14 @@ mod tests {
         assert_eq!(book.mark_returned(150, true), Err(fail(DisputesOpen)));
         book.open_disputes = 0;
         assert!(book.mark_returned(150, true).is_ok() && book.returned);
-        for (owed, has_vault) in [(7, true), (7, false), (0, false)] {
-            book.owed = owed;
+        for (owed, forfeited, has_vault) in [(7, 0, true), (0, 7, true), (0, 0, false)] {
+            (book.owed, book.forfeited) = (owed, forfeited);
             assert_eq!(
                 book.mark_returned(150, has_vault),
                 Err(fail(CollateralNotReturnable))
             );
         }
+        (book.owed, book.forfeited) = (0, 0);
         assert!(book.mark_returned(150, true).is_ok(), "a vault left over");
     }
 
@@ -376,21 +435,15 @@ mod tests {
     fn disputes_are_counted_and_the_book_must_agree_with_itself() {
         use MarketplaceError::*;
         let mut book = collateral();
-        (book.open_disputes, book.disputed_amount) = (0, 0);
-        assert!(book.open_dispute(5).is_ok() && book.open_dispute(6).is_ok());
-        assert!(book.end_dispute(5).is_ok() && book.book_invariant().is_ok());
-        assert_eq!((book.open_disputes, book.disputed_amount), (1, 6));
-        assert_eq!(book.end_dispute(7), Err(fail(CollateralInsolvent)));
-        (book.open_disputes, book.disputed_amount) = (0, 1);
+        book.open_disputes = 0;
+        assert!(book.open_dispute().is_ok() && book.end_dispute().is_ok());
+        assert_eq!(book.end_dispute(), Err(fail(CollateralInsolvent)));
+        assert!(book.owe(1).is_ok() && book.book_invariant().is_ok());
+        assert!(book.owe(1).is_ok());
         assert_eq!(book.book_invariant(), Err(fail(CollateralInsolvent)));
-        book.disputed_amount = 0;
-        assert!(book.slash(3, 2).is_ok() && book.pay_owed(9).is_ok());
+        assert!(book.pay_owed(9).is_ok());
         assert_eq!(book.pay_owed(1), Err(fail(CollateralInsolvent)));
-        book.owed = book.slashed + 1;
-        assert_eq!(book.book_invariant(), Err(fail(CollateralInsolvent)));
         book.open_disputes = u32::MAX;
-        assert_eq!(book.open_dispute(1), Err(fail(ArithmeticOverflow)));
-        book.deposited = u64::MAX;
-        assert_eq!(book.top_up(1), Err(fail(ArithmeticOverflow)));
+        assert_eq!(book.open_dispute(), Err(fail(ArithmeticOverflow)));
     }
 }

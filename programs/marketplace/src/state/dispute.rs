@@ -51,10 +51,11 @@ pub struct Dispute {
     pub bond: u64,
     /// Price of the disputed execution, base units.
     pub price: u64,
-    /// Slashed collateral that went, or is owed, to the caller, base units.
+    /// What went, or is owed, to the caller, base units.
     pub amount_to_caller: u64,
-    /// Slashed collateral that went to the treasury, base units.
-    pub amount_to_treasury: u64,
+    /// What the creator lost, base units. What the caller did not get of it is forfeited. What the caller got above it
+    /// came from earlier forfeits.
+    pub amount_slashed: u64,
     /// Part of `amount_to_caller` that waits until the caller's account can receive it, base units.
     pub owed: u64,
     /// When the outcome was reached, unix seconds; 0 while open.
@@ -109,7 +110,7 @@ impl Dispute {
 
     /// Only an upheld dispute awards anything, at most the price to the caller. An open one has no time of outcome.
     pub fn invariant(&self) -> Result<()> {
-        let nothing = self.amount_to_caller == 0 && self.amount_to_treasury == 0;
+        let nothing = self.amount_to_caller == 0 && self.amount_slashed == 0;
         let sound = match self.outcome {
             DisputeOutcome::Open => nothing && self.resolved_at == 0,
             DisputeOutcome::Rejected | DisputeOutcome::Lapsed => nothing && self.resolved_at > 0,
@@ -166,7 +167,7 @@ mod tests {
             bond: 6,
             price: 50,
             amount_to_caller: 0,
-            amount_to_treasury: 0,
+            amount_slashed: 0,
             owed: 0,
             resolved_at: 0,
         }
@@ -176,7 +177,7 @@ mod tests {
     fn layout() {
         let mut dispute = dispute();
         (dispute.outcome, dispute.reason_hash) = (DisputeOutcome::Lapsed, [6; 32]);
-        (dispute.amount_to_caller, dispute.amount_to_treasury) = (7, 8);
+        (dispute.amount_to_caller, dispute.amount_slashed) = (7, 8);
         (dispute.owed, dispute.resolved_at) = (9, -1);
         let mut bytes = Vec::new();
         dispute.try_serialize(&mut bytes).unwrap();

@@ -1,9 +1,9 @@
-/** The program's rules for disputes: bonds, the caller paid first, reserves of other disputes, and unpaid awards. */
+/** The program's rules for disputes: bonds, awards and forfeits, and unpaid awards. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
-import { config, TREASURY, tierDeposit, ZERO_HASH } from './config.ts';
+import { config, tierDeposit, ZERO_HASH } from './config.ts';
 import { type ExecutionRecord, recordOf } from './executions.ts';
-import { available, collateralOf, vaultOf } from './listings.ts';
+import { available, closeSpentVault, collateralOf, vaultOf } from './listings.ts';
 import { frozenOrGone, receivesFor } from './token.ts';
 
 export type Dispute = StateOf<'Dispute'>;
@@ -54,24 +54,21 @@ function create(ledger: Ledger, input: program.DisputeClaim, record: Disputed): 
   const book = collateralOf(listing);
   const collateral = ledger.state('CreatorCollateral', book);
   const bond = config(ledger).disputeBondLamports;
-  const { openDisputes, disputedAmount } = collateral;
-  const counted = { openDisputes: openDisputes + 1, disputedAmount: disputedAmount + record.price };
-  ledger.change('CreatorCollateral', book, counted);
+  ledger.change('CreatorCollateral', book, { openDisputes: collateral.openDisputes + 1 });
   ledger.create('Dispute', dispute, payer, {
     ...{ version: 1, outcome: 'open', bump: 0, record: address, executionId: record.executionId },
     ...{ listing, caller },
     ...{ rentSponsor: payer, evidenceHash: hex(input.evidenceHash), reasonHash: ZERO_HASH, openedAt: ledger.now },
-    ...{ bond, price: record.price, amountToCaller: 0n, amountToTreasury: 0n, owed: 0n, resolvedAt: 0n },
+    ...{ bond, price: record.price, amountToCaller: 0n, amountSlashed: 0n, owed: 0n, resolvedAt: 0n },
   });
   ledger.moveLamports(payer, dispute, bond);
 }
 
-/** Ends a dispute: changes the collateral's counters. */
+/** Ends a dispute: changes the collateral's counter. */
 function end(ledger: Ledger, dispute: Address, outcome: Exclude<Dispute['outcome'], 'open'>, reasonHash: string): void {
-  const { listing, price } = ledger.state('Dispute', dispute);
-  const { openDisputes, disputedAmount } = ledger.state('CreatorCollateral', collateralOf(listing));
-  const counted = { openDisputes: openDisputes - 1, disputedAmount: disputedAmount - price };
-  ledger.change('CreatorCollateral', collateralOf(listing), counted);
+  const { listing } = ledger.state('Dispute', dispute);
+  const { openDisputes } = ledger.state('CreatorCollateral', collateralOf(listing));
+  ledger.change('CreatorCollateral', collateralOf(listing), { openDisputes: openDisputes - 1 });
   ledger.change('Dispute', dispute, { outcome, reasonHash, resolvedAt: ledger.now });
 }
 
@@ -84,24 +81,28 @@ function payBond(ledger: Ledger, dispute: Address, to: Address): void {
   ledger.change('Dispute', dispute, { bond: bond - paid });
 }
 
-/** Pays the caller first, up to the price. The treasury's part never uses the reserve of other open disputes. */
+/** Pays the caller up to the price, from the collateral before earlier forfeits. The rest is forfeited, and stays. */
 function slash(ledger: Ledger, dispute: Address, amount: bigint, destination: Address): void {
   const { listing, price, caller } = ledger.state('Dispute', dispute);
   const collateral = ledger.state('CreatorCollateral', collateralOf(listing));
   const vault = vaultOf(listing);
-  demand(amount <= available(collateral), 'SlashAboveCollateral');
+  const left = available(collateral);
+  const isForCaller = amount <= price && amount <= left + collateral.forfeited;
+  demand(amount <= left || isForCaller, 'SlashAboveCollateral');
   demand(amount <= 20n * price, 'SlashAboveMultiple');
   const amountToCaller = amount < price ? amount : price;
-  const rest = amount - amountToCaller;
-  demand(rest === 0n || available(collateral) - amount >= collateral.disputedAmount, 'OtherDisputesStarved');
+  const amountSlashed = amount < left ? amount : left;
   const vaultMoves = !frozenOrGone(ledger, vault);
   const owed = vaultMoves && receivesFor(ledger, destination, caller) ? 0n : amountToCaller;
-  const amountToTreasury = vaultMoves && !frozenOrGone(ledger, TREASURY) ? rest : 0n;
   if (amountToCaller > owed) ledger.transfer(vault, destination, amountToCaller, vault);
-  if (amountToTreasury > 0n) ledger.transfer(vault, TREASURY, amountToTreasury, vault);
-  ledger.change('Dispute', dispute, { amountToCaller, amountToTreasury, owed });
-  const slashed = collateral.slashed + amountToCaller + amountToTreasury;
-  ledger.change('CreatorCollateral', collateralOf(listing), { slashed, owed: collateral.owed + owed });
+  ledger.change('Dispute', dispute, { amountToCaller, amountSlashed, owed });
+  const slashed = collateral.slashed + amountSlashed;
+  ledger.change('CreatorCollateral', collateralOf(listing), {
+    slashed,
+    owed: collateral.owed + owed,
+    forfeited: collateral.forfeited + amountSlashed - amountToCaller,
+    sweepableAt: ledger.now + BigInt(config(ledger).longestSpanSeconds),
+  });
   // An upheld dispute with amount 0 does not pause the listing.
   if (amount === 0n) return;
   const { status, price: listed } = ledger.state('AgentListing', listing);
@@ -155,12 +156,10 @@ export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwa
   demand(dispute.owed > 0n, 'NothingOwed');
   const owed = collateral.owed - dispute.owed;
   const vault = vaultOf(dispute.listing);
-  // The last award of a returned collateral also includes tokens that strangers sent to the vault.
-  const last = collateral.returned && owed === 0n;
-  ledger.transfer(vault, destination, last ? ledger.token(vault).amount : dispute.owed, vault);
-  if (last) ledger.closeOurs(vault, collateral.rentSponsor, book);
+  ledger.transfer(vault, destination, dispute.owed, vault);
   ledger.change('Dispute', address, { owed: 0n });
   ledger.change('CreatorCollateral', book, { owed });
+  closeSpentVault(ledger, dispute.listing);
 }
 
 export function closeDispute(ledger: Ledger, input: program.CloseDisputeInput): void {

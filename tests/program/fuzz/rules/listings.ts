@@ -1,9 +1,9 @@
 /** The program's rules for listings and their collateral. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
-import { type Config, config, tierDeposit } from './config.ts';
+import { type Config, config, TREASURY, tierDeposit } from './config.ts';
 import { demandSignature, type Proof, possession } from './proof.ts';
-import { demandOwned, receivesFor } from './token.ts';
+import { demandOwned, frozenOrGone, receivesFor } from './token.ts';
 
 export type Listing = StateOf<'AgentListing'>;
 export type Collateral = StateOf<'CreatorCollateral'>;
@@ -69,8 +69,8 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   if (deposited > 0n) ledger.transfer(source, vault, deposited, creator);
   ledger.create('CreatorCollateral', collateralOf(address), payer, {
     ...{ version: 1, returned: false, bump: 0, vaultBump: 0, listing: address, rentSponsor: payer, deposited },
-    ...{ slashed: 0n, owed: 0n, disputedAmount: 0n, exposureOpened: 0n, exposureWindowStart: 0n },
-    ...{ returnableAt: 0n, openDisputes: 0, reserved: '00'.repeat(32) },
+    ...{ slashed: 0n, owed: 0n, forfeited: 0n, exposureOpened: 0n, exposureWindowStart: 0n },
+    ...{ returnableAt: 0n, sweepableAt: 0n, openDisputes: 0, reserved: '00'.repeat(24) },
   });
 }
 
@@ -159,14 +159,41 @@ export function returnCollateral(ledger: Ledger, input: program.ReturnCollateral
   demand(receivesFor(ledger, destination, listing.creator), 'DestinationUnusable');
   const { returned, returnableAt, owed } = collateral;
   // A second return is possible only for a leftover vault.
-  const again = returned && owed === 0n && ledger.get(vaultOf(address)).token !== undefined;
+  const again = isSpent(collateral) && ledger.get(vaultOf(address)).token !== undefined;
   const mayReturn = (!returned || again) && returnableAt !== 0n && ledger.now >= returnableAt;
   demand(mayReturn, 'CollateralNotReturnable');
   demand(collateral.openDisputes === 0, 'DisputesOpen');
   const vault = vaultOf(address);
-  const amount = ledger.token(vault).amount - owed;
+  const takes = !config(ledger).guardianPaused && !frozenOrGone(ledger, TREASURY);
+  const [toTreasury, forfeited] = takes ? [collateral.forfeited, 0n] : [0n, collateral.forfeited];
+  const amount = ledger.token(vault).amount - owed - collateral.forfeited;
+  if (toTreasury > 0n) ledger.transfer(vault, TREASURY, toTreasury, vault);
   if (amount > 0n) ledger.transfer(vault, destination, amount, vault);
-  const closed = owed === 0n && ledger.closeOurs(vault, collateral.rentSponsor, collateralOf(address));
-  demand(closed || !again, 'CollateralNotReturnable');
-  ledger.change('CreatorCollateral', collateralOf(address), { returned: true });
+  ledger.change('CreatorCollateral', collateralOf(address), { returned: true, forfeited });
+  demand(closeSpentVault(ledger, address) || !again, 'CollateralNotReturnable');
+}
+
+const isSpent = ({ returned, owed, forfeited }: Collateral): boolean => returned && owed === 0n && forfeited === 0n;
+
+/** Closes a vault that is empty and no longer needed. Returns true if it was closed. */
+export function closeSpentVault(ledger: Ledger, listing: Address): boolean {
+  const [book, vault] = [collateralOf(listing), vaultOf(listing)];
+  const collateral = ledger.state('CreatorCollateral', book);
+  if (!isSpent(collateral) || ledger.token(vault).amount > 0n) return false;
+  return ledger.closeOurs(vault, collateral.rentSponsor, book);
+}
+
+export function sweepForfeits(ledger: Ledger, input: Parameters<typeof program.sweepForfeits>[0]): void {
+  const [address, now] = [text(input.listing), ledger.now];
+  const book = collateralOf(address);
+  const { rentSponsor, forfeited, openDisputes, sweepableAt, returnableAt } = ledger.state('CreatorCollateral', book);
+  demand(rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(!config(ledger).guardianPaused, 'TreasuryPaused');
+  demand(!frozenOrGone(ledger, TREASURY), 'DestinationUnusable');
+  demand(forfeited > 0n, 'NothingForfeited');
+  demand(openDisputes === 0, 'DisputesOpen');
+  demand(now >= sweepableAt || (returnableAt !== 0n && now >= returnableAt), 'ForfeitsNotSweepable');
+  ledger.transfer(vaultOf(address), TREASURY, forfeited, vaultOf(address));
+  ledger.change('CreatorCollateral', book, { forfeited: 0n });
+  closeSpentVault(ledger, address);
 }

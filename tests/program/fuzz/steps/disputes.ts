@@ -90,22 +90,13 @@ function someDispute(ledger: Ledger, draw: Draw, wanted: (dispute: rules.Dispute
 function someAmount(ledger: Ledger, draw: Draw, { listing, price }: rules.Dispute): bigint {
   const collateral = ledger.find('CreatorCollateral', collateralOf(listing))!;
   const left = available(collateral);
-  const spare = left - (collateral.disputedAmount - price);
+  const most = left + collateral.forfeited;
   const edges = [
-    price,
-    price / 2n,
-    0n,
-    1n,
-    price + 1n,
-    left,
-    spare,
-    spare + 1n,
-    left / 2n,
-    20n * price,
-    20n * price + 1n,
+    ...[price, price / 2n, 0n, 1n, price + 1n, left, left + 1n, most, left / 2n],
+    ...[20n * price, 20n * price + 1n],
   ];
-  const sane = edges.filter((amount) => amount >= 0n && amount <= left);
-  return draw.maybe(5) ? left + 1n : draw.of(sane);
+  const sane = edges.filter((amount) => amount <= most);
+  return draw.maybe(5) ? most + 1n : draw.of(sane);
 }
 
 export const resolveDispute: Planner = (scene, draw) => {

@@ -220,6 +220,18 @@ export const returnCollateral: Planner = ({ ledger }, draw) => {
   );
 };
 
+export const sweepForfeits: Planner = ({ ledger }, draw) => {
+  const books = [...ledger.all('CreatorCollateral')].filter(([, { forfeited }]) => forfeited > 0n);
+  const due = ({ openDisputes, sweepableAt }: rules.Collateral) => openDisputes === 0 && ledger.now >= sweepableAt;
+  const found = draw.prefer(books, ([, book]) => due(book))?.[1];
+  if (!found) return null;
+  if (!due(found) && draw.maybe(60)) return until(ledger, [found.sweepableAt]);
+  const input = { listing: key(found.listing), rentSponsor: draw.maybe(5) ? STRANGER : key(found.rentSponsor) };
+  return plan('sweep_forfeits', 'ForfeitsSwept', program.sweepForfeits(input), (target) =>
+    rules.sweepForfeits(target, input),
+  );
+};
+
 /** The keypair of a signing key in the pool. */
 export function signerOf(signingKey: Address): Keypair {
   const pair = keypairOf(signingKey);
