@@ -63,8 +63,10 @@ CREATE TABLE listings (
   deposited INTEGER NOT NULL,
   listed_at INTEGER NOT NULL,
   slot INTEGER NOT NULL,
-  -- `slashed` is the part of `deposited` that upheld disputes took. `returnable_at` is NULL before delisting.
+  -- `slashed` is the part of `deposited` that upheld disputes took, `forfeited` the part of it that is still in the vault
+  -- and neither paid nor owed. `returnable_at` is NULL before delisting.
   slashed INTEGER NOT NULL DEFAULT 0,
+  forfeited INTEGER NOT NULL DEFAULT 0,
   returnable_at INTEGER,
   collateral_returned INTEGER NOT NULL DEFAULT 0 CHECK (collateral_returned IN (0, 1))
 ) STRICT;
@@ -176,7 +178,7 @@ CREATE TABLE disputes (
   outcome TEXT NOT NULL CHECK (outcome IN ('open', 'rejected', 'upheld', 'lapsed')),
   bond INTEGER NOT NULL,
   amount_to_caller INTEGER NOT NULL,
-  amount_to_treasury INTEGER NOT NULL,
+  amount_slashed INTEGER NOT NULL,
   owed INTEGER NOT NULL,
   opened_at INTEGER NOT NULL,
   resolved_at INTEGER,

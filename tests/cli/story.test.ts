@@ -114,7 +114,8 @@ describe('the command line without the service: the life of an agent', function 
       slashed_usdc: '0',
       owed_usdc: '0',
       open_disputes: 0,
-      disputed_usdc: '0',
+      forfeited_usdc: '0',
+      sweepable_at: null,
       returnable_at: null,
       collateral_returned: false,
     });
@@ -157,7 +158,7 @@ describe('the command line without the service: the life of an agent', function 
     });
     const after = (name: string) => (Date.parse(shown[name]) - Date.parse(shown.opened_at)) / 1000;
     expect([after('answer_due_at'), after('lapses_at')]).to.deep.equal([259_200, LAPSE_SECONDS]);
-    expect(await show()).to.include({ open_disputes: 1, disputed_usdc: '0.25' });
+    expect(await show()).to.include({ open_disputes: 1 });
     const paid = { status: 'completed', source: 'record', escrow_usdc: null };
     expect(await terminal.look('execution', 'show', id)).to.include({ ...paid, dispute: 'open' });
     expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
@@ -192,7 +193,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.look('dispute', 'show', id)).to.include({
       outcome: 'upheld',
       amount_to_caller_usdc: '0.1',
-      amount_slashed_usdc: '0',
+      amount_slashed_usdc: '0.1',
     });
     expect(await show()).to.include({ status: 'paused', collateral_usdc: '4.9', slashed_usdc: '0.1' });
     expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include(
@@ -212,25 +213,23 @@ describe('the command line without the service: the life of an agent', function 
     expect(await show()).to.include({ status: 'active', collateral_usdc: '5', deposited_usdc: '5.1' });
   });
 
-  it('limits a slash to the collateral and reserves other disputes; the part above the price goes to the treasury', async () => {
+  it('limits a slash to the collateral; the part above the price is forfeited and stays in the vault', async () => {
     const [id, other] = [await pay(), await pay()];
     await dispute(id);
     await dispute(other);
     const before = await held();
     expect(await resolveRefused(id, '--uphold', '5.1')).to.include(
-      '(SlashAboveCollateral). The collateral holds 5 USDC.',
-    );
-    expect(await resolveRefused(id, '--uphold', '4.9')).to.include(
-      '(OtherDisputesStarved). The collateral holds 5 USDC; 0.25 USDC of it is reserved for other open disputes.',
+      '(SlashAboveCollateral). The collateral holds 5 USDC. Beyond it, up to the price, 0 USDC of earlier forfeits can pay the caller.',
     );
     expect(await held()).to.deep.equal(before);
     await resolve(id, '--uphold', '0.6');
     expect(await held()).to.deep.equal({
       ...before,
       caller: before.caller + PRICE,
-      treasury: before.treasury + 350_000n,
-      vault: before.vault - 600_000n,
+      vault: before.vault - PRICE,
     });
+    expect(await show()).to.include({ slashed_usdc: '0.7', forfeited_usdc: '0.35' });
+    expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include('(DisputesOpen).');
 
     // The other caller's account cannot receive now. The award waits, and anyone can send it later.
     const usdc = market.callers[0]!.usdc;
@@ -254,10 +253,13 @@ describe('the command line without the service: the life of an agent', function 
     expect(await held()).to.deep.equal({
       ...before,
       caller: before.caller + 2n * PRICE,
-      treasury: before.treasury + 350_000n,
-      vault: before.vault - 850_000n,
+      vault: before.vault - 2n * PRICE,
     });
     expect(await terminal.refused(stranger!, 'dispute', 'claim', other)).to.include('(NothingOwed).');
+    const { sweepable_at } = await show();
+    expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include(
+      `(ForfeitsNotSweepable). It is sweepable at ${sweepable_at}; the chain's clock shows 20`,
+    );
   });
 
   it('is reported by the relay to both parties: a key near its cap, disputes, low collateral and pauses', async () => {
@@ -338,7 +340,11 @@ describe('the command line without the service: the life of an agent', function 
     expect(await lamportsOf(caller!.publicKey)).to.equal(callerLamports + BOND_LAMPORTS);
     expect(await terminal.look('dispute', 'show', disputed)).to.include({ outcome: 'lapsed', bond_lamports: '0' });
 
-    const before = await held();
+    const kept = await held();
+    expect(await terminal.done(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include({ amount_usdc: '0.35' });
+    const before = { ...kept, treasury: kept.treasury + 350_000n, vault: kept.vault - 350_000n };
+    expect(await held()).to.deep.equal(before);
+    expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include('(NothingForfeited)');
     const vaultRent = await lamportsOf(findCollateralVault(new Address(agentId)));
     const creatorLamports = await lamportsOf(creator!.publicKey);
     const returned = await terminal.done(stranger!, ...back);

@@ -266,16 +266,15 @@ describe('the admin', function () {
         await page.getByText(REASON).waitFor();
       }));
 
-    it('pays the caller the price from the collateral when it is upheld, and the treasury the rest', () =>
+    it('pays the caller the price from the collateral when it is upheld, and keeps the rest as forfeit', () =>
       site.visit(ADMIN, async (page) => {
         const before = await held();
-        const amount = 25_000n;
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
         expect(await field.inputValue()).to.equal('0.02');
         await field.fill('1000000');
-        await page.getByText('The collateral holds').waitFor();
+        await page.getByText('USDC can be taken.').waitFor();
         await field.fill('0.025');
         await page.getByLabel('Reason').fill('A whisper is no echo.');
         await page.getByRole('button', { name: 'Review the decision' }).click();
@@ -286,8 +285,7 @@ describe('the admin', function () {
         expect(await held()).to.deep.equal({
           ...before,
           [wallet]: (before as Record<string, bigint>)[wallet]! + PRICE,
-          treasury: (before as Record<string, bigint>).treasury! + amount - PRICE,
-          collateral: before.collateral - amount,
+          collateral: before.collateral - PRICE,
           callerLamports: before.callerLamports + BOND_LAMPORTS,
         });
         await page.getByText('A whisper is no echo.').waitFor();

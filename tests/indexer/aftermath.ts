@@ -118,6 +118,8 @@ export function createAftermath(market: Market) {
 
     delist: () => program.delistAgent({ creator: creator.publicKey, listing }),
 
+    sweepForfeits: () => program.sweepForfeits({ listing, rentSponsor: creator.publicKey }),
+
     returnCollateral: () =>
       program.returnCollateral({
         creator: creator.publicKey,

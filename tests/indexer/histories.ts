@@ -161,7 +161,13 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
       if (!execution) return undefined;
       execution.state = 'over';
       if (random(3) === 0) return event('DisputeLapsed', { ...execution, bond: 800n, resolvedAt: BigInt(now) });
-      const amounts = { amountToCaller: 300n, deposited: 500n, slashed: BigInt(random(100)), bond: 900n };
+      const amounts = {
+        amountToCaller: 300n,
+        deposited: 500n,
+        slashed: BigInt(random(100)),
+        forfeited: 7n,
+        bond: 900n,
+      };
       return event('DisputeResolved', { ...execution, upheld: random(2) === 0, resolvedAt: BigInt(now), ...amounts });
     },
     () => {

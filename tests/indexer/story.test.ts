@@ -228,12 +228,13 @@ for (const how of ['heard', 'cut'] as const) {
         outcome: 'upheld',
         bond: 0n,
         amount_to_caller: PRICE,
-        amount_slashed: 2_000_000n - PRICE,
+        amount_slashed: 2_000_000n,
         owed: 0n,
         evidence_uri: EVIDENCE_URI,
       });
       expect(await executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
-      expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 2_000_000n, status: 'paused' });
+      const taken = { slashed: 2_000_000n, forfeited: 2_000_000n - PRICE };
+      expect(await listing()).to.deep.include({ deposited: 6_000_000n, ...taken, status: 'paused' });
     });
 
     it('shows an award that waits until the caller can receive it', async () => {
@@ -424,6 +425,13 @@ for (const how of ['heard', 'cut'] as const) {
       });
     });
 
+    it('shows forfeits that went to the treasury', async () => {
+      const kept = await listing();
+      expect(kept).to.deep.include({ forfeited: 2_000_000n - PRICE });
+      await send([aftermath.sweepForfeits()], market.caller);
+      expect(await listing()).to.deep.equal({ ...kept, forfeited: 0n, slot: (await listing()).slot });
+    });
+
     it('shows a delisted listing whose collateral is returned', async () => {
       const amount = 1_000n;
       const withdraw = program.withdrawTreasury({ admin: admin.publicKey, destination: market.payout, amount });
@@ -473,6 +481,7 @@ for (const how of ['heard', 'cut'] as const) {
         listing_version: BigInt(agent.listingVersion),
         deposited: book.deposited,
         slashed: book.slashed,
+        forfeited: book.forfeited,
         returnable_at: book.returnableAt,
         collateral_returned: book.returned ? 1n : 0n,
       });

@@ -23,6 +23,7 @@ export const NAMED = {
   topUpCollateral: ['listing', 'source'],
   delistAgent: ['listing'],
   returnCollateral: ['listing'],
+  sweepForfeits: ['collateral'],
   createGrant: [],
   updateGrant: ['grant'],
   revokeGrant: ['grant'],

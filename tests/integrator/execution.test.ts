@@ -35,6 +35,8 @@ const FEE = 5_000n;
 /** The service fee that a deposit holds besides the price. */
 const SERVICE_FEE = 7_000n;
 const BOND = 10_000_000n;
+/** Slashed beyond the price. */
+const FORFEITED = 50_000n;
 const TIMEOUT_SECONDS = 30;
 const GRACE_SECONDS = 600;
 /** Lamports that each open reserves for the account that ends the execution. */
@@ -336,24 +338,21 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(dispute('three'))).to.equal('DisputeExists');
     await dispute('four');
     await dispute('five');
-    expect(readable(await caller!.fetch('creatorCollateral', collateral!))).to.deep.include({
-      openDisputes: 3,
-      disputedAmount: 3n * PRICE,
-    });
+    expect(readable(await caller!.fetch('creatorCollateral', collateral!))).to.deep.include({ openDisputes: 3 });
   });
 
   it('claim_dispute_award lets a stranger send an award that the caller could not receive earlier', async () => {
     const usdc = market.parties.caller!;
     await market.node.setFrozen(usdc, true);
-    const [waits] = await moved(() => resolve('three', true, 200_000n));
+    const [waits] = await moved(() => resolve('three', true, PRICE + FORFEITED));
     expect(waits).to.deep.equal({});
     const accounts = { dispute: disputeOf('three') };
     const claim = () => stranger!.send('claimDisputeAward', null, accounts);
     expect(await refusal(claim())).to.equal('DestinationUnusable');
     await market.node.setFrozen(usdc, false);
     const [moves, signature] = await moved(claim);
-    expect(moves).to.deep.equal({ caller: 200_000n, vault: -200_000n });
-    expect((await stranger!.eventOf(signature)).data).to.deep.include({ amount: 200_000n, vaultClosed: false });
+    expect(moves).to.deep.equal({ caller: PRICE, vault: -PRICE });
+    expect((await stranger!.eventOf(signature)).data).to.deep.include({ amount: PRICE, vaultClosed: false });
     expect(await refusal(claim())).to.equal('NothingOwed');
     // The slash left less than the price requires.
     expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ paused: {} });
@@ -376,7 +375,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(close('four'))).to.equal('CloseTooEarly');
   });
 
-  it('delist_agent, lapse_dispute and return_collateral return the collateral that was not slashed', async () => {
+  it('delist_agent, lapse_dispute, sweep_forfeits and return_collateral return the collateral that was not slashed', async () => {
     const back = () => stranger!.send('returnCollateral', null, { listing: listing! });
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
     const [nothing, delisted] = await moved(() => creator!.send('delistAgent', null, { listing: listing! }));
@@ -403,9 +402,13 @@ describe('an integrator without the service: executions and disputes by Anchor a
 
     const rent = await market.lamportsOf(market.parties.vault!);
     const creatorsPurse = await market.lamportsOf(creator!.wallet);
+    const [forfeits, swept] = await moved(() => stranger!.send('sweepForfeits', null, { collateral: collateral! }));
+    expect(forfeits).to.deep.equal({ treasury: FORFEITED, vault: -FORFEITED });
+    expect((await stranger!.eventOf(swept)).data).to.deep.include({ amount: FORFEITED, vaultClosed: false });
     const [moves, returned] = await moved(back);
-    expect(moves).to.deep.equal({ creator: DEPOSIT - 200_000n, vault: -(DEPOSIT - 200_000n) });
-    expect((await stranger!.eventOf(returned)).data).to.deep.include({ amount: DEPOSIT - 200_000n, vaultClosed: true });
+    const amount = DEPOSIT - PRICE - FORFEITED;
+    expect(moves).to.deep.equal({ creator: amount, vault: -amount });
+    expect((await stranger!.eventOf(returned)).data).to.deep.include({ amount, vaultClosed: true });
     expect(await market.lamportsOf(creator!.wallet)).to.equal(creatorsPurse + rent);
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
   });

@@ -46,10 +46,11 @@ const FIRST: Partial<Record<AccountName, Fields>> = {
     returned: false,
     slashed: 0n,
     owed: 0n,
-    disputedAmount: 0n,
+    forfeited: 0n,
     exposureOpened: 0n,
     exposureWindowStart: 0n,
     returnableAt: 0n,
+    sweepableAt: 0n,
     openDisputes: 0,
   },
   KeyGrant: {
@@ -330,12 +331,12 @@ describe('events report the state of accounts:', () => {
     });
   });
 
-  it('DisputeOpened, DisputeResolved, DisputeLapsed, DisputeAwardClaimed', async () => {
+  it('DisputeOpened, DisputeResolved, DisputeLapsed, DisputeAwardClaimed, ForfeitsSwept', async () => {
     const book = program.findCollateral(w.listing);
     const run = await settled(w);
     const at = program.findDispute(run.record);
     const raise = () => act(dispute(w, run), [w.caller]);
-    const count = { openDisputes: 1, disputedAmount: PRICE };
+    const count = { openDisputes: 1 };
     await tellsAll(await tellsChange('CreatorCollateral', book, raise, count), 'Dispute', at);
 
     const rejected = { outcome: 'rejected', bond: 0n };
@@ -345,7 +346,7 @@ describe('events report the state of accounts:', () => {
     const won = await disputed(w);
     await freeze(w, w.wallet(w.caller));
     const wonAt = program.findDispute(won.record);
-    const none = { openDisputes: 0, disputedAmount: 0n };
+    const none = { openDisputes: 0 };
     const answer = () =>
       tellsChange('Dispute', wonAt, () => act(uphold(w, won, 2n * USDC), [w.admin]), { outcome: 'upheld', bond: 0n });
     const upheld = await tellsChange('CreatorCollateral', book, answer, none);
@@ -355,13 +356,17 @@ describe('events report the state of accounts:', () => {
     const take = () => act(claim(w, won, w.stranger), [w.stranger]);
     const claimed = await tellsChange('Dispute', wonAt, take, { owed: 0n });
     expect(claimed).to.include({ amount: PRICE });
+    await w.vm.setClock(START + SPAN);
+    const sweep = program.sweepForfeits({ listing: w.listing, rentSponsor: w.creator.publicKey });
+    const swept = await tellsChange('CreatorCollateral', book, () => act(sweep, []), { forfeited: 0n });
+    expect(swept).to.include({ amount: 2n * USDC - PRICE, vaultClosed: false });
 
     await w.must([topUp(w, 2n * USDC)], [w.creator]);
     const resume = { creator: w.creator.publicKey, listing: w.listing, status: 'active' } as const;
     await w.must([program.setListingStatus(resume)], [w.creator]);
     const late = await disputed(w);
     const lateAt = program.findDispute(late.record);
-    await w.vm.setClock(START + LAPSE);
+    await w.vm.setClock(START + SPAN + LAPSE);
     await tellsChange('Dispute', lateAt, () => act(lapse(w, late), []), { outcome: 'lapsed', bond: 0n });
   });
 

@@ -69,12 +69,13 @@ describe('list_agent', () => {
         deposited: 10n * USDC,
         slashed: 0n,
         owed: 0n,
-        disputedAmount: 0n,
+        forfeited: 0n,
         exposureOpened: 0n,
         exposureWindowStart: 0n,
         returnableAt: 0n,
+        sweepableAt: 0n,
         openDisputes: 0,
-        reserved: new Uint8Array(32),
+        reserved: new Uint8Array(24),
       }),
     );
     expect(AccountLayout.decode((await w.vm.getAccount(vault))!.data).owner.toBase58()).to.equal(vault.toBase58());

@@ -252,6 +252,13 @@ describe('transaction size', () => {
       },
     ],
     [
+      'sweep_forfeits',
+      (w) => {
+        const rentSponsor = w.stranger.publicKey;
+        return [[program.sweepForfeits({ listing: w.listing, rentSponsor })], w.vm.feePayer];
+      },
+    ],
+    [
       'update_grant',
       (w) => {
         const { limits } = w.grantInput();

@@ -97,7 +97,7 @@ describe('writes before calls:', () => {
   it('every instruction that changes an account saves it before it calls another program', () => {
     const { faults, both } = inspect(program);
     expect(faults).to.deep.equal([]);
-    const late = ['claim_dispute_award', 'resolve_dispute', 'return_collateral', 'top_up_collateral'];
+    const late = ['claim_dispute_award', 'resolve_dispute', 'return_collateral', 'sweep_forfeits', 'top_up_collateral'];
     expect(both).to.include.members([...late, 'open_execution_with_grant', 'refund_execution', 'settle_execution']);
   });
 

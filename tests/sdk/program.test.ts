@@ -226,8 +226,8 @@ describe('decodeAccount', () => {
       filled(32, 4),
       filled(32, 5),
     ];
-    const numbers = [100n, 10n, 7n, 8n, 9n, 11n, 12n].map(u64);
-    const book = Buffer.concat([...head, ...numbers, u32(13), filled(32, 0)]);
+    const numbers = [100n, 10n, 7n, 2n, 9n, 11n, 12n, 13n].map(u64);
+    const book = Buffer.concat([...head, ...numbers, u32(14), filled(24, 0)]);
     expect(program.decodeAccount('CreatorCollateral', book)).to.deep.equal({
       version: 1,
       returned: true,
@@ -238,12 +238,13 @@ describe('decodeAccount', () => {
       deposited: 100n,
       slashed: 10n,
       owed: 7n,
-      disputedAmount: 8n,
+      forfeited: 2n,
       exposureOpened: 9n,
       exposureWindowStart: 11n,
       returnableAt: 12n,
-      openDisputes: 13,
-      reserved: filled(32, 0),
+      sweepableAt: 13n,
+      openDisputes: 14,
+      reserved: filled(24, 0),
     });
   });
 

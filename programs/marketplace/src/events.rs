@@ -503,6 +503,8 @@ pub struct DisputeResolved {
     pub deposited: u64,
     pub slashed: u64,
     pub forfeited: u64,
+    /// Time from which the forfeited part can go to the treasury without a delisting, unix seconds.
+    pub sweepable_at: i64,
     /// 0 active, 1 paused, 2 delisted, after this decision, which may pause the listing.
     pub listing_status: u8,
 }

@@ -3,7 +3,6 @@
  * fails if an exception applies to nothing or its case behaves differently.
  */
 import { PRICE, SERVICE_FEE } from '../../harness/vm/world.ts';
-import { SLASH } from './moments.ts';
 import type { Mutation } from './mutations.ts';
 import { type Target, TYPES } from './targets.ts';
 
@@ -47,7 +46,12 @@ const REMAKERS = ['set_creator_verified a second time.payer', 'rotate_signing_ke
 const RENT_RECEIVERS = ['*.rent_sponsor', '*.deposit_rent_sponsor', 'resolve_dispute.creator'];
 /** Token accounts of the program whose balance the instruction moves. */
 const KEPT = ['settle_execution.escrow', 'refund_execution.escrow', 'return_collateral.collateral_vault'];
-const MOVED = [...KEPT, 'claim_dispute_award.collateral_vault', 'withdraw_treasury.treasury'];
+const MOVED = [
+  ...KEPT,
+  'claim_dispute_award.collateral_vault',
+  'sweep_forfeits.collateral_vault',
+  'withdraw_treasury.treasury',
+];
 /** Amount in the deposits of the scenarios. */
 const PAID = PRICE + SERVICE_FEE;
 /** Mutations after which a token account cannot receive. */
@@ -434,17 +438,17 @@ export const EXCEPTIONS: Exception[] = [
     {
       where: ['resolve_dispute for the caller.destination'],
       ...change,
-      effect: { tokens: { collateral_vault: PRICE - SLASH, treasury: SLASH - PRICE } },
+      effect: { tokens: {} },
       reason: "The caller's part stays in the vault, owed, until its account can receive.",
     },
     {
-      where: ['resolve_dispute for the caller.treasury'],
+      where: ['return_collateral.treasury'],
       ...change,
-      effect: { tokens: { collateral_vault: -PRICE, destination: PRICE } },
-      reason: 'What cannot reach the treasury is not taken from the creator.',
+      effect: 'succeeds',
+      reason: 'A treasury that cannot receive never keeps a creator from its collateral: forfeits stay in the vault.',
     },
     {
-      where: ['resolve_dispute against the caller.destination', 'resolve_dispute against the caller.treasury'],
+      where: ['resolve_dispute against the caller.destination'],
       ...change,
       effect: 'succeeds',
       reason: 'No token moves when a dispute is rejected.',
@@ -457,7 +461,7 @@ export const EXCEPTIONS: Exception[] = [
     where: ['resolve_dispute for the caller.destination'],
     mutation: "another user's",
     variants: ['given to a stranger'],
-    effect: { tokens: { collateral_vault: PRICE - SLASH, treasury: SLASH - PRICE } },
+    effect: { tokens: {} },
     reason: "An account that is no longer the caller's is not paid; the award stays owed.",
   },
   {
@@ -465,8 +469,8 @@ export const EXCEPTIONS: Exception[] = [
       ...SETTLES.map((title) => `${title}.treasury`),
       'open_execution_from_deposit.treasury',
       'refund_deposit.treasury',
-      'resolve_dispute for the caller.treasury',
-      'resolve_dispute against the caller.treasury',
+      'return_collateral.treasury',
+      'sweep_forfeits.treasury',
       'resolve_dispute against the caller.destination',
       'resolve_dispute against the caller.collateral_vault',
       'top_up_collateral.collateral_vault',

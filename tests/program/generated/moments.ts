@@ -19,7 +19,7 @@ export interface Side {
   label: string;
 }
 
-/** Slash of an upheld dispute: more than the price, so that the treasury gets a part. */
+/** Slash of an upheld dispute: more than the price, so that a part is forfeited. */
 export const SLASH = 3n * USDC;
 
 /** Terms of a side's open. The rent sponsor is not the payer. */
@@ -161,4 +161,16 @@ export async function returnable(w: World, { creator, listing }: Side): Promise<
   const { returnableAt } = await w.read('CreatorCollateral', program.findCollateral(listing));
   await w.vm.setClock(returnableAt);
   return { creator: creator.publicKey, listing, usdcMint: w.usdcMint, rentSponsor: creator.publicKey };
+}
+
+/** An agent's forfeits in the first second in which they can go to the treasury. */
+export async function sweepable(
+  w: World,
+  side: Side,
+): Promise<Pick<program.ReturnCollateralInput, 'listing' | 'rentSponsor'>> {
+  const execution = await disputed(w, side);
+  await w.must([program.resolveDispute(answer(w, execution, side, true))], [w.admin]);
+  const { sweepableAt } = await w.read('CreatorCollateral', program.findCollateral(side.listing));
+  await w.vm.setClock(sweepableAt);
+  return { listing: side.listing, rentSponsor: side.creator.publicKey };
 }

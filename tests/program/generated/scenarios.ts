@@ -158,6 +158,10 @@ export const SCENARIOS: Scenario[] = [
     prepare: async (w, side) => [program.returnCollateral(await moments.returnable(w, side))],
   },
   {
+    instruction: 'sweep_forfeits',
+    prepare: async (w, side) => [program.sweepForfeits(await moments.sweepable(w, side))],
+  },
+  {
     instruction: 'create_grant',
     absent: ['grant'],
     prepare: async (w, { caller, payer, label }) => {

@@ -88,7 +88,7 @@ describe('pages of creators', () => {
       const creator = Keypair.generate();
       const mine = { creator: creator.publicKey.toBase58() };
       const listing = await world.addListing(
-        { ...mine, deposited: 25_000_000n, slashed: 1_000_001n, listed_at: BigInt(EPOCH + 5) },
+        { ...mine, deposited: 25_000_000n, slashed: 1_000_001n, forfeited: 7n, listed_at: BigInt(EPOCH + 5) },
         { name: 'mine' },
       );
       const gone = await world.addListing(
@@ -117,7 +117,13 @@ describe('pages of creators', () => {
         price_usdc: 0.25,
         tags: ['data'],
         metadata: new TextDecoder().decode(encodeMetadata(metadataOf({ name: 'mine' }))),
-        collateral: { deposited_usdc: 25, slashed_usdc: 1.000001, returnable_at: null, returned: false },
+        collateral: {
+          deposited_usdc: 25,
+          slashed_usdc: 1.000001,
+          forfeited_usdc: 0.000007,
+          returnable_at: null,
+          returned: false,
+        },
         total_executions: 4,
         success_rate: 0.75,
         earned_usdc: 0.247502,
@@ -128,7 +134,13 @@ describe('pages of creators', () => {
         name: null,
         status: 'delisted',
         metadata: null,
-        collateral: { deposited_usdc: 5, slashed_usdc: 0, returnable_at: timeOf(EPOCH + 9), returned: true },
+        collateral: {
+          deposited_usdc: 5,
+          slashed_usdc: 0,
+          forfeited_usdc: 0,
+          returnable_at: timeOf(EPOCH + 9),
+          returned: true,
+        },
         total_executions: 0,
         success_rate: 0,
         earned_usdc: 0,

@@ -98,7 +98,7 @@ describe('GET /v1/statements/daily', () => {
       fee_usdc: sum(settled, 'platform_amount'),
       refunded_usdc: sum(refunded, 'price'),
       returned_usdc: isDecided ? 0.300001 : 0,
-      slashed_usdc: isDecided ? 0.350001 : 0,
+      slashed_usdc: isDecided ? 0.05 : 0,
     };
   }
 

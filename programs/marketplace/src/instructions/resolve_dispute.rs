@@ -167,6 +167,7 @@ pub fn resolve_dispute_handler(
         deposited: collateral.deposited,
         slashed: collateral.slashed,
         forfeited: collateral.forfeited,
+        sweepable_at: collateral.sweepable_at,
         listing_status: accounts.listing.status as u8,
     })
 }
