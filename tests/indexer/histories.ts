@@ -31,7 +31,7 @@ function zero(type: IdlType): unknown {
   if (typeof type === 'string') return 0;
   if ('array' in type) return new Uint8Array(type.array[1]);
   if ('vec' in type) return [];
-  return { feeBps: 100, adminPaused: false, guardianPaused: false };
+  return { feeBps: 100, recordSeconds: 3_600, adminPaused: false, guardianPaused: false };
 }
 
 /** An event with the given fields; all others are zero. Leaves out what is no field of the event. */
