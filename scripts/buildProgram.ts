@@ -38,18 +38,13 @@ const TEST_CALLER: Program = {
   folder: 'tests/program/caller',
   onBankrun: true,
 };
-const TEST_STANDARD: Program = {
-  package: 'test-standard',
-  crate: 'test_standard',
-  folder: 'tests/program/standard',
-};
 const TEST_VERIFIER: Program = {
   package: 'test-verifier',
   crate: 'test_verifier',
   folder: 'tests/program/verifier',
   onBankrun: true,
 };
-const PROGRAMS = [MARKETPLACE, TEST_CALLER, TEST_STANDARD, TEST_VERIFIER];
+const PROGRAMS = [MARKETPLACE, TEST_CALLER, TEST_VERIFIER];
 /** Paths from the root. */
 const IDL_FOLDER = 'app/sdk/program/idl';
 const BUILD_JSON = `${MARKETPLACE.folder}/artifact/BUILD.json`;

@@ -8,7 +8,6 @@ import { ROOT } from './process.ts';
 const FOLDERS = [
   'programs/marketplace/src',
   'tests/program/caller/src',
-  'tests/program/standard/src',
   'tests/program/verifier/src',
   'scripts/build',
   'scripts/idl',
@@ -18,7 +17,6 @@ const FILES = [
   'Cargo.toml',
   'programs/marketplace/Cargo.toml',
   'tests/program/caller/Cargo.toml',
-  'tests/program/standard/Cargo.toml',
   'tests/program/verifier/Cargo.toml',
   'scripts/buildProgram.ts',
 ];

@@ -74,11 +74,11 @@ describe('create_archive', () => {
 
   it('rejects: a second registration of a tree, and a second tree for the same index', async () => {
     await first.create();
-    await w.rejects([new TestArchive(w, 0).instructions()[1]], [w.stranger], 'AccountExists');
+    await w.rejects([new TestArchive(w, 0).instructions()[1]], [w.stranger], 'system:0');
     await w.rejects(
       [...new TestArchive(w, 0, 'another').instructions()],
       [w.stranger, namedKeypair('another')],
-      'AccountExists',
+      'system:0',
     );
     await first.setCount(CAPACITY);
     const again = new TestArchive(w, 1, 'tree 0');

@@ -116,7 +116,7 @@ describe('create_grant', () => {
 
   it('rejects: a second grant of the same key', async () => {
     await w.must([create()], [w.caller]);
-    await w.rejects([create({ totalMax: 1_000n })], [w.caller], 'AccountExists');
+    await w.rejects([create({ totalMax: 1_000n })], [w.caller], 'system:0');
   });
 
   it('rejects: a wallet that does not sign, even if the relay pays', async () => {

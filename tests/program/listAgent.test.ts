@@ -225,7 +225,7 @@ describe('list_agent', () => {
 
   it('rejects: a second listing at the same address', async () => {
     await w.must([w.listInstruction()], [w.creator]);
-    await rejects({}, 'AccountExists');
+    await rejects({}, 'system:0');
   });
 
   it("rejects: a missing proof of possession, another key's or listing's proof, and a result signature", async () => {

@@ -32,7 +32,6 @@ use anchor_lang::prelude::*;
 pub mod guard;
 
 pub mod addresses;
-pub mod calls;
 pub mod constants;
 pub mod creation;
 pub mod errors;
@@ -91,7 +90,7 @@ pub mod marketplace {
     ///
     /// Authority: the admin. Emits `ChangeProposed`.
     /// Errors: NotAdmin, MixedChange, ChangeInvalidated, InvalidAuthority, the OutOfBounds errors, InvalidTiers,
-    /// InvalidRelayAuthorities, AccountExists.
+    /// InvalidRelayAuthorities.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn propose_change(ctx: Context<ProposeChange>, args: ProposeChangeArgs) -> Result<()> {
         propose_change_handler(ctx, args)
@@ -174,7 +173,7 @@ pub mod marketplace {
 
     /// Give or remove a creator's verification badge.
     ///
-    /// Authority: the admin. Emits `CreatorVerificationChanged`. Errors: NotAdmin, AccountExists.
+    /// Authority: the admin. Emits `CreatorVerificationChanged`. Errors: NotAdmin.
     pub fn set_creator_verified(
         ctx: Context<SetCreatorVerified>,
         args: SetCreatorVerifiedArgs,
@@ -187,8 +186,7 @@ pub mod marketplace {
     ///
     /// Authority: the creator. Emits `AgentListed`.
     /// Errors: PriceBelowMinimum, PriceAboveTiers, InvalidTimeouts, InvalidTags, UriTooLong, InvalidPayout, WrongMint,
-    /// InvalidDepositSource, DepositAboveMax, InsufficientBalance, WeakSigningKey, SignatureInvalid, SigningKeyTaken,
-    /// AccountExists.
+    /// InvalidDepositSource, DepositAboveMax, InsufficientBalance, WeakSigningKey, SignatureInvalid, SigningKeyTaken.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn list_agent(ctx: Context<ListAgent>, args: ListAgentArgs) -> Result<()> {
         list_agent_handler(ctx, args)
@@ -221,7 +219,7 @@ pub mod marketplace {
     /// `list_agent`. A key that this listing used before can be used again.
     ///
     /// Authority: the creator. Emits `SigningKeyRotated`.
-    /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, SignatureInvalid, AccountExists.
+    /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, SignatureInvalid.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn rotate_signing_key(
         ctx: Context<RotateSigningKey>,
@@ -276,7 +274,7 @@ pub mod marketplace {
     /// address as SPL delegate.
     ///
     /// Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds,
-    /// GrantGasOutOfBounds, InvalidKeyId, AccountExists.
+    /// GrantGasOutOfBounds, InvalidKeyId.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn create_grant(ctx: Context<CreateGrant>, args: CreateGrantArgs) -> Result<()> {
         create_grant_handler(ctx, args)
@@ -453,8 +451,7 @@ pub mod marketplace {
     /// `max_bond`.
     ///
     /// Authority: the execution's caller. Emits `DisputeOpened`.
-    /// Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, BondAboveMax, UriTooLong,
-    /// AccountExists.
+    /// Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, BondAboveMax, UriTooLong.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_dispute(ctx: Context<OpenDispute>, args: OpenDisputeArgs) -> Result<()> {
         open_dispute_handler(ctx, args)
@@ -465,7 +462,7 @@ pub mod marketplace {
     ///
     /// Authority: the execution's caller. Emits `DisputeOpened`.
     /// Errors: ArchiveProofInvalid, WrongAddress, InvalidTree, DisputeWindowClosed, DisputeExists, BondAboveMax,
-    /// UriTooLong, AccountExists.
+    /// UriTooLong.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_dispute_with_proof(
         ctx: Context<OpenDisputeWithProof>,
@@ -517,7 +514,7 @@ pub mod marketplace {
     /// program, because a call between programs can allocate at most 10,240 bytes.
     ///
     /// Authority: anyone, once the previous archive is nine tenths full. Emits `ArchiveCreated`.
-    /// Errors: ArchiveTooEarly, InvalidTree, AccountExists.
+    /// Errors: ArchiveTooEarly, InvalidTree.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn create_archive(ctx: Context<CreateArchive>, args: CreateArchiveArgs) -> Result<()> {
         create_archive_handler(ctx, args)

@@ -8,8 +8,6 @@ use anchor_lang::solana_program::instruction::Instruction;
 use anchor_lang::solana_program::program::invoke_signed;
 use anchor_lang::Event;
 
-use crate::packing::pack_event;
-
 /// Seed of the address that signs such calls, the same as in Anchor's `event_cpi`.
 const EVENT_AUTHORITY_SEED: &[u8] = b"__event_authority";
 
@@ -19,7 +17,7 @@ pub fn call_self<E: Event>(event: &E, authority: &AccountInfo, bump: u8) -> Resu
     let instruction = Instruction {
         program_id: crate::ID,
         accounts: vec![AccountMeta::new_readonly(*authority.key, true)],
-        data: pack_event(EVENT_IX_TAG_LE, event)?,
+        data: [EVENT_IX_TAG_LE, &event.data()].concat(),
     };
     let seeds: &[&[u8]] = &[EVENT_AUTHORITY_SEED, &[bump]];
     invoke_signed(&instruction, std::slice::from_ref(authority), &[seeds]).map_err(Into::into)

@@ -3,26 +3,12 @@
 
 use anchor_lang::prelude::*;
 use anchor_spl::associated_token::get_associated_token_address;
+use anchor_spl::token::spl_token::instruction::AuthorityType;
 use anchor_spl::token::spl_token::state::AccountState;
-use anchor_spl::token::{self, Token, TokenAccount};
+use anchor_spl::token::{self, CloseAccount, SetAuthority, Token, TokenAccount, Transfer};
 
-use crate::calls::{call, Role};
+use crate::creation::used;
 use crate::errors::MarketplaceError;
-use crate::packing::pack;
-
-/// Numbers of the token program's instructions.
-const TRANSFER: u8 = 3;
-const SET_AUTHORITY: u8 = 6;
-const CLOSE_ACCOUNT: u8 = 9;
-
-/// The rights over a token account that `TokenTransfer::appoint` can transfer.
-#[derive(Clone, Copy)]
-pub enum Right {
-    /// To move the tokens.
-    Owner = 2,
-    /// To close the account.
-    Close = 3,
-}
 
 /// A token account of the classic Token program, or `None` if the account is not one.
 pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
@@ -103,8 +89,12 @@ impl<'info> TokenTransfer<'_, 'info> {
         if amount == 0 {
             return Ok(());
         }
-        let [a, b, c, d, e, f, g, h] = amount.to_le_bytes();
-        self.ask(&[TRANSFER, a, b, c, d, e, f, g, h], from, to)
+        let accounts = Transfer {
+            from: from.clone(),
+            to: to.clone(),
+            authority: self.authority.clone(),
+        };
+        token::transfer(self.call(accounts).with_signer(used(&[self.seeds])), amount)
     }
 
     /// Close an empty account; its rent goes to `destination`.
@@ -113,22 +103,34 @@ impl<'info> TokenTransfer<'_, 'info> {
         account: &AccountInfo<'info>,
         destination: &AccountInfo<'info>,
     ) -> Result<()> {
-        self.ask(&[CLOSE_ACCOUNT], account, destination)
+        let accounts = CloseAccount {
+            account: account.clone(),
+            destination: destination.clone(),
+            authority: self.authority.clone(),
+        };
+        token::close_account(self.call(accounts).with_signer(used(&[self.seeds])))
     }
 
     /// Transfer a right over an account to `to`.
-    pub fn appoint(&self, account: &AccountInfo<'info>, right: Right, to: &Pubkey) -> Result<()> {
-        let data = pack::<35>(&[&[SET_AUTHORITY, right as u8, 1], to.as_ref()])?;
-        let accounts = [(account, Role::Writes), (&self.authority, Role::Asks)];
-        call(self.token_program.key, &data, accounts, [self.seeds, &[]])
+    pub fn appoint(
+        &self,
+        account: &AccountInfo<'info>,
+        right: AuthorityType,
+        to: &Pubkey,
+    ) -> Result<()> {
+        let accounts = SetAuthority {
+            account_or_mint: account.clone(),
+            current_authority: self.authority.clone(),
+        };
+        let signers = [self.seeds];
+        let context = self.call(accounts).with_signer(used(&signers));
+        token::set_authority(context, right, Some(*to))
     }
 
-    fn ask(&self, data: &[u8], from: &AccountInfo<'info>, to: &AccountInfo<'info>) -> Result<()> {
-        let accounts = [
-            (from, Role::Writes),
-            (to, Role::Writes),
-            (&self.authority, Role::Asks),
-        ];
-        call(self.token_program.key, data, accounts, [self.seeds, &[]])
+    fn call<'b, 'c, 'd, T: ToAccountMetas + ToAccountInfos<'info>>(
+        &self,
+        accounts: T,
+    ) -> CpiContext<'b, 'c, 'd, 'info, T> {
+        CpiContext::new(self.token_program.to_account_info(), accounts)
     }
 }

@@ -207,6 +207,12 @@ export class Ledger {
     this.set(address, { lamports: this.get(address).lamports, token });
   }
 
+  /** Refuses an address where an account exists that Anchor's `init` would make. That comes before all other checks. */
+  demandNew(address: Address): void {
+    const { token, state } = this.get(address);
+    demand(token === undefined && state === undefined, 'system:0');
+  }
+
   private payRent(address: Address, payer: Address, bytes: number, extra = 0n): void {
     const entry = this.get(address);
     demand(entry.token === undefined && entry.state === undefined, 'AccountExists');

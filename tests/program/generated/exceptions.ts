@@ -42,6 +42,25 @@ const MAKERS = [
   'open_dispute_with_proof',
   'create_archive',
 ].map((title) => `${title}.payer`);
+/** Accounts that Anchor's `init` makes, and its payers. It makes them before it checks anything else. */
+const INITIALIZED = [
+  'propose_change.change',
+  'list_agent.listing',
+  'list_agent.collateral',
+  'create_grant.grant',
+  'create_archive.archive',
+];
+/** The same for accounts that may exist. */
+const INITIALIZED_IF_NEEDED = [
+  'set_creator_verified the first time.profile',
+  'list_agent.signing_key',
+  'rotate_signing_key to a new key.signing_key',
+  'open_dispute.dispute',
+  'open_dispute_with_proof.dispute',
+];
+const INITIALIZED_BY = [...new Set([...INITIALIZED, ...INITIALIZED_IF_NEEDED].map((place) => place.split('.')[0]))].map(
+  (title) => `${title}.payer`,
+);
 const REMAKERS = ['set_creator_verified a second time.payer', 'rotate_signing_key back to an earlier key.payer'];
 const RENT_RECEIVERS = ['*.rent_sponsor', '*.deposit_rent_sponsor', 'resolve_dispute.creator'];
 /** Token accounts of the program whose balance the instruction moves. */
@@ -389,12 +408,20 @@ export const EXCEPTIONS: Exception[] = [
     }),
   ),
   {
-    where: ['set_creator_verified the first time.profile'],
-    mutation: 'type cosplay',
-    variants: ['its bytes as CreatorProfile'],
-    effect: { between: ['payer'] },
-    reason: 'A profile that exists is written over, whatever it says.',
+    where: [...INITIALIZED, ...INITIALIZED_IF_NEEDED, ...INITIALIZED_BY],
+    mutation: 'read-only',
+    effect: 'refused below',
+    reason: 'The system program is asked to make the account first, and the runtime refuses that.',
   },
+  ...(['wrong owner', 'type cosplay'] as const).map(
+    (mutation): Exception => ({
+      where: INITIALIZED,
+      mutation,
+      ...(mutation === 'type cosplay' && { variants: TYPES.map((type) => `its bytes as ${type}`) }),
+      effect: 'refused below',
+      reason: 'The system program refuses to make an account again.',
+    }),
+  ),
   {
     where: ['set_creator_verified a second time.profile', 'rotate_signing_key back to an earlier key.signing_key'],
     mutation: 'closed',

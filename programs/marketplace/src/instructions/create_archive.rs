@@ -4,7 +4,7 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::creation::create_state;
+use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::ArchiveCreated;
 use crate::packing::emit;
@@ -24,9 +24,15 @@ pub struct CreateArchive<'info> {
     /// Pays the archive's rent; the tree's rent is already paid.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: the new archive, by its seeds; created here.
-    #[account(mut, seeds = [ARCHIVE_SEED, &args.index.to_le_bytes()], bump)]
-    pub archive: UncheckedAccount<'info>,
+    /// The new archive.
+    #[account(
+        init,
+        payer = payer,
+        space = space_of::<Archive>(),
+        seeds = [ARCHIVE_SEED, &args.index.to_le_bytes()],
+        bump
+    )]
+    pub archive: Box<Account<'info, Archive>>,
     /// CHECK: checked by `require_new_tree`; initialized here, so it is never new again.
     #[account(mut)]
     pub tree: UncheckedAccount<'info>,
@@ -37,12 +43,8 @@ pub struct CreateArchive<'info> {
 }
 
 impl CreateArchive<'_> {
-    /// archive and tree are new; previous is the archive before, and nine tenths full.
+    /// tree is new; previous is the archive before, and nine tenths full.
     pub fn validate(&self, args: &CreateArchiveArgs) -> Result<()> {
-        ensure!(
-            self.archive.owner != &crate::ID,
-            MarketplaceError::AccountExists
-        );
         require_new_tree(&self.tree)?;
         let previous = self.previous.as_ref();
         ensure!(
@@ -57,24 +59,21 @@ impl CreateArchive<'_> {
 pub fn create_archive_handler(ctx: Context<CreateArchive>, args: CreateArchiveArgs) -> Result<()> {
     let accounts = ctx.accounts;
     let clock = Clock::get()?;
-    let archive = Archive {
+    accounts.archive.set_inner(Archive {
         version: ACCOUNT_VERSION,
         bump: ctx.bumps.archive,
         index: args.index,
         tree: accounts.tree.key(),
         count: 0,
         created_at: clock.unix_timestamp,
-    };
-    archive.invariant(0)?;
-    let index = args.index.to_le_bytes();
-    let seeds: &[&[u8]] = &[ARCHIVE_SEED, &index, &[archive.bump]];
-    create_state(&accounts.payer, &accounts.archive, seeds, &archive)?;
+    });
+    accounts.archive.invariant(0)?;
     let mut data = accounts.tree.try_borrow_mut_data()?;
-    initialize_tree(&mut data, accounts.archive.key, clock.slot)?;
+    initialize_tree(&mut data, &accounts.archive.key(), clock.slot)?;
     emit(&ArchiveCreated {
         archive: accounts.archive.key(),
         index: args.index,
-        tree: archive.tree,
-        created_at: archive.created_at,
+        tree: accounts.archive.tree,
+        created_at: accounts.archive.created_at,
     })
 }

@@ -3,7 +3,7 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::creation::create_state;
+use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::GrantCreated;
 use crate::packing::emit;
@@ -30,14 +30,20 @@ pub struct CreateGrant<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: the new grant, by its seeds; created here.
-    #[account(mut, seeds = [GRANT_SEED, wallet.key().as_ref(), args.key_id.as_ref()], bump)]
-    pub grant: UncheckedAccount<'info>,
+    /// The new grant.
+    #[account(
+        init,
+        payer = payer,
+        space = space_of::<KeyGrant>(),
+        seeds = [GRANT_SEED, wallet.key().as_ref(), args.key_id.as_ref()],
+        bump
+    )]
+    pub grant: Box<Account<'info, KeyGrant>>,
     pub system_program: Program<'info, System>,
 }
 
 impl CreateGrant<'_> {
-    /// wallet signs for itself; grant is new at its address; limits are checked against the clock.
+    /// The limits are checked against the clock; the constraints check the rest.
     pub fn validate(&self, args: &CreateGrantArgs) -> Result<()> {
         ensure!(args.key_id != [0; 16], MarketplaceError::InvalidKeyId);
         args.limits.validate(Clock::get()?.unix_timestamp)
@@ -55,7 +61,7 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         &tokens::associated_seeds(&wallet, &accounts.config.usdc_mint),
         &anchor_spl::associated_token::ID,
     );
-    let grant = KeyGrant {
+    accounts.grant.set_inner(KeyGrant {
         version: ACCOUNT_VERSION,
         revoked: false,
         bump: ctx.bumps.grant,
@@ -77,15 +83,8 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         last_opened_at: 0,
         max_gas_lamports: limits.max_gas_lamports,
         reserved: [0; 16],
-    };
-    grant.invariant()?;
-    let seeds: &[&[u8]] = &[
-        GRANT_SEED,
-        wallet.as_ref(),
-        grant.key_id.as_ref(),
-        &[grant.bump],
-    ];
-    create_state(&accounts.payer, &accounts.grant, seeds, &grant)?;
+    });
+    accounts.grant.invariant()?;
     emit(&GrantCreated {
         grant: accounts.grant.key(),
         wallet,
@@ -97,6 +96,6 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         max_gas_lamports: limits.max_gas_lamports,
         expires_at: limits.expires_at,
         created_at: now,
-        rent_sponsor: grant.rent_sponsor,
+        rent_sponsor: accounts.payer.key(),
     })
 }

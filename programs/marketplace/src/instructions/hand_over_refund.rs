@@ -3,12 +3,13 @@
 //! record can close without the caller, and the escrow's rent still goes back to its lender. Anyone may call it.
 
 use anchor_lang::prelude::*;
+use anchor_spl::token::spl_token::instruction::AuthorityType;
 
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::instructions::refund_execution::*;
 use crate::state::RefundReason;
-use crate::tokens::{self, Right, TokenTransfer};
+use crate::tokens::{self, TokenTransfer};
 
 impl RefundExecution<'_> {
     /// `HAND_OVER_SECONDS` have passed; destination is the caller's associated token account, and cannot receive.
@@ -45,8 +46,12 @@ impl RefundExecution<'_> {
             seeds: &self.record.seeds(),
             token_program: &self.token_program,
         };
-        transfer.appoint(&self.escrow, Right::Close, &closer)?;
-        transfer.appoint(&self.escrow, Right::Owner, &self.record.caller)
+        transfer.appoint(&self.escrow, AuthorityType::CloseAccount, &closer)?;
+        transfer.appoint(
+            &self.escrow,
+            AuthorityType::AccountOwner,
+            &self.record.caller,
+        )
     }
 }
 

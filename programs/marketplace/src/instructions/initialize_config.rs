@@ -148,6 +148,7 @@ pub fn initialize_config_handler(
     config.invariant()?;
     create_state(
         &accounts.payer,
+        &accounts.system_program,
         &accounts.config,
         &[CONFIG_SEED, &[CONFIG_BUMP]],
         &*config,
@@ -155,7 +156,7 @@ pub fn initialize_config_handler(
 
     // The treasury owns itself, so only this program can close or reassign it.
     create_token_account(
-        &Funder::wallet(&accounts.payer),
+        &Funder::wallet(&accounts.payer, &accounts.system_program),
         &accounts.treasury,
         &[TREASURY_SEED, &[TREASURY_BUMP]],
         &accounts.usdc_mint,

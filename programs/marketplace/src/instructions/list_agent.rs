@@ -4,14 +4,15 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
 use crate::constants::*;
-use crate::creation::{create_state, create_token_account, Funder};
+use crate::creation::{create_token_account, save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::AgentListed;
 use crate::guard::fail;
-use crate::instructions::bind_signing_key;
 use crate::packing::emit;
 use crate::signature::require_possession;
-use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms};
+use crate::state::{
+    AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms, SigningKey,
+};
 use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `list_agent`.
@@ -40,19 +41,33 @@ pub struct ListAgent<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: the new listing, by its seeds; created here.
+    /// The new listing.
     #[account(
-        mut,
+        init,
+        payer = payer,
+        space = space_of::<AgentListing>(),
         seeds = [LISTING_SEED, creator.key().as_ref(), args.listing_id.as_ref()],
         bump
     )]
-    pub listing: UncheckedAccount<'info>,
-    /// CHECK: the account that binds the key to this listing, by its seeds; created here.
-    #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
-    pub signing_key: UncheckedAccount<'info>,
-    /// CHECK: the new collateral, by its seeds; created here.
-    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)]
-    pub collateral: UncheckedAccount<'info>,
+    pub listing: Box<Account<'info, AgentListing>>,
+    /// The account that binds the key to this listing; created here, or bound to another listing, which is refused.
+    #[account(
+        init_if_needed,
+        payer = payer,
+        space = space_of::<SigningKey>(),
+        seeds = [KEY_SEED, args.signing_key.as_ref()],
+        bump
+    )]
+    pub signing_key: Box<Account<'info, SigningKey>>,
+    /// The new collateral.
+    #[account(
+        init,
+        payer = payer,
+        space = space_of::<CreatorCollateral>(),
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump
+    )]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the new vault, by its seeds; created here as a token account that owns itself.
     #[account(mut, seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump)]
     pub collateral_vault: UncheckedAccount<'info>,
@@ -69,7 +84,7 @@ pub struct ListAgent<'info> {
 
 impl ListAgent<'_> {
     /// source and payout are the creator's; terms are within the config's limits; source covers the deposit;
-    /// signing_key is strong and proved to be the creator's. Creating an account that exists fails.
+    /// signing_key is strong and proved to be the creator's; the constraints check the rest.
     pub fn validate(&self, args: &ListAgentArgs) -> Result<()> {
         let (mint, creator) = (self.usdc_mint.key, self.creator.key);
         let source = tokens::require_owned(
@@ -89,23 +104,21 @@ impl ListAgent<'_> {
             source.amount >= deposit,
             MarketplaceError::InsufficientBalance
         );
-        require_possession(&args.signing_key, &args.possession, self.listing.key)
+        require_possession(&args.signing_key, &args.possession, &self.listing.key())
     }
 }
 
-/// Make the four accounts and move the tier's deposit into the vault.
+/// Fill the new accounts and move the tier's deposit into the vault.
 pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Result<()> {
     let now = Clock::get()?.unix_timestamp;
     let accounts = ctx.accounts;
-    let bumps = ctx.bumps;
-    let listing_key = accounts.listing.key();
+    let key = accounts.listing.key();
     let deposit = accounts.config.tier_deposit(args.terms.price)?;
     let terms = args.terms;
-
-    let listing = AgentListing {
+    accounts.listing.set_inner(AgentListing {
         version: ACCOUNT_VERSION,
         status: ListingStatus::Active,
-        bump: bumps.listing,
+        bump: ctx.bumps.listing,
         creator: accounts.creator.key(),
         listing_id: args.listing_id,
         payout: accounts.payout.key(),
@@ -118,25 +131,14 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         metadata_hash: terms.metadata_hash,
         listed_at: now,
         metadata_uri: terms.metadata_uri,
-    };
-    let seeds: &[&[u8]] = &[
-        LISTING_SEED,
-        listing.creator.as_ref(),
-        listing.listing_id.as_ref(),
-        &[listing.bump],
-    ];
-    create_state(&accounts.payer, &accounts.listing, seeds, &listing)?;
-    bind_signing_key(
-        &accounts.payer,
-        &accounts.signing_key,
-        args.signing_key,
-        bumps.signing_key,
-        listing_key,
-    )?;
-    fund_collateral(accounts, &bumps, deposit)?;
-
+    });
+    accounts
+        .signing_key
+        .bind(args.signing_key, ctx.bumps.signing_key, key)?;
+    fund_collateral(accounts, &ctx.bumps, deposit)?;
+    let listing = &accounts.listing;
     emit(&AgentListed {
-        listing: listing_key,
+        listing: key,
         creator: listing.creator,
         listing_id: listing.listing_id,
         signing_key: listing.signing_key,
@@ -149,20 +151,19 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         deposited: deposit,
         rent_sponsor: accounts.payer.key(),
         metadata_hash: listing.metadata_hash,
-        metadata_uri: listing.metadata_uri,
+        metadata_uri: listing.metadata_uri.clone(),
         listed_at: listing.listed_at,
     })
 }
 
-/// Create the collateral and its vault, then move the deposit in.
-fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -> Result<()> {
-    let listing_key = accounts.listing.key();
-    let collateral = CreatorCollateral {
+/// Fill the collateral, create its vault, and move the deposit in.
+fn fund_collateral(accounts: &mut ListAgent, bumps: &ListAgentBumps, deposit: u64) -> Result<()> {
+    accounts.collateral.set_inner(CreatorCollateral {
         version: ACCOUNT_VERSION,
         returned: false,
         bump: bumps.collateral,
         vault_bump: bumps.collateral_vault,
-        listing: listing_key,
+        listing: accounts.listing.key(),
         rent_sponsor: accounts.payer.key(),
         deposited: deposit,
         slashed: 0,
@@ -174,20 +175,22 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         sweepable_at: 0,
         open_disputes: 0,
         reserved: [0; 24],
-    };
-    let seeds: &[&[u8]] = &[COLLATERAL_SEED, listing_key.as_ref(), &[bumps.collateral]];
-    create_state(&accounts.payer, &accounts.collateral, seeds, &collateral)?;
-    let vault_seeds: &[&[u8]] = &[
-        COLLATERAL_VAULT_SEED,
-        listing_key.as_ref(),
-        &[bumps.collateral_vault],
-    ];
+    });
+    save(&accounts.listing)?;
+    save(&accounts.signing_key)?;
+    save(&accounts.collateral)?;
+    let vault = &accounts.collateral_vault;
+    let listing = accounts.listing.key();
     create_token_account(
-        &Funder::wallet(&accounts.payer),
-        &accounts.collateral_vault,
-        vault_seeds,
+        &Funder::wallet(&accounts.payer, &accounts.system_program),
+        vault,
+        &[
+            COLLATERAL_VAULT_SEED,
+            listing.as_ref(),
+            &[bumps.collateral_vault],
+        ],
         &accounts.usdc_mint,
-        &accounts.collateral_vault,
+        vault,
         &accounts.token_program,
     )?;
     let transfer = TokenTransfer {
@@ -195,6 +198,6 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
         seeds: &[],
         token_program: &accounts.token_program,
     };
-    transfer.send(&accounts.source, &accounts.collateral_vault, deposit)?;
-    collateral.invariant(tokens::balance(&accounts.collateral_vault))
+    transfer.send(&accounts.source, vault, deposit)?;
+    accounts.collateral.invariant(tokens::balance(vault))
 }

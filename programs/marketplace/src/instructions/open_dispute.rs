@@ -3,7 +3,7 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::creation::{create_state, save, Funder};
+use crate::creation::{save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::DisputeOpened;
 use crate::guard::fail;
@@ -45,9 +45,15 @@ pub struct OpenDispute<'info> {
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: the new dispute, by its seeds; created here.
-    #[account(mut, seeds = [DISPUTE_SEED, record.key().as_ref()], bump)]
-    pub dispute: UncheckedAccount<'info>,
+    /// The new dispute. One that exists is refused.
+    #[account(
+        init_if_needed,
+        payer = payer,
+        space = space_of::<Dispute>(),
+        seeds = [DISPUTE_SEED, record.key().as_ref()],
+        bump
+    )]
+    pub dispute: Box<Account<'info, Dispute>>,
     pub system_program: Program<'info, System>,
 }
 
@@ -60,8 +66,8 @@ impl OpenDispute<'_> {
 
 impl OpenDisputeArgs {
     /// The dispute is new; the bond is at most `max_bond`; the URI fits.
-    pub fn validate(&self, config: &Config, dispute: &AccountInfo) -> Result<()> {
-        ensure!(dispute.owner != &crate::ID, MarketplaceError::DisputeExists);
+    pub fn validate(&self, config: &Config, dispute: &Dispute) -> Result<()> {
+        ensure!(dispute.version == 0, MarketplaceError::DisputeExists);
         ensure!(
             config.dispute_bond_lamports <= self.max_bond,
             MarketplaceError::BondAboveMax
@@ -84,7 +90,8 @@ pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) ->
         bond: accounts.config.dispute_bond_lamports,
         record: accounts.record.key(),
         collateral: &mut accounts.collateral,
-        dispute: &accounts.dispute,
+        dispute: &mut accounts.dispute,
+        system_program: &accounts.system_program,
         bump: ctx.bumps.dispute,
     }
     .open(execution, args)
@@ -97,12 +104,13 @@ pub struct NewDispute<'a, 'info> {
     pub bond: u64,
     pub record: Pubkey,
     pub collateral: &'a mut Account<'info, CreatorCollateral>,
-    pub dispute: &'a AccountInfo<'info>,
+    pub dispute: &'a mut Account<'info, Dispute>,
+    pub system_program: &'a Program<'info, System>,
     pub bump: u8,
 }
 
 impl NewDispute<'_, '_> {
-    /// Count the dispute against the collateral, create its account and take the bond.
+    /// Count the dispute against the collateral, fill its account and take the bond.
     #[inline(never)]
     pub fn open(self, execution: RecordHead, args: OpenDisputeArgs) -> Result<()> {
         let now = Clock::get()?.unix_timestamp;
@@ -111,7 +119,7 @@ impl NewDispute<'_, '_> {
         self.collateral.book_invariant()?;
         save(self.collateral)?;
 
-        let dispute = Dispute {
+        self.dispute.set_inner(Dispute {
             version: ACCOUNT_VERSION,
             outcome: DisputeOutcome::Open,
             bump: self.bump,
@@ -129,13 +137,13 @@ impl NewDispute<'_, '_> {
             amount_slashed: 0,
             owed: 0,
             resolved_at: 0,
-        };
+        });
+        let dispute = &self.dispute;
         dispute.invariant()?;
-        let seeds: &[&[u8]] = &[DISPUTE_SEED, dispute.record.as_ref(), &[dispute.bump]];
-        create_state(self.payer, self.dispute, seeds, &dispute)?;
-        Funder::wallet(self.payer).send(self.dispute, dispute.bond)?;
+        save(dispute)?;
+        Funder::wallet(self.payer, self.system_program).send(dispute.as_ref(), dispute.bond)?;
         emit(&DisputeOpened {
-            dispute: self.dispute.key(),
+            dispute: dispute.key(),
             record: dispute.record,
             execution_id: dispute.execution_id,
             listing: dispute.listing,

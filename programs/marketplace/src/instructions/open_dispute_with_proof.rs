@@ -4,11 +4,13 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
+use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 use crate::instructions::open_dispute::{NewDispute, OpenDisputeArgs};
 use crate::state::{
-    leaf_from, require_leaf, Archive, Config, CreatorCollateral, ExecutionStatus, RecordHead,
+    leaf_from, require_leaf, Archive, Config, CreatorCollateral, Dispute, ExecutionStatus,
+    RecordHead,
 };
 
 /// Arguments of `open_dispute_with_proof`.
@@ -60,9 +62,15 @@ pub struct OpenDisputeWithProof<'info> {
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: the new dispute, by its seeds; created here.
-    #[account(mut, seeds = [DISPUTE_SEED, record.key().as_ref()], bump)]
-    pub dispute: UncheckedAccount<'info>,
+    /// The new dispute. One that exists is refused.
+    #[account(
+        init_if_needed,
+        payer = payer,
+        space = space_of::<Dispute>(),
+        seeds = [DISPUTE_SEED, record.key().as_ref()],
+        bump
+    )]
+    pub dispute: Box<Account<'info, Dispute>>,
     pub system_program: Program<'info, System>,
 }
 
@@ -102,7 +110,8 @@ pub fn open_dispute_with_proof_handler(
         bond: accounts.config.dispute_bond_lamports,
         record: accounts.record.key(),
         collateral: &mut accounts.collateral,
-        dispute: &accounts.dispute,
+        dispute: &mut accounts.dispute,
+        system_program: &accounts.system_program,
         bump: ctx.bumps.dispute,
     }
     .open(execution, args.claim)

@@ -307,7 +307,7 @@ pub fn open_execution_handler(ctx: Context<OpenExecution>, args: OpenExecutionAr
         seeds: &[],
         token_program: &accounts.token_program,
     };
-    let payer = Funder::wallet(&accounts.payer);
+    let payer = Funder::wallet(&accounts.payer, &accounts.system_program);
     let opening = Opening {
         args: &args,
         caller: accounts.caller.key(),

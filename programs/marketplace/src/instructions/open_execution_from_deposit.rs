@@ -148,7 +148,7 @@ pub fn open_execution_from_deposit_handler(
     let amount = tokens::balance(&accounts.vault)
         .checked_sub(service_fee)
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
-    let payer = Funder::wallet(&accounts.payer);
+    let payer = Funder::wallet(&accounts.payer, &accounts.system_program);
     let opening = Opening {
         args: &args.open,
         caller: deposit.caller,

@@ -174,10 +174,11 @@ pub fn open_execution_with_grant_handler(
         seeds: &[SPENDER_SEED, grant.wallet.as_ref(), &[grant.spender_bump]],
         token_program: &accounts.token_program,
     };
-    let payer = Funder::wallet(&accounts.payer);
+    let payer = Funder::wallet(&accounts.payer, &accounts.system_program);
     let tank = Funder {
         account: &accounts.spender,
         seeds: transfer.seeds,
+        system_program: &accounts.system_program,
     };
     let tank_lends_both = accounts.tank_lends_both();
     let tank_lends_escrow = accounts.tank_lends_escrow(&args);

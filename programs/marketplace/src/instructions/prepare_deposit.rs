@@ -134,6 +134,7 @@ pub fn prepare_deposit_handler(
     };
     create_state(
         &accounts.payer,
+        &accounts.system_program,
         &accounts.deposit,
         &deposit.seeds(),
         &deposit,

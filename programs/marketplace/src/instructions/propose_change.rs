@@ -4,7 +4,7 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::creation::create_state;
+use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::ChangeProposed;
 use crate::guard::fail;
@@ -31,9 +31,15 @@ pub struct ProposeChange<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: the new pending change, by its seeds; created here.
-    #[account(mut, seeds = [CHANGE_SEED, &args.change_id.to_le_bytes()], bump)]
-    pub change: UncheckedAccount<'info>,
+    /// The new pending change.
+    #[account(
+        init,
+        payer = payer,
+        space = space_of::<PendingChange>(),
+        seeds = [CHANGE_SEED, &args.change_id.to_le_bytes()],
+        bump
+    )]
+    pub change: Box<Account<'info, PendingChange>>,
     pub system_program: Program<'info, System>,
 }
 
@@ -61,7 +67,7 @@ pub fn propose_change_handler(ctx: Context<ProposeChange>, args: ProposeChangeAr
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
     let wait = accounts.config.wait_seconds(args.details.subject()?);
-    let change = PendingChange {
+    accounts.change.set_inner(PendingChange {
         version: ACCOUNT_VERSION,
         bump: ctx.bumps.change,
         change_id: args.change_id,
@@ -69,16 +75,14 @@ pub fn propose_change_handler(ctx: Context<ProposeChange>, args: ProposeChangeAr
         proposed_at: now,
         due_at: now.saturating_add(wait),
         details: args.details,
-    };
-    let id = change.change_id.to_le_bytes();
-    let seeds: &[&[u8]] = &[CHANGE_SEED, &id, &[change.bump]];
-    create_state(&accounts.payer, &accounts.change, seeds, &change)?;
+    });
+    let change = &accounts.change;
     emit(&ChangeProposed {
-        change: accounts.change.key(),
+        change: change.key(),
         change_id: change.change_id,
         rent_sponsor: change.rent_sponsor,
         proposed_at: now,
         due_at: change.due_at,
-        details: change.details,
+        details: change.details.clone(),
     })
 }

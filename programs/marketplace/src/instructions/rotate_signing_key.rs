@@ -3,7 +3,7 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::creation::{create_state, read_state, save};
+use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::SigningKeyRotated;
 use crate::guard::fail;
@@ -35,20 +35,21 @@ pub struct RotateSigningKey<'info> {
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
     pub listing: Box<Account<'info, AgentListing>>,
-    /// CHECK: the account that binds the key to this listing, by its seeds; created here if the key is new.
-    #[cfg(not(feature = "idl-build"))]
-    #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
-    pub signing_key: UncheckedAccount<'info>,
-    /// The account that binds the key to this listing; created here if the key is new.
-    #[cfg(feature = "idl-build")]
-    #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
+    /// The account that binds the key to this listing; created here if the key is new. It is never closed.
+    #[account(
+        init_if_needed,
+        payer = payer,
+        space = space_of::<SigningKey>(),
+        seeds = [KEY_SEED, args.signing_key.as_ref()],
+        bump
+    )]
     pub signing_key: Box<Account<'info, SigningKey>>,
     pub system_program: Program<'info, System>,
 }
 
 impl RotateSigningKey<'_> {
     /// listing is not delisted; the key is strong and proved to be the creator's.
-    /// `bind_signing_key` checks that the key does not belong to another listing.
+    /// `SigningKey::bind` checks that the key does not belong to another listing.
     pub fn validate(&self, args: &RotateSigningKeyArgs) -> Result<()> {
         ensure!(
             self.listing.status != ListingStatus::Delisted,
@@ -56,27 +57,6 @@ impl RotateSigningKey<'_> {
         );
         require_possession(&args.signing_key, &args.possession, &self.listing.key())
     }
-}
-
-/// Bind a key to a listing permanently. Does nothing if it is already bound to this listing.
-pub fn bind_signing_key<'info>(
-    payer: &Signer<'info>,
-    account: &AccountInfo<'info>,
-    key: Pubkey,
-    bump: u8,
-    listing: Pubkey,
-) -> Result<()> {
-    if let Some(tie) = read_state::<SigningKey>(account) {
-        ensure!(tie.listing == listing, MarketplaceError::SigningKeyTaken);
-        return Ok(());
-    }
-    let tie = SigningKey {
-        version: ACCOUNT_VERSION,
-        bump,
-        key,
-        listing,
-    };
-    create_state(payer, account, &[KEY_SEED, key.as_ref(), &[bump]], &tie)
 }
 
 /// Bind the key, and use it from now on.
@@ -87,14 +67,9 @@ pub fn rotate_signing_key_handler(
     let accounts = ctx.accounts;
     let listing = accounts.listing.key();
     accounts.listing.signing_key = args.signing_key;
-    save(&accounts.listing)?;
-    bind_signing_key(
-        &accounts.payer,
-        &accounts.signing_key.to_account_info(),
-        args.signing_key,
-        ctx.bumps.signing_key,
-        listing,
-    )?;
+    accounts
+        .signing_key
+        .bind(args.signing_key, ctx.bumps.signing_key, listing)?;
     emit(&SigningKeyRotated {
         listing,
         signing_key: args.signing_key,

@@ -56,6 +56,7 @@ pub fn withdraw_gas_handler(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) ->
     let tank = Funder {
         account: &accounts.spender,
         seeds: &[SPENDER_SEED, wallet.as_ref(), &[ctx.bumps.spender]],
+        system_program: &accounts.system_program,
     };
     tank.send(&accounts.wallet, lamports)?;
     require_sound_tank(&accounts.spender)?;

@@ -17,6 +17,7 @@ export function isRipe(ledger: Ledger, record: ExecutionRecord): boolean {
 }
 
 export function createArchive(ledger: Ledger, input: program.CreateArchiveInput): void {
+  ledger.demandNew(ARCHIVE);
   const value = { version: 1, bump: 0, index: input.index, tree: text(input.tree), count: 0, createdAt: ledger.now };
   ledger.create('Archive', ARCHIVE, text(input.payer), value);
 }

@@ -184,6 +184,8 @@ function applied(before: Config, details: Details): Config {
 }
 
 export function proposeChange(ledger: Ledger, input: program.ProposeChangeInput): void {
+  ledger.state('Config', CONFIG);
+  ledger.demandNew(text(program.findChange(input.changeId)));
   const before = demandAdmin(ledger, text(input.admin));
   const { changeId, guardian, nextAdmin } = input;
   const details: Details = {

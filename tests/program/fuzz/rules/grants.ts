@@ -22,6 +22,7 @@ export function createGrant(ledger: Ledger, input: program.CreateGrantInput): vo
   const { now } = ledger;
   const address = text(program.findGrant(input.wallet, input.keyId));
   const keyId = Buffer.from(input.keyId).toString('hex');
+  ledger.demandNew(address);
   demand(keyId !== NO_KEY, 'InvalidKeyId');
   demandLimits(input.limits, now);
   ledger.create('KeyGrant', address, text(input.payer), {

@@ -50,6 +50,7 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   const address = text(program.findListing(input.creator, input.listingId));
   const signingKey = text(input.signingKey);
   const { terms } = input;
+  ledger.demandNew(address);
   demandOwned(ledger, source, creator, 'InvalidDepositSource');
   demandOwned(ledger, text(input.payout), creator, 'InvalidPayout');
   demandTerms(terms, settings);
