@@ -125,14 +125,6 @@ const CASES: Case[] = [
     error: 'token:11',
   },
   {
-    name: 'another owner',
-    instructions: 'appoint',
-    keys: ofTokens(stranger!),
-    args: [integer(1, 0n)],
-    piece: 'another authority of a token account',
-  },
-  { name: 'another closer', instructions: 'appoint', keys: ofTokens(stranger!), args: [integer(1, 1n)] },
-  {
     name: 'a payment of lamports',
     instructions: 'move_lamports',
     keys: ofLamports,

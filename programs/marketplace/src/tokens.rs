@@ -8,21 +8,10 @@ use anchor_spl::token::{self, Token, TokenAccount};
 
 use crate::calls::{call, Role};
 use crate::errors::MarketplaceError;
-use crate::packing::pack;
 
 /// Numbers of the token program's instructions.
 const TRANSFER: u8 = 3;
-const SET_AUTHORITY: u8 = 6;
 const CLOSE_ACCOUNT: u8 = 9;
-
-/// The rights over a token account that `TokenTransfer::appoint` can transfer.
-#[derive(Clone, Copy)]
-pub enum Right {
-    /// To move the tokens.
-    Owner = 2,
-    /// To close the account.
-    Close = 3,
-}
 
 /// A token account of the classic Token program, or `None` if the account is not one.
 pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
@@ -114,13 +103,6 @@ impl<'info> TokenTransfer<'_, 'info> {
         destination: &AccountInfo<'info>,
     ) -> Result<()> {
         self.ask(&[CLOSE_ACCOUNT], account, destination)
-    }
-
-    /// Transfer a right over an account to `to`.
-    pub fn appoint(&self, account: &AccountInfo<'info>, right: Right, to: &Pubkey) -> Result<()> {
-        let data = pack::<35>(&[&[SET_AUTHORITY, right as u8, 1], to.as_ref()])?;
-        let accounts = [(account, Role::Writes), (&self.authority, Role::Asks)];
-        call(self.token_program.key, &data, accounts, [self.seeds, &[]])
     }
 
     fn ask(&self, data: &[u8], from: &AccountInfo<'info>, to: &AccountInfo<'info>) -> Result<()> {

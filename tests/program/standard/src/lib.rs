@@ -33,7 +33,7 @@ pub mod tokens;
 
 use anchor_lang::solana_program::log::sol_log_data;
 use anchor_lang::system_program;
-use anchor_spl::token::{self, spl_token::instruction::AuthorityType, Token, TokenAccount};
+use anchor_spl::token::{self, Token, TokenAccount};
 
 use addresses::address_of;
 use constants::{ESCROW_SEED, EXECUTION_SEED};
@@ -41,7 +41,7 @@ use creation::{create_state, create_token_account, rent_exempt_minimum, save, Fu
 use errors::MarketplaceError;
 use events::{ArchivedExecution, ExecutionSettled, ExecutionsArchived};
 use state::ExecutionRecord;
-use tokens::{Right, TokenTransfer};
+use tokens::TokenTransfer;
 
 declare_id!("5QphvkQr5SsijuJxh6LbWL8rYh1KcJ8SkXbGDjubfQkd");
 
@@ -87,32 +87,6 @@ pub mod test_standard {
         };
         let program = accounts.token_program.to_account_info();
         token::close_account(CpiContext::new_with_signer(program, given, &[seeds]))
-    }
-
-    /// Makes `to` a token account's owner, or who may close it.
-    pub fn appoint(ctx: Context<Tokens>, by_hand: bool, to_close: bool) -> Result<()> {
-        let accounts = &ctx.accounts;
-        let seeds: &[&[u8]] = &[OWNER_SEED, &[ctx.bumps.owner]];
-        let to = accounts.to.key();
-        if by_hand {
-            let right = if to_close { Right::Close } else { Right::Owner };
-            return accounts.by_hand(seeds).appoint(&accounts.from, right, &to);
-        }
-        let right = if to_close {
-            AuthorityType::CloseAccount
-        } else {
-            AuthorityType::AccountOwner
-        };
-        let given = token::SetAuthority {
-            account_or_mint: accounts.from.to_account_info(),
-            current_authority: accounts.owner.to_account_info(),
-        };
-        let program = accounts.token_program.to_account_info();
-        token::set_authority(
-            CpiContext::new_with_signer(program, given, &[seeds]),
-            right,
-            Some(to),
-        )
     }
 
     /// Moves lamports.
