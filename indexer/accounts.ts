@@ -35,7 +35,6 @@ import type {
   GrantRow,
   ListingRow,
 } from './tables.ts';
-import { EXPIRED, HANDED_OVER } from './write.ts';
 
 /** The rows of a transaction's accounts, each with the slot of its reading. */
 export interface AccountRows {
@@ -47,7 +46,7 @@ export interface AccountRows {
   deposits: DepositRow[];
   disputes: DisputeRow[];
   archives: ArchiveRow[];
-  /** Refunds in the transaction, handed over or not: the reason counts only if the authority is the relay. */
+  /** Refunds in the transaction, to the caller or unclaimed: the reason counts only if the authority is the relay. */
   refunds: { record: string; authority: string; reason: bigint }[];
   /** Changes to accounts that no longer exist, in the transaction's order. */
   gone: GoneAccount[];
@@ -100,8 +99,8 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
   refund_deposit: ['deposit'],
   settle_execution: ['record'],
   refund_execution: ['record'],
-  hand_over_refund: ['record'],
-  close_escrow: ['record'],
+  move_unclaimed_refund: ['record'],
+  move_unclaimed_deposit: ['deposit'],
   close_execution: ['record'],
   open_dispute: ['dispute'],
   open_dispute_with_proof: ['dispute'],
@@ -272,12 +271,14 @@ function isAccount(name: keyof Accounts, data: Uint8Array): boolean {
   return accountDiscriminator(name).every((byte, at) => data[at] === byte);
 }
 
+/** The instructions that refund an execution. */
+const REFUNDS = ['refund_execution', 'move_unclaimed_refund'];
+
 function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
   return invocations.flatMap((invocation) => {
-    const isHandOver = invocation.name === 'hand_over_refund';
-    if (invocation.name !== 'refund_execution' && !isHandOver) return [];
+    if (!REFUNDS.includes(invocation.name)) return [];
     const { record = '', authority = '' } = invocation.accounts;
-    return [{ record, authority, reason: isHandOver ? EXPIRED : readReason(invocation) }];
+    return [{ record, authority, reason: readReason(invocation) }];
   });
 }
 
@@ -289,23 +290,21 @@ export function claimOf(args: Record<string, unknown>): { evidenceHash: Uint8Arr
   return (args.claim ?? args) as ReturnType<typeof claimOf>;
 }
 
-/** Signatures, slot and deposit, if the transaction opened or ended this record, and whether it handed its refund over. */
+/** Signatures, slot and deposit, if the transaction opened or ended this record. */
 function readHistory(
   invocations: Invocation[],
   record: string,
   at: { signature: string; slot: number },
-): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature' | 'deposit' | 'handed_over'> {
+): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature' | 'deposit'> {
   const did = (name: string) => findInvocation(invocations, name, 'record', record) !== undefined;
   const paid = findInvocation(invocations, 'open_execution_from_deposit', 'record', record);
   const opened = did('open_execution') || did('open_execution_with_grant') || paid !== undefined;
-  const handedOver = did('hand_over_refund');
-  const ended = did('settle_execution') || did('refund_execution') || handedOver;
+  const ended = did('settle_execution') || REFUNDS.some(did);
   return {
     open_signature: opened ? at.signature : null,
     opened_slot: opened ? BigInt(at.slot) : null,
     end_signature: ended ? at.signature : null,
     deposit: paid?.accounts.deposit ?? null,
-    handed_over: handedOver ? HANDED_OVER.owned : 0n,
   };
 }
 

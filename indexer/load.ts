@@ -2,6 +2,7 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readRows } from '../app/database/bulk.ts';
+import { unclaimedOf } from '../app/sdk/program/archive.ts';
 import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import type { AccountRows } from './accounts.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
@@ -10,7 +11,7 @@ import { grantAddress, rememberGrant } from './handlers/grantAddress.ts';
 import { STORED, type StoredName, type StoredRow } from './stored.ts';
 import type { DisputeRow, IndexDatabase } from './tables.ts';
 import type { Unit } from './unit.ts';
-import { versionKey } from './write.ts';
+import { claimOf, versionKey } from './write.ts';
 
 /** The database transaction that will write the batch. */
 type Db = Kysely<IndexDatabase>;
@@ -57,7 +58,15 @@ export async function load(db: Db, unit: Unit, batch: readonly ChainTransaction[
   // A closed dispute takes its price from its execution.
   await loadKeyed(db, unit, 'executions', recordsOfDisputes(unit, wanted));
   for (const { record, caller } of wanted.refunds) wantGrant(wanted, caller, unit.rows.executions.get(record)?.key_id);
-  for (const table of ['listings', 'creators', 'grants', 'deposits', 'archives', 'archive_leaves'] as const) {
+  for (const table of [
+    'listings',
+    'creators',
+    'grants',
+    'deposits',
+    'archives',
+    'archive_leaves',
+    'unclaimed_refunds',
+  ] as const) {
     await loadKeyed(db, unit, table, wanted.keys[table]);
   }
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
@@ -122,7 +131,7 @@ async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promi
 }
 
 function collect(batch: readonly ChainTransaction[]): Wanted {
-  const tables = [...new Set(Object.values(FIELDS)), 'archive_leaves'] as KeyedTable[];
+  const tables = [...new Set(Object.values(FIELDS)), 'archive_leaves', 'unclaimed_refunds'] as KeyedTable[];
   const keys = Object.fromEntries(tables.map((table) => [table, new Set<string>()])) as Wanted['keys'];
   const wanted: Wanted = {
     keys,
@@ -152,7 +161,8 @@ function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefi
   if (keyId) want(wanted, 'grants', grantAddress(wallet, keyId));
 }
 
-function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
+function collectEvent(wanted: Wanted, event: MarketplaceEvent): void {
+  const { name, data } = event;
   const fields = data as Record<string, unknown>;
   for (const [field, table] of EVENT_KEYS[name] ?? []) {
     const key = optionalBase58(fields[field] as PublicKey);
@@ -162,6 +172,12 @@ function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
     wanted.versions.add(versionKey(base58(fields.listing), fields.listingVersion));
   }
   if (fields.config instanceof PublicKey) wanted.configs.add(base58(fields.config));
+  const unclaimed = unclaimedOf(event);
+  if (unclaimed) {
+    want(wanted, 'archives', base58(unclaimed.leaf.archive));
+    want(wanted, 'unclaimed_refunds', claimOf(unclaimed.leaf));
+  }
+  if (name === 'RefundClaimed') want(wanted, 'unclaimed_refunds', base58(data.claim));
   if (name === 'GrantCreated') rememberGrant(data.wallet, data.keyId, data.grant);
   else if (name === 'ExecutionOpened') {
     wantGrant(wanted, base58(data.caller), optionalHex(data.keyId));

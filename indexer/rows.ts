@@ -144,7 +144,6 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     gas_lamports: BigInt(record.gasLamports),
     spender_lends_escrow: flag(record.spenderBump !== 0),
     deposit: null,
-    handed_over: 0n,
     slot,
   };
 }

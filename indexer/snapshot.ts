@@ -16,9 +16,7 @@ import {
   endDeposit,
   endDispute,
   endExecution,
-  HANDED_OVER,
   MissingRow,
-  noteHandOver,
   tellUnread,
   writeDeposit,
   writeDispute,
@@ -98,7 +96,7 @@ function writeGoneDeposit(unit: Unit, gone: GoneAccount, at: Position): void {
     });
     return;
   }
-  const status = instruction === 'refund_deposit' ? 'refunded' : 'opened';
+  const status = instruction === 'open_execution_from_deposit' ? 'opened' : 'refunded';
   endDeposit(unit, address, at, { status, ended_at: time, closed: 1n });
 }
 
@@ -120,15 +118,11 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
       });
       break;
     case 'refund_execution':
-    case 'hand_over_refund': {
+    case 'move_unclaimed_refund': {
       const reason = reasonOf(address, settledAt, known?.refund_at ?? 0n);
       endExecution(unit, address, at, reason, { status: 'refunded', settled_at: settledAt });
-      if (instruction === 'hand_over_refund') noteHandOver(unit, address, HANDED_OVER.owned);
       break;
     }
-    case 'close_escrow':
-      noteHandOver(unit, address, HANDED_OVER.closed);
-      break;
     case 'close_execution':
       changeRow(unit, 'executions', address, { closed: 1n, slot });
       break;

@@ -23,6 +23,7 @@ export type StoredName =
   | 'disputes'
   | 'archives'
   | 'archive_leaves'
+  | 'unclaimed_refunds'
   | 'unread_accounts'
   | 'listing_versions'
   | 'cursor';
@@ -140,7 +141,6 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
       gas_lamports: true,
       spender_lends_escrow: true,
       deposit: true,
-      handed_over: true,
       slot: true,
     },
     'record',
@@ -198,6 +198,24 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
     { tree: true, leaf_index: true, record: true, execution_id: true, leaf: true, signature: true, slot: true },
     'record',
     ['tree', 'leaf_index'],
+  ),
+  unclaimed_refunds: stored(
+    'unclaimed_refunds',
+    {
+      claim: true,
+      tree: true,
+      leaf_index: true,
+      leaf: true,
+      source: true,
+      caller: true,
+      amount: true,
+      unclaimed_at: true,
+      signature: true,
+      claimed_at: true,
+      claim_signature: true,
+      slot: true,
+    },
+    'claim',
   ),
   unread_accounts: stored(
     'unread_accounts',

@@ -108,8 +108,6 @@ export interface ExecutionRow {
   spender_lends_escrow: Flag;
   /** The deposit that paid; null if none did. */
   deposit: string | null;
-  /** 1: the refund was handed over, and the escrow account is the caller's; 2: that account is closed; else 0. */
-  handed_over: bigint;
   slot: bigint;
 }
 
@@ -166,6 +164,23 @@ export interface ArchiveLeafRow {
   execution_id: string;
   leaf: string;
   signature: string;
+  slot: bigint;
+}
+
+export interface UnclaimedRefundRow {
+  /** Address of the account that exists once it is claimed. */
+  claim: string;
+  tree: string;
+  leaf_index: bigint;
+  leaf: string;
+  /** The record or the deposit. */
+  source: string;
+  caller: string;
+  amount: bigint;
+  unclaimed_at: bigint;
+  signature: string;
+  claimed_at: bigint | null;
+  claim_signature: string | null;
   slot: bigint;
 }
 
@@ -299,6 +314,7 @@ export interface IndexDatabase {
   disputes: DisputeRow;
   archives: ArchiveRow;
   archive_leaves: ArchiveLeafRow;
+  unclaimed_refunds: UnclaimedRefundRow;
   unread_accounts: UnreadRow;
   listing_versions: ListingVersionRow;
   eventless_transactions: EventlessRow;

@@ -116,7 +116,6 @@ export const VERIFIED: readonly Verified[] = [
         'listing_timeout_seconds',
         'end_signature',
         'deposit',
-        'handed_over',
       ],
     },
   ),

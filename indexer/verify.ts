@@ -11,7 +11,7 @@ import { chunks } from '../app/process/chunks.ts';
 import { accountDiscriminator } from '../app/sdk/program/program.ts';
 import type { IndexDatabase } from './tables.ts';
 import { type Difference, readPage, VERIFIED, type Verified } from './verified.ts';
-import { checkDisputes, checkFigures, checkLeaves } from './verifyRows.ts';
+import { checkDisputes, checkFigures, checkLeaves, checkUnclaimed } from './verifyRows.ts';
 
 export type { Difference } from './verified.ts';
 
@@ -57,13 +57,14 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
     differences = await compareAgain(options, differences);
   }
   const leaves = await checkLeaves(options);
-  onProgress?.('archive_leaves', leaves.rows);
+  onProgress?.('archive_leaves and unclaimed_refunds', leaves.rows);
+  const unclaimed = await checkUnclaimed(options);
   const disputes = await checkDisputes(db);
   const figures = await checkFigures(db);
   onProgress?.('agent_statistics, caller_totals, agent_days and agents', figures.rows);
   return {
     rows: rows + leaves.rows + figures.rows,
-    differences: [...differences, ...leaves.differences, ...disputes, ...figures.differences],
+    differences: [...differences, ...leaves.differences, ...unclaimed, ...disputes, ...figures.differences],
   };
 }
 

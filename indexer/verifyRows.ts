@@ -8,26 +8,30 @@ import {
   emptyArchiveNode,
   readArchiveRoots,
   readArchiveTree,
+  unclaimedLeaf,
 } from '../app/sdk/program/archive.ts';
-import { constants } from '../app/sdk/program/program.ts';
+import { constants, findUnclaimed, PROGRAM_ID } from '../app/sdk/program/program.ts';
+import { decodeTokenAccount } from '../app/sdk/wallet/tokenAccount.ts';
 import { dayKey } from './agentDays.ts';
 import { readWrongAgents } from './agents.ts';
 import { hex } from './columns.ts';
 import { recordOf } from './record.ts';
 import { callerKey, Figures } from './statistics.ts';
-import type { ArchiveRow, ExecutionRow, IndexDatabase } from './tables.ts';
+import type { ArchiveRow, ExecutionRow, IndexDatabase, UnclaimedRefundRow } from './tables.ts';
 import type { Difference } from './verified.ts';
 import { DISPUTED_STATUS } from './write.ts';
 
 /** Rows in memory at a time. */
 const PAGE = 1_000;
+/** Limit of getMultipleAccounts. */
+const ACCOUNTS_PER_CALL = 100;
 
 interface Checked {
   rows: number;
   differences: Difference[];
 }
 
-/** Compares every leaf with its execution's row, and each tree's root with the roots that its account keeps. */
+/** Compares every leaf with the row of its execution or refund, and each tree's root with the roots that its account keeps. */
 export async function checkLeaves({
   db,
   connection,
@@ -49,37 +53,104 @@ async function checkTree(
 ): Promise<void> {
   const root = createRoot();
   for (let next = 0n; ; ) {
-    const leaves = await db
-      .selectFrom('archive_leaves')
-      .selectAll()
-      .where('tree', '=', tree)
-      .where('leaf_index', '>=', next)
-      .orderBy('leaf_index')
-      .limit(PAGE)
-      .execute();
-    const last = leaves.at(-1);
-    if (!last) break;
-    const records = leaves.map(({ record }) => record);
-    const executions = await db.selectFrom('executions').selectAll().where('record', 'in', records).execute();
-    const byRecord = new Map(executions.map((row) => [row.record, row as ExecutionRow]));
-    for (const { record, leaf, leaf_index } of leaves) {
-      const row = byRecord.get(record);
-      const made = row ? leafOf(row) : 'no row of the execution';
-      if (made !== leaf) checked.differences.push(differ('archive_leaves', record, 'leaf', leaf, made));
-      const index = String(leaf_index);
+    const page = await readPage(db, tree, next);
+    if (page.length === 0) break;
+    for (const { table, key, leaf, leaf_index, made } of page) {
+      if (made !== leaf) checked.differences.push(differ(table, key, 'leaf', leaf, made));
       if (leaf_index !== next) {
-        checked.differences.push(differ('archive_leaves', record, 'leaf_index', index, String(next)));
+        checked.differences.push(differ(table, key, 'leaf_index', String(leaf_index), String(next)));
       }
       next = leaf_index + 1n;
       root.add(Buffer.from(leaf, 'hex'));
     }
-    checked.rows += leaves.length;
+    checked.rows += page.length;
   }
   const account = await connection.getAccountInfo(new PublicKey(tree), 'finalized');
   const made = hex(root.end());
   // The account of an empty tree keeps no root.
   const roots = account ? [...readArchiveRoots(account.data), readArchiveTree(account.data).root].map(hex) : [];
   if (!roots.includes(made)) checked.differences.push(differ('archives', archive, 'root', made, roots[0] ?? null));
+}
+
+/** A leaf as its row has it, and as its fields give it. */
+interface CheckedLeaf {
+  table: string;
+  key: string;
+  leaf_index: bigint;
+  leaf: string;
+  made: string;
+}
+
+/** The next leaves of a tree from this index on, in order. */
+async function readPage(db: Kysely<IndexDatabase>, tree: string, first: bigint): Promise<CheckedLeaf[]> {
+  const of = (table: 'archive_leaves') =>
+    db.selectFrom(table).selectAll().where('tree', '=', tree).where('leaf_index', '>=', first).orderBy('leaf_index');
+  const leaves = await of('archive_leaves').limit(PAGE).execute();
+  const refunds = (await of('unclaimed_refunds' as 'archive_leaves')
+    .limit(PAGE)
+    .execute()) as unknown as UnclaimedRefundRow[];
+  const records = leaves.map(({ record }) => record);
+  const executions =
+    records.length === 0 ? [] : await db.selectFrom('executions').selectAll().where('record', 'in', records).execute();
+  const byRecord = new Map(executions.map((row) => [row.record, row as ExecutionRow]));
+  const archived = leaves.map(({ record, leaf, leaf_index }): CheckedLeaf => {
+    const row = byRecord.get(record);
+    const made = row ? leafOf(row) : 'no row of the execution';
+    return { table: 'archive_leaves', key: record, leaf_index, leaf, made };
+  });
+  const unclaimed = refunds.map(({ claim, leaf, leaf_index, ...row }): CheckedLeaf => {
+    const refund = {
+      source: new PublicKey(row.source),
+      caller: new PublicKey(row.caller),
+      amount: row.amount,
+      unclaimedAt: row.unclaimed_at,
+    };
+    return { table: 'unclaimed_refunds', key: claim, leaf_index, leaf, made: hex(unclaimedLeaf(refund)) };
+  });
+  const all = [...archived, ...unclaimed].sort((one, other) => Number(one.leaf_index - other.leaf_index));
+  return all.slice(0, PAGE);
+}
+
+/**
+ * Compares unclaimed refunds with the chain: a claimed one has its account, and the program's account holds at least the
+ * sum of the others. Anyone can send it more.
+ */
+export async function checkUnclaimed({
+  db,
+  connection,
+}: {
+  db: Kysely<IndexDatabase>;
+  connection: Connection;
+}): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  let sum = 0n;
+  for (let last = ''; ; ) {
+    const page = await db
+      .selectFrom('unclaimed_refunds')
+      .select(['claim', 'amount', 'claimed_at'])
+      .where('claim', '>', last)
+      .orderBy('claim')
+      .limit(ACCOUNTS_PER_CALL)
+      .execute();
+    if (page.length === 0) break;
+    const claims = page.map(({ claim }) => new PublicKey(claim));
+    const accounts = await connection.getMultipleAccountsInfo(claims, 'finalized');
+    for (const [at, { claim, amount, claimed_at }] of page.entries()) {
+      const isClaimed = accounts[at]?.owner.equals(PROGRAM_ID) ?? false;
+      if (isClaimed !== (claimed_at !== null)) {
+        const told = (value: boolean) => (value ? 'claimed' : 'unclaimed');
+        differences.push(differ('unclaimed_refunds', claim, 'claimed_at', told(!isClaimed), told(isClaimed)));
+      }
+      if (claimed_at === null) sum += amount;
+    }
+    last = page.at(-1)!.claim;
+  }
+  const account = await connection.getAccountInfo(findUnclaimed(), 'finalized');
+  const held = account && decodeTokenAccount(findUnclaimed(), account).amount;
+  if ((held ?? 0n) < sum) {
+    differences.push(differ('unclaimed_refunds', findUnclaimed().toBase58(), 'amount', `${sum}`, `${held}`));
+  }
+  return differences;
 }
 
 function leafOf(row: ExecutionRow): string {

@@ -2,14 +2,22 @@
  * Writes rows of the index, whole or in part, from events and from accounts. A row is replaced only by a state that is
  * not older. Changing a missing row throws MissingRow, unless its account is known to be unread.
  */
-import { REFUND_REASONS } from '../app/sdk/program/program.ts';
+import type { PublicKey } from '@solana/web3.js';
+import { unclaimedLeaf, unclaimedOf } from '../app/sdk/program/archive.ts';
+import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import { findRefundClaim, REFUND_REASONS } from '../app/sdk/program/program.ts';
+import { base58, hex } from './columns.ts';
+import type { Position } from './handlers/handler.ts';
 import { recordStatus } from './record.ts';
 import type { StoredName, StoredRow } from './stored.ts';
 import type { DepositRow, DisputeOutcomeName, DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 
 /** Tables whose rows show an account at a slot. */
-type AccountTable = Exclude<StoredName, 'cursor' | 'archive_leaves' | 'unread_accounts' | 'listing_versions'>;
+type AccountTable = Exclude<
+  StoredName,
+  'cursor' | 'archive_leaves' | 'unclaimed_refunds' | 'unread_accounts' | 'listing_versions'
+>;
 /** Some columns of a row, and the slot of the state that they show. */
 type Change<Row> = Partial<Row> & { slot: bigint };
 
@@ -54,8 +62,8 @@ export function versionKey(listing: string, version: bigint | number): string {
 }
 
 /**
- * Writes an execution's state; its id never recurs. Facts that never change (signatures, position, reason, disputes, hand-over)
- * are only added, whether event or account comes first.
+ * Writes an execution's state; its id never recurs. Facts that never change (signatures, position, reason, disputes) are
+ * only added, whether event or account comes first.
  */
 export function writeExecution(unit: Unit, row: ExecutionRow): void {
   const { executions, listings } = unit.rows;
@@ -78,7 +86,6 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
     end_signature: known?.end_signature ?? row.end_signature,
     deposit: known?.deposit ?? row.deposit,
     dispute_count: isDisputed ? 1n : 0n,
-    handed_over: known && known.handed_over > row.handed_over ? known.handed_over : row.handed_over,
     listing_timeout_seconds: known?.listing_timeout_seconds ?? timeout,
     open_signature,
     opened_slot,
@@ -144,16 +151,33 @@ export function endExecution(
 /** The reason of a refund that anyone but a relay made. */
 export const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
 
-/** Values of `handed_over`, each later than the one before. */
-export const HANDED_OVER = { owned: 1n, closed: 2n };
-
-/** Notes what became of an escrow account that was handed over. No account keeps it, so it is only added. */
-export function noteHandOver(unit: Unit, record: string, state: bigint): void {
-  const { executions } = unit.rows;
-  const known = executions.get(record);
-  if (!known) requireKnown(unit, 'executions', record);
-  else if (known.handed_over < state) executions.put({ ...known, handed_over: state });
+/** Writes that a refund became a leaf, by which its caller claims it. A leaf never changes. */
+export function writeUnclaimed(unit: Unit, event: MarketplaceEvent, { signature, slot }: Position): void {
+  const found = unclaimedOf(event);
+  if (!found) return;
+  const { refund, leaf } = found;
+  changeRow(unit, 'archives', base58(leaf.archive), { leaf_count: BigInt(leaf.leafIndex + 1), slot });
+  const claim = claimOf(leaf);
+  if (unit.rows.unclaimed_refunds.get(claim)) return;
+  unit.rows.unclaimed_refunds.put({
+    claim,
+    tree: base58(leaf.tree),
+    leaf_index: BigInt(leaf.leafIndex),
+    leaf: hex(unclaimedLeaf(refund)),
+    source: base58(refund.source),
+    caller: base58(refund.caller),
+    amount: refund.amount,
+    unclaimed_at: refund.unclaimedAt,
+    signature,
+    claimed_at: null,
+    claim_signature: null,
+    slot,
+  });
 }
+
+/** The key of an unclaimed refund's row: the address of the account that forbids a second claim. */
+export const claimOf = ({ tree, leafIndex }: { tree: PublicKey; leafIndex: number }): string =>
+  base58(findRefundClaim(tree, leafIndex));
 
 /** Writes a deposit from its account. The account does not show a refund that could not close it. */
 export function writeDeposit(unit: Unit, row: DepositRow): void {

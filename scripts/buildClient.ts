@@ -26,7 +26,7 @@ const INSTRUCTIONS = [
   'open_execution_from_deposit',
   'settle_execution',
   'refund_execution',
-  'hand_over_refund',
+  'move_unclaimed_refund',
 ];
 const LEAF_DOMAIN = 'ARCHIVE_LEAF_DOMAIN';
 const ACCOUNTS = ['AgentListing', 'ExecutionRecord', 'Archive'];

@@ -44,7 +44,7 @@ const FAULTS = [
 const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
 /** Files of relay/calls that make many calls each, at a limit. */
-const LIMITS = ['handOver', 'protection', 'reservations'];
+const LIMITS = ['stuckRefunds', 'protection', 'reservations'];
 
 /** Files of cli that start many commands. */
 const COMMANDS = ['aftermath', 'busy', 'commandLines', 'outcome'];

@@ -133,14 +133,10 @@ CREATE TABLE executions (
   gas_lamports INTEGER NOT NULL DEFAULT 0,
   -- 1 if the caller's gas balance lent the escrow's rent and gets it back; else `rent_sponsor` does.
   spender_lends_escrow INTEGER NOT NULL DEFAULT 0 CHECK (spender_lends_escrow IN (0, 1)),
-  -- 1 if the caller's account could not receive the refund, and the escrow account itself became the caller's; 2 once that
-  -- account is closed. No account shows it.
-  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),
   -- The deposit that paid; NULL if a wallet or a grant did. No account shows it.
   deposit TEXT
 ) STRICT;
-CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
-CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
+CREATE INDEX executions_open ON executions (refund_at, execution_id, price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
 CREATE INDEX executions_by_caller_status
@@ -229,6 +225,24 @@ CREATE TABLE archive_leaves (
   slot INTEGER NOT NULL,
   PRIMARY KEY (tree, leaf_index)
 ) STRICT;
+
+CREATE TABLE unclaimed_refunds (
+  claim TEXT PRIMARY KEY,
+  tree TEXT NOT NULL,
+  leaf_index INTEGER NOT NULL,
+  leaf TEXT NOT NULL,
+  source TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  amount INTEGER NOT NULL,
+  unclaimed_at INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  claimed_at INTEGER,
+  claim_signature TEXT,
+  slot INTEGER NOT NULL,
+  UNIQUE (tree, leaf_index)
+) STRICT;
+CREATE INDEX unclaimed_refunds_by_source ON unclaimed_refunds (source);
+CREATE INDEX unclaimed_refunds_open ON unclaimed_refunds (amount) WHERE claimed_at IS NULL;
 
 CREATE TABLE agent_statistics (
   listing TEXT PRIMARY KEY,
@@ -417,7 +431,7 @@ CREATE TABLE executions (
   dispatched_ms INTEGER,
   execution_time_ms INTEGER,
   refund_reason INTEGER,
-  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
+  refund_state TEXT CHECK (refund_state IN ('pending', 'waiting', 'done')),
   settled_at INTEGER,
   creator_amount INTEGER,
   platform_amount INTEGER,
@@ -479,12 +493,10 @@ WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
     SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
-      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
-        ELSE new.escrow_lent END END AS lamports
+      + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (new.state IN ('refunding', 'returning') AND coalesce(new.refund_state, '') = 'waiting')
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
@@ -496,20 +508,16 @@ WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
     SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
-      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
-        ELSE new.escrow_lent END END AS lamports
+      + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (new.state IN ('refunding', 'returning') AND coalesce(new.refund_state, '') = 'waiting')
     UNION ALL
     SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
-      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
-        ELSE old.escrow_lent END END AS lamports
+      + CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (old.state IN ('refunding', 'returning') AND coalesce(old.refund_state, '') = 'waiting')
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
@@ -519,12 +527,10 @@ WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
     SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
-      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
-        ELSE old.escrow_lent END END AS lamports
+      + CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (old.state IN ('refunding', 'returning') AND coalesce(old.refund_state, '') = 'waiting')
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
@@ -539,13 +545,13 @@ CREATE TRIGGER executions_moved AFTER UPDATE OF state, refund_state ON execution
 WHEN CASE
     WHEN new.state = 'open_confirmed' THEN 'execution.pending'
     WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') = 'waiting' THEN 'execution.failed'
     WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
   IS NOT CASE
     WHEN old.state = 'open_confirmed' THEN 'execution.pending'
     WHEN old.state = 'settled' THEN 'execution.completed'
-    WHEN old.state IN ('refunded', 'returned', 'void') OR coalesce(old.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN old.state IN ('refunded', 'returned', 'void') OR coalesce(old.refund_state, '') = 'waiting' THEN 'execution.failed'
     WHEN old.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
   AND new.state NOT IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed') BEGIN
@@ -555,7 +561,7 @@ WHEN CASE
   FROM (SELECT CASE
     WHEN new.state = 'open_confirmed' THEN 'execution.pending'
     WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') = 'waiting' THEN 'execution.failed'
     WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END AS type);
 END;
@@ -585,7 +591,7 @@ CREATE INDEX executions_at_risk
 CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
-  WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
+  WHERE refund_state = 'waiting';
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
@@ -610,7 +616,7 @@ CREATE INDEX executions_void_by_wallet
 
 CREATE TABLE transactions (
   execution_id TEXT NOT NULL,
-  -- `pay` is the client's payment into the deposit, `return` its refund; a handed-over escrow counts as `refund`.
+  -- `pay` is the client's payment into the deposit, `return` its refund.
   kind TEXT NOT NULL CHECK (kind IN ('deposit', 'pay', 'open', 'settle', 'refund', 'return')),
   -- 0 for the first of its kind.
   attempt INTEGER NOT NULL,

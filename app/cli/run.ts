@@ -17,6 +17,7 @@ import { gasCommands } from './commands/gas.ts';
 import { keysCommands } from './commands/keys.ts';
 import { listingCommands } from './commands/listing.ts';
 import { localCommands } from './commands/local.ts';
+import { refundCommands } from './commands/refund.ts';
 import { statementCommands } from './commands/statement.ts';
 import { webhooksCommands } from './commands/webhooks.ts';
 
@@ -37,6 +38,7 @@ export function createProgram(): Command {
     .addCommand(statementCommands())
     .addCommand(webhooksCommands())
     .addCommand(depositCommands())
+    .addCommand(refundCommands())
     .addCommand(disputeCommands())
     .addCommand(archiveCommands())
     .addCommand(adminCommands())

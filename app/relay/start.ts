@@ -64,7 +64,7 @@ import { createPayers } from './ledger/payers.ts';
 import { noteRentReturn } from './ledger/rentReturns.ts';
 import { createSweepTransactions } from './ledger/sweepTransactions.ts';
 import { hasSigned } from './ledger/transactions.ts';
-import { readClosedEnd, readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
+import { isReturned, readClosedEnd, readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
 import { type ChainWatch, createChainWatch } from './operation/chainWatch.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -560,6 +560,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     readText: parts.readText,
     resultBytesPerCent: config.results.bytesPerCent,
     closedEnd: (executionId) => readClosedEnd(files.views.db, executionId),
+    isReturned: (deposit) => isReturned(files.views.db, deposit),
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
     log,
     observe: parts.observe,

@@ -2,7 +2,6 @@
  * Runs every instruction of the program at least once, in an order in which all succeed. One party signs and pays for
  * each, as relay and wallets do.
  */
-import { createTransferInstruction } from '@solana/spl-token';
 import type { Keypair } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
@@ -19,7 +18,7 @@ import {
   USDC,
   type World,
 } from '../../tests/harness/vm/world.ts';
-import { leavesOf, proofsOf, TestArchive } from '../../tests/program/archiving.ts';
+import { leavesOf, proofsOf, proofsOfHashes, TestArchive, unclaimedHash } from '../../tests/program/archiving.ts';
 import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';
@@ -223,7 +222,6 @@ async function* endings(w: World): AsyncGenerator<Step> {
   const { executionId, rentSponsor } = ownExecution(w, 4);
   const closeDispute = program.closeDispute({ executionId, rentSponsor });
   yield { name: 'close_dispute', instructions: [closeDispute], signers: [relay] };
-  yield* handOver(w);
   const close = program.closeExecution(ownExecution(w, 1));
   yield { name: 'close_execution', instructions: [close], signers: [relay] };
   yield* archives(w);
@@ -235,19 +233,22 @@ async function* endings(w: World): AsyncGenerator<Step> {
   yield { name: 'return_collateral', instructions: [back], signers: [relay] };
 }
 
-/** A refund for a caller without a USDC account. */
-async function* handOver(w: World): AsyncGenerator<Step> {
-  const { relay, caller } = w;
+/** A refund for a caller without a USDC account, moved to the unclaimed ones and claimed. */
+async function* unclaimed(w: World, hashes: Buffer[]): AsyncGenerator<Step> {
+  const { relay, caller, usdcMint } = w;
   const execution = ownExecution(w, UNSERVED);
+  const place = { archiveIndex: 0, tree: new TestArchive(w).tree.publicKey };
   const destination = w.wallet(caller);
   const account = (await w.vm.getAccount(destination))!;
+  const leafIndex = hashes.length;
   w.vm.closeAccount(destination);
-  const give = program.handOverRefund({ ...execution, authority: relay.publicKey, destination });
-  yield { name: 'hand_over_refund', instructions: [give], signers: [relay] };
+  const input = { ...execution, ...place, authority: relay.publicKey, usdcMint, reason: 'unserved' } as const;
+  yield { name: 'move_unclaimed_refund', instructions: [program.moveUnclaimedRefund(input)], signers: [relay] };
   w.vm.setAccount(destination, account);
-  const { escrow } = execution;
-  await w.must([createTransferInstruction(escrow, destination, caller.publicKey, PRICE)], [caller]);
-  yield { name: 'close_escrow', instructions: [program.closeEscrow(execution)], signers: [relay] };
+  const refund = { source: execution.record, caller: execution.caller, amount: PRICE, unclaimedAt: w.vm.now };
+  const { proof } = proofsOfHashes([...hashes, unclaimedHash(refund)])[leafIndex]!;
+  const claim = program.claimRefund({ ...place, refund, leafIndex, proof, payer: caller.publicKey, destination });
+  yield { name: 'claim_refund', instructions: [claim], signers: [caller] };
 }
 
 /** Creates a tree, archives one record, then as many of one sponsor as fit in a transaction. */
@@ -271,6 +272,10 @@ async function* archives(w: World): AsyncGenerator<Step> {
   yield { name: 'open_dispute_with_proof', instructions: [late], signers: [w.caller] };
   // An open dispute would keep the collateral.
   await w.must([answer(w, ripe[leafIndex]!, 0n)], [w.admin]);
+  yield* unclaimed(
+    w,
+    leaves.map(({ hash }) => hash),
+  );
 }
 
 /** The first day of every VM is the same, so addresses and compute units are the same in every run. */

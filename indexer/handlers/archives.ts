@@ -37,4 +37,11 @@ export const archives = {
       });
     }
   },
+
+  RefundClaimed(unit, data, { signature }) {
+    const { unclaimed_refunds } = unit.rows;
+    const row = unclaimed_refunds.get(base58(data.claim));
+    // Without a row, the index has a gap where its leaf was added, which a rebuild fills.
+    if (row) unclaimed_refunds.put({ ...row, claimed_at: data.claimedAt, claim_signature: signature });
+  },
 } satisfies Partial<Handlers>;

@@ -1,7 +1,7 @@
 /** Events of deposits that opened no execution; `ExecutionOpened` ends the others. */
 import { base58, flag } from '../columns.ts';
 import { PREPARED } from '../rows.ts';
-import { endDeposit, writeRow } from '../write.ts';
+import { endDeposit, writeRow, writeUnclaimed } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 export const deposits = {
@@ -23,5 +23,6 @@ export const deposits = {
   DepositRefunded(unit, data, at) {
     const ended = { status: 'refunded', ended_at: data.refundedAt, closed: flag(data.closed) } as const;
     endDeposit(unit, base58(data.deposit), at, ended);
+    writeUnclaimed(unit, { name: 'DepositRefunded', data }, at);
   },
 } satisfies Partial<Handlers>;

@@ -2,15 +2,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, flag, hex, optionalBase58, optionalHex } from '../columns.ts';
-import {
-  changeRow,
-  endDeposit,
-  endExecution,
-  HANDED_OVER,
-  noteHandOver,
-  requireKnown,
-  writeExecution,
-} from '../write.ts';
+import { changeRow, endDeposit, endExecution, requireKnown, writeExecution, writeUnclaimed } from '../write.ts';
 import { grantAddress } from './grantAddress.ts';
 import type { Handlers } from './handler.ts';
 
@@ -51,7 +43,6 @@ export const executions = {
       gas_lamports: BigInt(data.gasLamports),
       spender_lends_escrow: flag(data.spenderLendsEscrow),
       deposit: optionalBase58(data.deposit),
-      handed_over: 0n,
       slot,
     });
     if (!data.deposit.equals(PublicKey.default)) {
@@ -85,17 +76,13 @@ export const executions = {
   ExecutionRefunded(unit, data, at) {
     const record = base58(data.record);
     endExecution(unit, record, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
-    if (data.handedOver) noteHandOver(unit, record, HANDED_OVER.owned);
+    writeUnclaimed(unit, { name: 'ExecutionRefunded', data }, at);
     if (!data.grantRestored) return;
     const keyId = unit.rows.executions.get(record)?.key_id;
     // Without a row (its record is unread), the key is unknown. The grant's next event corrects the total.
     if (!keyId) return;
     const spent = { total_spent: String(data.grantTotalSpent), slot: at.slot };
     changeRow(unit, 'grants', grantAddress(base58(data.caller), keyId), spent);
-  },
-
-  EscrowClosed(unit, data) {
-    noteHandOver(unit, base58(data.record), HANDED_OVER.closed);
   },
 
   ExecutionClosed(unit, data, { slot }) {

@@ -131,11 +131,9 @@ CREATE TABLE executions (
   listing_timeout_seconds BIGINT,
   gas_lamports BIGINT NOT NULL DEFAULT 0,
   spender_lends_escrow BIGINT NOT NULL DEFAULT 0 CHECK (spender_lends_escrow IN (0, 1)),
-  handed_over BIGINT NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),
   deposit TEXT COLLATE "C"
 );
-CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
-CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
+CREATE INDEX executions_open ON executions (refund_at, execution_id, price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
@@ -227,6 +225,24 @@ CREATE TABLE archive_leaves (
   slot BIGINT NOT NULL,
   PRIMARY KEY (tree, leaf_index)
 );
+
+CREATE TABLE unclaimed_refunds (
+  claim TEXT COLLATE "C" PRIMARY KEY,
+  tree TEXT COLLATE "C" NOT NULL,
+  leaf_index BIGINT NOT NULL,
+  leaf TEXT COLLATE "C" NOT NULL,
+  source TEXT COLLATE "C" NOT NULL,
+  caller TEXT COLLATE "C" NOT NULL,
+  amount BIGINT NOT NULL,
+  unclaimed_at BIGINT NOT NULL,
+  signature TEXT COLLATE "C" NOT NULL,
+  claimed_at BIGINT,
+  claim_signature TEXT COLLATE "C",
+  slot BIGINT NOT NULL,
+  UNIQUE (tree, leaf_index)
+);
+CREATE INDEX unclaimed_refunds_by_source ON unclaimed_refunds (source);
+CREATE INDEX unclaimed_refunds_open ON unclaimed_refunds (amount) WHERE claimed_at IS NULL;
 
 CREATE VIEW ended_executions AS
 SELECT

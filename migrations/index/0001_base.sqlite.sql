@@ -143,16 +143,11 @@ CREATE TABLE executions (
   gas_lamports INTEGER NOT NULL DEFAULT 0,
   -- 1 if the caller's gas balance lent the escrow's rent and gets it back; else `rent_sponsor` does.
   spender_lends_escrow INTEGER NOT NULL DEFAULT 0 CHECK (spender_lends_escrow IN (0, 1)),
-  -- 1 if the caller's account could not receive the refund, and the escrow account itself became the caller's; 2 once that
-  -- account is closed. No account shows it.
-  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),
   -- The deposit that paid; NULL if a wallet or a grant did. No account shows it.
   deposit TEXT
 ) STRICT;
--- Escrow accounts that were handed over and still exist.
-CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
--- Open executions, so that the escrows' total is computed without reading every record.
-CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
+-- Open executions by the time from which anyone can refund them. The escrows' total is computed from it alone.
+CREATE INDEX executions_open ON executions (refund_at, execution_id, price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 -- Ended records whose account still exists, and which may be archived or closed.
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
@@ -262,6 +257,28 @@ CREATE TABLE archive_leaves (
   slot INTEGER NOT NULL,
   PRIMARY KEY (tree, leaf_index)
 ) STRICT;
+
+-- Refunds that their callers' accounts could not receive. Each is a leaf too, and the program sends these as instructions to
+-- itself. `claim` is the address of the account that exists once it is claimed, `source` that of the record or the deposit.
+-- `claimed_at` and `claim_signature` are NULL until then. The amounts of the others are in one account of the program.
+CREATE TABLE unclaimed_refunds (
+  claim TEXT PRIMARY KEY,
+  tree TEXT NOT NULL,
+  leaf_index INTEGER NOT NULL,
+  leaf TEXT NOT NULL,
+  source TEXT NOT NULL,
+  caller TEXT NOT NULL,
+  amount INTEGER NOT NULL,
+  unclaimed_at INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  claimed_at INTEGER,
+  claim_signature TEXT,
+  slot INTEGER NOT NULL,
+  UNIQUE (tree, leaf_index)
+) STRICT;
+CREATE INDEX unclaimed_refunds_by_source ON unclaimed_refunds (source);
+-- Those that wait for their claim.
+CREATE INDEX unclaimed_refunds_open ON unclaimed_refunds (amount) WHERE claimed_at IS NULL;
 
 -- The outcome of each end, defined in one place: `failed` counts against the creator, `refunded` does not. Of the program's
 -- RefundReason, 0 to 3 are the creator's fault. For 1, a timeout, that holds only if the caller had not asked for less time

@@ -30,7 +30,7 @@ CREATE TABLE executions (
   dispatched_ms BIGINT,
   execution_time_ms BIGINT,
   refund_reason BIGINT,
-  refund_state TEXT COLLATE "C" CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
+  refund_state TEXT COLLATE "C" CHECK (refund_state IN ('pending', 'waiting', 'done')),
   settled_at BIGINT,
   creator_amount BIGINT,
   platform_amount BIGINT,
@@ -90,9 +90,9 @@ CREATE INDEX executions_at_risk
     AND is_waiting = 0;
 CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
--- Refunds and returns that wait for the caller's account, and escrow accounts that were handed over and still exist.
+-- Refunds and returns that wait for the caller's account.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
-  WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
+  WHERE refund_state = 'waiting';
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
@@ -325,12 +325,10 @@ CREATE TABLE lent_sums (
 CREATE FUNCTION lent_by(e executions) RETURNS TABLE (scope TEXT, name TEXT, part TEXT, lamports BIGINT)
 IMMUTABLE LANGUAGE sql AS $$
   SELECT s.scope, s.name, left(e.execution_id, 1), CASE WHEN e.state IN ('returned', 'void') THEN 0 ELSE e.record_lent
-    + CASE WHEN e.state IN ('settled', 'refunded') AND coalesce(e.refund_state, '') <> 'handed_over' THEN 0
-      ELSE e.escrow_lent END END
+    + CASE WHEN e.state IN ('settled', 'refunded') THEN 0 ELSE e.escrow_lent END END
   FROM (VALUES ('wallet', e.wallet, false), ('listing', e.listing, false), ('total', '', false), ('waiting', '', true))
     AS s (scope, name, waits)
-  WHERE s.waits = (e.state IN ('refunding', 'returning', 'refunded')
-    AND coalesce(e.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+  WHERE s.waits = (e.state IN ('refunding', 'returning') AND coalesce(e.refund_state, '') = 'waiting')
 $$;
 
 CREATE FUNCTION count_lent() RETURNS TRIGGER LANGUAGE plpgsql AS $$
@@ -482,7 +480,7 @@ CREATE FUNCTION event_type_of(e executions) RETURNS TEXT IMMUTABLE LANGUAGE sql 
   SELECT CASE
     WHEN e.state = 'open_confirmed' THEN 'execution.pending'
     WHEN e.state = 'settled' THEN 'execution.completed'
-    WHEN e.state IN ('refunded', 'returned', 'void') OR coalesce(e.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN e.state IN ('refunded', 'returned', 'void') OR coalesce(e.refund_state, '') = 'waiting' THEN 'execution.failed'
     WHEN e.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
 $$;

@@ -33,7 +33,7 @@ CREATE TABLE executions (
   dispatched_ms INTEGER,
   execution_time_ms INTEGER,
   refund_reason INTEGER,
-  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
+  refund_state TEXT CHECK (refund_state IN ('pending', 'waiting', 'done')),
   settled_at INTEGER,
   creator_amount INTEGER,
   platform_amount INTEGER,
@@ -122,9 +122,9 @@ CREATE INDEX executions_at_risk
     AND is_waiting = 0;
 CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
--- Refunds and returns that wait for the caller's account, and escrow accounts that were handed over and still exist.
+-- Refunds and returns that wait for the caller's account.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
-  WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
+  WHERE refund_state = 'waiting';
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
@@ -159,7 +159,7 @@ CREATE INDEX executions_void_by_wallet
 -- is signed again is another attempt: no signature is forgotten. A call that replaces a void one goes on counting.
 CREATE TABLE transactions (
   execution_id TEXT NOT NULL,
-  -- `pay` is the client's payment into the deposit, `return` its refund; a handed-over escrow counts as `refund`.
+  -- `pay` is the client's payment into the deposit, `return` its refund.
   kind TEXT NOT NULL CHECK (kind IN ('deposit', 'pay', 'open', 'settle', 'refund', 'return')),
   -- 0 for the first of its kind.
   attempt INTEGER NOT NULL,
@@ -391,12 +391,10 @@ WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
     SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
-      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
-        ELSE new.escrow_lent END END AS lamports
+      + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (new.state IN ('refunding', 'returning') AND coalesce(new.refund_state, '') = 'waiting')
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
@@ -408,20 +406,16 @@ WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
     SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
-      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
-        ELSE new.escrow_lent END END AS lamports
+      + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (new.state IN ('refunding', 'returning') AND coalesce(new.refund_state, '') = 'waiting')
     UNION ALL
     SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
-      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
-        ELSE old.escrow_lent END END AS lamports
+      + CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (old.state IN ('refunding', 'returning') AND coalesce(old.refund_state, '') = 'waiting')
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
@@ -430,12 +424,10 @@ WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
     SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
-      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
-        ELSE old.escrow_lent END END AS lamports
+      + CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
       UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'returning', 'refunded')
-      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    WHERE waits = (old.state IN ('refunding', 'returning') AND coalesce(old.refund_state, '') = 'waiting')
   ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
@@ -615,13 +607,13 @@ CREATE TRIGGER executions_moved AFTER UPDATE OF state, refund_state ON execution
 WHEN CASE
     WHEN new.state = 'open_confirmed' THEN 'execution.pending'
     WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') = 'waiting' THEN 'execution.failed'
     WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
   IS NOT CASE
     WHEN old.state = 'open_confirmed' THEN 'execution.pending'
     WHEN old.state = 'settled' THEN 'execution.completed'
-    WHEN old.state IN ('refunded', 'returned', 'void') OR coalesce(old.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN old.state IN ('refunded', 'returned', 'void') OR coalesce(old.refund_state, '') = 'waiting' THEN 'execution.failed'
     WHEN old.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
   AND new.state NOT IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed') BEGIN
@@ -631,7 +623,7 @@ WHEN CASE
   FROM (SELECT CASE
     WHEN new.state = 'open_confirmed' THEN 'execution.pending'
     WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') = 'waiting' THEN 'execution.failed'
     WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END AS type);
 END;

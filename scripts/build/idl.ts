@@ -51,6 +51,17 @@ function separateNestedAccounts(idl: Idl): Idl {
   );
 }
 
+/** Lists the accounts of each instruction in one level: a group of accounts exists only in the program's source. */
+function flattenAccounts(idl: Idl): Idl {
+  const flat = (accounts: Idl['instructions'][number]['accounts']): typeof accounts =>
+    accounts.flatMap((account) => ('accounts' in account ? flat(account.accounts) : [account]));
+  const instructions = idl.instructions.map((instruction) => ({
+    ...instruction,
+    accounts: flat(instruction.accounts),
+  }));
+  return { ...idl, instructions };
+}
+
 /**
  * Generates the files' contents by compiling the program for this machine and asking it for its own description.
  * Anchor's macros look up source positions for that, which only a nightly Rust offers.
@@ -58,7 +69,7 @@ function separateNestedAccounts(idl: Idl): Idl {
 export async function generateIdl(program: Program, nightly: string): Promise<IdlFiles> {
   const tool = ['run', '--quiet', '--locked', '-p', 'idl', '--', join(ROOT, program.folder)];
   const env = { RUSTUP_TOOLCHAIN: nightly, CARGO_TARGET_DIR: join(ROOT, 'target/idl-build') };
-  const idl = separateNestedAccounts(JSON.parse(await run('cargo', tool, { env })) as Idl);
+  const idl = flattenAccounts(separateNestedAccounts(JSON.parse(await run('cargo', tool, { env })) as Idl));
   if (idl.metadata.name !== program.crate) throw new BuildError(`the IDL is that of ${idl.metadata.name}.`);
   return { [`${program.crate}.json`]: `${toJson(idl)}\n`, 'idl.ts': toModule(idl) };
 }

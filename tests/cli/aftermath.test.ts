@@ -1,14 +1,6 @@
-/**
- * Commands that a wallet runs after a call: reading its payments, deleting its data, and getting a refund that its
- * token account cannot receive.
- */
-import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { constants, findEscrow, findExecution } from '../../app/sdk/program/program.ts';
-import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import { sendTransaction } from '../../app/sdk/wallet/send.ts';
-import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
+import { constants } from '../../app/sdk/program/program.ts';
 import { formatUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 import type { DailyStatement } from '../../app/sdk/wire/wire.ts';
 import { untilFound } from '../harness/edge/until.ts';
@@ -46,7 +38,7 @@ describe('the command line: after a call', function () {
     await market.stop();
   });
 
-  const lamportsOf = (address: Keypair['publicKey']) => market.node.connection.getBalance(address, 'confirmed');
+  const _lamportsOf = (address: Keypair['publicKey']) => market.node.connection.getBalance(address, 'confirmed');
   /** Runs `statement daily` without --json and returns its text. */
   async function printed(wallet: Keypair, ...words: string[]): Promise<string> {
     const keypair = terminal.file('wallet.json', JSON.stringify([...wallet.secretKey]));
@@ -143,57 +135,49 @@ describe('the command line: after a call', function () {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('execution refund --hand-over and close-escrow return money to a caller whose account is unusable', async () => {
+  it('refund move, show and claim return money to a caller whose account is unusable', async () => {
     const { usdc } = market.callers[0]!;
-    const { connection } = market.node;
     const before = await market.balances();
     const opened = await terminal.done(caller, 'execution', 'open', market.agentId, '--task', 'x');
     const id: string = opened.execution_id;
-    const handOver = ['execution', 'refund', id, '--hand-over'];
-    const close = ['execution', 'close-escrow', id];
-    const escrow = findEscrow(findExecution(parseUuid(id)!));
+    const [move, show, claim] = ['move', 'show', 'claim'].map((name) => ['refund', name, id]);
     const refundAt = Number((await market.record(id))!.refundAt);
-    expect(await terminal.refused(stranger, ...close)).to.include('(EscrowNotHandedOver)');
     await market.node.timeTravel(refundAt);
     await market.setFrozen(usdc, true);
-    expect(await terminal.refused(stranger, ...handOver)).to.match(
-      /\(HandOverTooEarly\)\. It can be handed over at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+    expect(await terminal.refused(stranger, ...move!)).to.equal(
+      'No archive has room for the leaf. Create one with `archive run --make-tree`.\n',
     );
-    await market.node.timeTravel(refundAt + constants.handOverSeconds + 1);
-    const handed = await terminal.done(stranger, ...handOver);
-    expect(handed).to.include({
+    await terminal.done(stranger, 'archive', 'run', '--make-tree');
+    expect(await terminal.refused(stranger, ...move!)).to.match(
+      /\(MoveTooEarly\)\. It can be moved at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+    );
+    expect(await terminal.refused(stranger, ...show!, ...base)).to.include('No unclaimed refund has this source');
+    await market.node.timeTravel(refundAt + constants.unclaimedSeconds + 1);
+    expect(await terminal.done(stranger, ...move!)).to.include({
       execution_id: id,
-      account: escrow.toBase58(),
-      owner: caller.publicKey.toBase58(),
-      amount_usdc: formatUsdc(PRICE),
+      caller: caller.publicKey.toBase58(),
+      archive_index: 0,
     });
-    const account = await connection.getAccountInfo(escrow, 'confirmed');
-    const { amount, owner } = AccountLayout.decode(account!.data);
-    expect([amount, owner.toBase58()]).to.deep.equal([PRICE, caller.publicKey.toBase58()]);
-    expect((await market.record(id))!.status).to.equal('refunded');
-    expect(await terminal.refused(stranger, ...handOver)).to.include('(ExecutionNotOpen). It is refunded.');
-    expect(await terminal.refused(stranger, ...close)).to.include('(EscrowNotEmpty)');
-
-    await market.setFrozen(usdc, false);
-    const take = createTransferInstruction(escrow, usdc, caller.publicKey, PRICE);
-    await sendTransaction(connection, [take], keypairSigner(caller));
-    expect(await market.balances()).to.deep.equal(before);
-
-    // The record can be closed before its escrow account is empty.
-    const endedAt = Number((await market.record(id))!.settledAt);
-    await market.node.timeTravel(endedAt + constants.recordSecondsMin + 1);
-    await terminal.done(stranger, 'execution', 'close', id);
-    expect(await terminal.refused(stranger, ...close)).to.equal(
+    expect(await market.record(id)).to.equal(null);
+    expect(await terminal.refused(stranger, ...move!)).to.equal(
       `No record of the execution ${id} exists on this chain.\n`,
     );
-    const wrong = await terminal.refused(stranger, ...close, '--rent-sponsor', stranger.publicKey.toBase58());
-    expect(wrong).to.include('(WrongRentSponsor)');
-    const [rent, lamports] = [await lamportsOf(escrow), await lamportsOf(caller.publicKey)];
-    expect(rent).to.be.greaterThan(0);
-    const sponsor = caller.publicKey.toBase58();
-    const closed = await terminal.done(stranger, ...close, '--rent-sponsor', sponsor);
-    expect(closed).to.include({ execution_id: id, rent_sponsor: sponsor });
-    expect([await lamportsOf(escrow), await lamportsOf(caller.publicKey)]).to.deep.equal([0, lamports + rent]);
+    const refund = {
+      caller: caller.publicKey.toBase58(),
+      amount_usdc: formatUsdc(PRICE),
+      is_claimed: false,
+    };
+    const shown = await untilFound('it is proven', () => terminal.done(stranger, ...show!, ...base).catch(() => null));
+    expect(shown.refunds[0]).to.include(refund);
+    expect(await terminal.refused(stranger, ...claim!, ...base)).to.include('Only its caller can claim this refund');
+    expect(await terminal.refused(caller, ...claim!, ...base)).to.include('(DestinationUnusable)');
+    await market.setFrozen(usdc, false);
+    const claimed = await terminal.done(caller, ...claim!, ...base);
+    expect(claimed.destination).to.equal(usdc.toBase58());
+    expect(claimed.claims[0]).to.include({ ...refund, is_claimed: true });
     expect(await market.balances()).to.deep.equal(before);
+    expect(await terminal.refused(caller, ...claim!, ...base)).to.include('has been claimed');
+    const after = await terminal.done(stranger, ...show!, ...base);
+    expect(after.refunds[0]).to.include({ ...refund, is_claimed: true });
   });
 });

@@ -53,18 +53,12 @@ export function createAftermath(market: Market) {
 
     lapse: ({ executionId }: Execution) => program.lapseDispute({ executionId, listing, rentSponsor: wallet }),
 
-    handOver: ({ executionId, keyId, rentSponsor }: Execution, authority: PublicKey) =>
-      program.handOverRefund({
-        authority,
-        executionId,
-        listing,
-        caller: wallet,
-        keyId,
-        destination: market.source,
-        rentSponsor,
+    /** Moves a refund that the caller's account cannot receive. */
+    move: ({ executionId, keyId, rentSponsor }: Execution, authority: PublicKey, tree: PublicKey) =>
+      program.moveUnclaimedRefund({
+        ...{ authority, executionId, listing, caller: wallet, keyId, rentSponsor, usdcMint: market.usdcMint },
+        ...{ archiveIndex: 0, tree, reason: 'unserved' },
       }),
-
-    closeEscrow: ({ executionId, rentSponsor }: Execution) => program.closeEscrow({ executionId, rentSponsor }),
 
     closeRecord: ({ executionId, rentSponsor }: Execution) => program.closeExecution({ executionId, rentSponsor }),
 
@@ -104,6 +98,10 @@ export function createAftermath(market: Market) {
         refund: (authority: PublicKey) =>
           program.refundDeposit({
             ...{ authority, deposit: address, destination: market.source, rentSponsor: relay, usdcMint },
+          }),
+        move: (authority: PublicKey, tree: PublicKey) =>
+          program.moveUnclaimedDeposit({
+            ...{ authority, deposit: address, caller: wallet, rentSponsor: relay, usdcMint, archiveIndex: 0, tree },
           }),
       };
     },

@@ -24,6 +24,7 @@ const TABLES = [
   'disputes',
   'archives',
   'archive_leaves',
+  'unclaimed_refunds',
   'unread_accounts',
   'eventless_transactions',
   'cursor',

@@ -3,14 +3,14 @@
  * twice: from events, and with every log cut, from accounts and instructions alone. Both must show the same rows, equal
  * to the accounts, and both must be the same after a fresh start.
  */
-import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, type Signer, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { archiveLeaf } from '../../app/sdk/program/archive.ts';
+import { archiveLeaf, unclaimedLeaf } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
 import { until } from '../harness/edge/until.ts';
+import { proofsOfHashes } from '../program/archiving.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount, SERVICE_FEE } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
 import { dump, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
@@ -19,7 +19,7 @@ import { type Execution, GAS, type Market, NO_KEY, type OpenedExecution, PRICE, 
 const DAY = 86_400;
 const TABLES = [
   ...['configs', 'creators', 'listings', 'grants', 'executions', 'deposits', 'disputes', 'archives'],
-  'archive_leaves',
+  ...['archive_leaves', 'unclaimed_refunds'],
 ];
 
 /**
@@ -47,6 +47,7 @@ for (const how of ['heard', 'cut'] as const) {
     let disputed: OpenedExecution[];
     let refunded: OpenedExecution;
     let unclaimed: OpenedExecution;
+    const tree = Keypair.generate();
 
     before(async () => {
       market = await startMarket();
@@ -289,24 +290,6 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
     });
 
-    it('shows a refund that is handed over, and its escrow account closed after its record', async () => {
-      const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
-      const handed = { ...execution, signature: await sendHeard([instruction], signer) };
-      await travel(7 * DAY + 700);
-      await market.node.setFrozen(market.source, true);
-      const signature = await send([aftermath.handOver(handed, market.creator.publicKey)], market.creator);
-      await market.node.setFrozen(market.source, false);
-      const shown = { status: 'refunded', reason: 5n, handed_over: 1n, end_signature: signature };
-      expect(await executionOf(handed)).to.deep.include({ ...shown, closed: 0n });
-      await travel(3 * DAY + 1);
-      await send([aftermath.closeRecord(handed)], market.creator);
-      expect(await executionOf(handed)).to.deep.include({ ...shown, closed: 1n });
-      const escrow = program.findEscrow(program.findExecution(handed.executionId));
-      await send([createTransferInstruction(escrow, market.source, market.caller.publicKey, PRICE)], market.caller);
-      await send([aftermath.closeEscrow(handed)], market.creator);
-      expect(await executionOf(handed)).to.deep.include({ ...shown, handed_over: 2n, closed: 1n });
-    });
-
     it('shows deposits: one opens an execution, one is refunded after it expired, one at once', async () => {
       const { price } = (await readAccount(market, 'AgentListing', market.listing))!;
       const quoted = async () => {
@@ -376,7 +359,6 @@ for (const how of ['heard', 'cut'] as const) {
       await send([aftermath.dispute(leaf)], market.caller);
       await send([aftermath.resolve(leaf, admin.publicKey, false, 0n)], admin);
       await travel(4 * DAY);
-      const tree = Keypair.generate();
       const rent = await market.node.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes);
       await send(aftermath.createArchive(tree.publicKey, rent), market.caller, tree);
       const archive = {
@@ -412,6 +394,63 @@ for (const how of ['heard', 'cut'] as const) {
       expect((await tables()).archives![0]).to.deep.include({ ...archive, leaf_count: 3n });
       expect(await executionOf(first)).to.deep.include({ status: 'completed', dispute_count: 1n });
       expect(await executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
+    });
+
+    it('shows unclaimed refunds of an execution and a deposit as leaves, and their claims', async () => {
+      const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
+      const stuck = { ...execution, signature: await sendHeard([instruction], signer) };
+      const { terms } = await market.openInstruction(NO_KEY);
+      const { price } = (await readAccount(market, 'AgentListing', market.listing))!;
+      const deposit = aftermath.deposit(terms, price);
+      await send([deposit.prepare], market.relay);
+      await market.send([deposit.pay], market.caller);
+      await travel(5_000);
+      await market.node.setFrozen(market.source, true);
+      const { creator, caller } = market;
+      const moved = await send([aftermath.move(stuck, creator.publicKey, tree.publicKey)], creator);
+      const both = await send([deposit.move(creator.publicKey, tree.publicKey)], creator);
+      await market.node.setFrozen(market.source, false);
+      expect(await executionOf(stuck)).to.deep.include({ status: 'refunded', reason: 5n, end_signature: moved });
+      const ended = { status: 'refunded', end_signature: both, closed: 1n };
+      expect(await rowOf('deposits', 'deposit', deposit.address.toBase58())).to.deep.include(ended);
+      const record = program.findExecution(stuck.executionId);
+      const sources = [
+        [record, moved, price],
+        [deposit.address, both, price + SERVICE_FEE],
+      ] as const;
+      const hashes = (await tables()).archive_leaves!.map(({ leaf }) => Buffer.from(String(leaf), 'hex'));
+      const refunds: program.UnclaimedRefund[] = [];
+      for (const [at, [source, signature, amount]] of sources.entries()) {
+        const row = (await rowOf('unclaimed_refunds', 'source', source.toBase58()))!;
+        const refund = { source, caller: caller.publicKey, amount, unclaimedAt: row.unclaimed_at as bigint };
+        const leaf = Buffer.from(unclaimedLeaf(refund));
+        const { slot, ...shown } = row;
+        expect(shown).to.deep.equal({
+          claim: program.findRefundClaim(tree.publicKey, 3 + at).toBase58(),
+          tree: tree.publicKey.toBase58(),
+          leaf_index: BigInt(3 + at),
+          leaf: leaf.toString('hex'),
+          source: source.toBase58(),
+          caller: caller.publicKey.toBase58(),
+          amount,
+          unclaimed_at: refund.unclaimedAt,
+          signature,
+          claimed_at: null,
+          claim_signature: null,
+        });
+        hashes.push(leaf);
+        refunds.push(refund);
+      }
+      expect((await tables()).archives![0]).to.deep.include({ leaf_count: 5n });
+      const proof = proofsOfHashes(hashes)[4]!.proof;
+      const place = { archiveIndex: 0, tree: tree.publicKey, leafIndex: 4, proof };
+      const people = { payer: caller.publicKey, destination: market.source };
+      const claimed = await send([program.claimRefund({ ...place, ...people, refund: refunds[1]! })], caller);
+      const row = await rowOf('unclaimed_refunds', 'source', deposit.address.toBase58());
+      expect(row).to.deep.include({ claim_signature: claimed });
+      expect(row!.claimed_at).to.be.a('bigint');
+      const open = await rowOf('unclaimed_refunds', 'source', record.toBase58());
+      expect(open).to.deep.include({ claimed_at: null, claim_signature: null });
     });
 
     it('shows a dispute whose account is closed after its execution', async () => {

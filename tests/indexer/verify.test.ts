@@ -39,6 +39,13 @@ const TAMPERED: { table: string; column: string | null; sql: string }[] = [
   { table: 'archives', column: 'root', sql: 'DELETE FROM archive_leaves WHERE leaf_index = 1' },
   { table: 'archive_leaves', column: 'leaf', sql: 'UPDATE executions SET price = price + 1 WHERE closed = 1' },
   {
+    table: 'unclaimed_refunds',
+    column: 'leaf',
+    sql: 'UPDATE unclaimed_refunds SET unclaimed_at = unclaimed_at + 1',
+  },
+  { table: 'unclaimed_refunds', column: 'amount', sql: 'UPDATE unclaimed_refunds SET amount = amount + 1' },
+  { table: 'unclaimed_refunds', column: 'claimed_at', sql: 'UPDATE unclaimed_refunds SET claimed_at = 1' },
+  {
     table: 'unread_accounts',
     column: null,
     sql: 'INSERT INTO unread_accounts (address, slot) SELECT record, 1 FROM executions WHERE closed = 0 LIMIT 1',
@@ -94,6 +101,11 @@ describe('indexer, verify', function () {
     const rent = await node.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes);
     await give(aftermath.createArchive(tree.publicKey, rent), caller, tree);
     await give([aftermath.archive(tree.publicKey, paid)], caller);
+    const stuck = await market.open(key);
+    await node.timeTravel((await node.now()) + 5_000);
+    await node.setFrozen(market.source, true);
+    await give([aftermath.move(stuck, market.creator.publicKey, tree.publicKey)], market.creator);
+    await node.setFrozen(market.source, false);
     const disputed = await market.open();
     await market.settle(disputed);
     await give([aftermath.dispute(disputed)], caller);

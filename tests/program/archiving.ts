@@ -123,9 +123,21 @@ export async function leavesOf(w: World, executions: Execution[]): Promise<Leaf[
   return leaves;
 }
 
+/** The leaf of an unclaimed refund, hashed by the SPL package: domain, source, caller, amount, time. */
+export function unclaimedHash({ source, caller, amount, unclaimedAt }: program.UnclaimedRefund): Buffer {
+  const numbers = Buffer.alloc(16);
+  numbers.writeBigUInt64LE(amount);
+  numbers.writeBigInt64LE(unclaimedAt, 8);
+  const parts = [Buffer.from('agent-marketplace:unclaimed:v1'), source.toBytes(), caller.toBytes(), numbers];
+  return Buffer.from(compression.hash(Buffer.concat(parts), Buffer.alloc(0)));
+}
+
 /** The 20 sibling nodes of each leaf in a tree with exactly these leaves, hashed by the SPL package. */
-export function proofsOf(leaves: Leaf[]): MerkleTreeProof[] {
-  const levels = [leaves.map(({ hash }) => hash)];
+export const proofsOf = (leaves: Leaf[]): MerkleTreeProof[] => proofsOfHashes(leaves.map(({ hash }) => hash));
+
+/** The same from the leaves' hashes. */
+export function proofsOfHashes(leaves: Buffer[]): MerkleTreeProof[] {
+  const levels = [leaves];
   for (let level = 0; level < DEPTH; level += 1) {
     const below = levels[level]!;
     const nodeAt = (index: number) => below[index] ?? compression.emptyNode(level);
@@ -135,9 +147,9 @@ export function proofsOf(leaves: Leaf[]): MerkleTreeProof[] {
     levels.push(parents);
   }
   const root = levels[DEPTH]![0]!;
-  return leaves.map((_, leafIndex) => ({
+  return leaves.map((leaf, leafIndex) => ({
     leafIndex,
-    leaf: levels[0]![leafIndex]!,
+    leaf,
     root,
     proof: levels
       .slice(0, DEPTH)

@@ -5,6 +5,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { START, VM_KIND } from '../harness/vm/vm.ts';
 import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, TANK, type World, world } from '../harness/vm/world.ts';
+import { TestArchive } from './archiving.ts';
 import {
   closeGrant,
   ENDED,
@@ -19,7 +20,7 @@ import {
 /** What the open itself costs, lamports. */
 const OPEN_FEE = 5_678;
 const PAID = BigInt(OPEN_FEE);
-const HAND_OVER_AFTER = REFUND_AFTER + 604_800n;
+const HOUR = 3_600n;
 
 describe('a gas balance that pays a call and lends its escrow', () => {
   let w: World;
@@ -53,11 +54,6 @@ describe('a gas balance that pays a call and lends its escrow', () => {
   };
   const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => w.must([prepare(change)], [w.relay]);
   const refund = (who: Keypair) => w.refundInstruction(run, { authority: who.publicKey });
-  const handOver = () => {
-    const { executionId, listing, caller, keyId, rentSponsor } = run;
-    const accounts = { executionId, listing, caller, keyId, rentSponsor, destination: w.wallet(caller) };
-    return program.handOverRefund({ ...accounts, authority: w.stranger.publicKey });
-  };
   const closeRecord = async () => {
     await w.vm.setClock(w.vm.now + ENDED);
     const { executionId, rentSponsor } = run;
@@ -153,22 +149,23 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     }
   }
 
-  it('gets the rent of a handed-over escrow back when it closes', async () => {
+  it('gets rent and gas back when the refund becomes unclaimed', async () => {
+    const archive = await new TestArchive(w).create();
     await open();
     await emptyAndClose(w, w.caller);
-    await w.vm.setClock(START + HAND_OVER_AFTER);
-    await w.moves([handOver()], [w.stranger], {
-      tank: { lamports: GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
+    w.watch('unclaimed', program.findUnclaimed());
+    await w.vm.setClock(START + REFUND_AFTER + HOUR);
+    const { executionId, listing, caller, keyId, rentSponsor } = run;
+    const move = program.moveUnclaimedRefund({
+      ...{ authority: w.stranger.publicKey, executionId, listing, caller, keyId, rentSponsor, reason: 'unserved' },
+      ...{ archiveIndex: 0, tree: archive.tree.publicKey, usdcMint: w.usdcMint },
+    });
+    await w.moves([move], [w.stranger], {
+      unclaimed: { usdc: PRICE },
+      tank: { lamports: escrowRent() + GAS_LAMPORTS },
+      ...emptied(),
     });
     await closeRecord();
-    w.vm.setTokenAccount(run.escrow, {
-      ...{ mint: w.usdcMint, owner: w.caller.publicKey, amount: 0n, lamports: escrowRent() },
-      closer: program.findCloser(tank),
-    });
-    const close = (rentSponsor: PublicKey) => program.closeEscrow({ executionId: run.executionId, rentSponsor });
-    await w.rejects([close(sponsor.publicKey)], [], 'WrongRentSponsor');
-    await w.moves([close(tank)], [], { tank: { lamports: escrowRent() }, escrow: { lamports: -escrowRent() } });
   });
 
   it('adds lamports that strangers sent to the escrow to the rent that it gets back', async () => {

@@ -54,7 +54,7 @@ describe('refund_execution', () => {
           exposureOpened: 0n,
           gasTo: w.relay.publicKey,
           gasLamports: GAS,
-          handedOver: false,
+          unclaimed: null,
         }),
       },
     ]);

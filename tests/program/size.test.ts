@@ -30,6 +30,8 @@ const settings = {
 /** The fee payer lends the rent, and another account gets it back. */
 const borrowed = (w: World) => ({ payer: w.vm.feePayer.publicKey, rentSponsor: w.stranger.publicKey });
 
+const leafPlace = (w: World) => ({ archiveIndex: 2 ** 16 - 1, tree: w.stranger.publicKey });
+
 /** The leaf of the caller's execution. */
 const archived = (w: World) => ({
   execution: {
@@ -47,8 +49,7 @@ const archived = (w: World) => ({
     ...{ refundAt: 3n, settledAt: 2n, disputeWindowSeconds: 1, listingVersion: 1, executionTimeMs: 1 },
     ...{ gasLamports: 1, feeBps: 1 },
   },
-  archiveIndex: 2 ** 16 - 1,
-  tree: w.stranger.publicKey,
+  ...leafPlace(w),
   leafIndex: 2 ** 20 - 1,
   proof: Array.from({ length: program.constants.archiveProofNodes }, () => new Uint8Array(32)),
 });
@@ -170,15 +171,32 @@ describe('transaction size', () => {
       ],
     ],
     [
-      'hand_over_refund',
+      'move_unclaimed_refund',
       (w) => {
-        const { listing, keyId } = w;
+        const { listing, keyId, usdcMint } = w;
         const [authority, caller, rentSponsor] = [w.relay.publicKey, w.caller.publicKey, w.stranger.publicKey];
-        const input = { authority, executionId, listing, caller, keyId, rentSponsor, destination: w.wallet(caller) };
-        return [[program.handOverRefund(input)], w.relay];
+        const input = { authority, executionId, listing, caller, keyId, rentSponsor, usdcMint, ...leafPlace(w) };
+        return [[program.moveUnclaimedRefund({ ...input, reason: 'unserved' })], w.relay];
       },
     ],
-    ['close_escrow', (w) => [[program.closeEscrow({ executionId, rentSponsor: w.stranger.publicKey })], w.vm.feePayer]],
+    [
+      'move_unclaimed_deposit',
+      (w) => {
+        const { address } = program.depositAddress(w.quote());
+        const [authority, caller, rentSponsor] = [w.relay.publicKey, w.caller.publicKey, w.stranger.publicKey];
+        const input = { authority, deposit: address, caller, rentSponsor, usdcMint: w.usdcMint, ...leafPlace(w) };
+        return [[program.moveUnclaimedDeposit(input)], w.relay];
+      },
+    ],
+    [
+      'claim_refund',
+      (w) => {
+        const refund = { source: w.listing, caller: w.caller.publicKey, amount: HUGE, unclaimedAt: HUGE >> 1n };
+        const proof = Array.from({ length: 20 }, () => new Uint8Array(32));
+        const people = { payer: w.vm.feePayer.publicKey, destination: w.wallet(w.stranger) };
+        return [[program.claimRefund({ ...people, ...leafPlace(w), refund, leafIndex: 2 ** 32 - 1, proof })], w.caller];
+      },
+    ],
     ['update_config', (w) => [[program.updateConfig({ admin: w.admin.publicKey, ...settings })], w.admin]],
     [
       'propose_change',

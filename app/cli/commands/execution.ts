@@ -47,7 +47,6 @@ export function executionCommands(): Command {
   addVerify(group);
   addRefund(group);
   addClose(group);
-  addCloseEscrow(group);
   return group;
 }
 
@@ -116,7 +115,7 @@ function addShow(group: Command): void {
     });
 }
 
-type RefundOptions = CommonOptions & { destination?: Address; handOver?: boolean };
+type RefundOptions = CommonOptions & { destination?: Address };
 
 function addRefund(group: Command): void {
   withWallet(group.command('refund'))
@@ -125,17 +124,9 @@ function addRefund(group: Command): void {
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .option('--destination <address>', 'another USDC account of the caller; the caller must then sign', toAddress)
-    .option(
-      '--hand-over',
-      "transfer the escrow account itself to the caller; only if the caller's account cannot receive, from 7 days after refund_at",
-    )
     .action(async (executionId: Uint8Array, options: RefundOptions) => {
-      const { handOver, refund } = await import('../../sdk/wallet/executions.ts');
+      const { refund } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
-      if (options.handOver) {
-        printResult(await handOver(await openOnChain(options), { wallet, executionId }), options.json);
-        return;
-      }
       const { destination } = options;
       const ended = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
       printResult(await refund(await openOnChain(options), ended), options.json);
@@ -152,26 +143,6 @@ function addClose(group: Command): void {
       const { closeRecord } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
       printResult(await closeRecord(await openOnChain(options), { wallet, executionId }), options.json);
-    });
-}
-
-function addCloseEscrow(group: Command): void {
-  withWallet(group.command('close-escrow'))
-    .description(
-      'close an empty escrow account that was handed over; its refundable deposit is returned to the wallet that paid it; anyone can do this',
-    )
-    .argument('<execution_id>', 'the execution', toExecutionId)
-    .option(
-      '--rent-sponsor <address>',
-      "wallet that paid the deposit, if the execution's record no longer exists",
-      toAddress,
-    )
-    .action(async (executionId: Uint8Array, options: CommonOptions & { rentSponsor?: Address }) => {
-      const { closeHandedOver } = await import('../../sdk/wallet/executions.ts');
-      const wallet = await readWallet(options);
-      const { rentSponsor } = options;
-      const closed = { wallet, executionId, ...(rentSponsor && { rentSponsor: await publicKeyOf(rentSponsor) }) };
-      printResult(await closeHandedOver(await openOnChain(options), closed), options.json);
     });
 }
 

@@ -22,7 +22,6 @@ import { Amounts, Archived, type Execution, isBeingOpened, OnChain } from './exe
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
 import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
-import { isPaidBack } from './executions/refunded.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
@@ -47,7 +46,7 @@ function readAgain(execution: Execution | undefined, isLate = false): number | f
   if (!execution) return false;
   if (isLate) return LATE_MS;
   if (isUnderWay(execution)) return pollMs();
-  return execution.refund === 'claimable' || execution.refund === 'blocked' ? WAITING_MS : false;
+  return execution.refund === 'waiting' || execution.refund === 'unclaimed' ? WAITING_MS : false;
 }
 
 /** True if the index is behind the chain. */
@@ -62,7 +61,7 @@ const lacksProof = ({ status, archive }: Execution, record: ShownRecord | null |
 
 /** True if the record was read before the execution ended. */
 function isOlder({ status, refund }: Execution, record: ShownRecord | null | undefined): boolean {
-  return record?.status === 'open' && (status === 'completed' || status === 'disputed' || isPaidBack(refund));
+  return record?.status === 'open' && (status === 'completed' || status === 'disputed' || refund === 'done');
 }
 
 function isDisputeBehind(dispute: DisputeSummary | null, record: ShownRecord | null | undefined): boolean {
@@ -226,7 +225,7 @@ function Head({ execution }: { execution: Execution }) {
           </Button>
         )}
         {/* These links load new documents, whose CSP allows requests to any node. */}
-        {(isSettled || isPaidBack(execution.refund)) && (
+        {(isSettled || execution.refund === 'done') && (
           <a href={`/verify?id=${encodeURIComponent(id)}&print=true`} className={buttonStyle()}>
             Print receipt
           </a>

@@ -6,9 +6,8 @@ import { outcomeOf } from '../shapes.ts';
 const REFUNDS: Record<string, string> = {
   done: 'The price was refunded to the wallet in full: the call cost 0 USDC.',
   pending: 'The price is being refunded to the wallet in full.',
-  claimable: 'The price is refunded in full as soon as the wallet has a USDC account to receive it.',
-  blocked: "The price is refunded in full as soon as the wallet's USDC account is no longer frozen.",
-  handed_over: 'The full price is in a separate token account, which the wallet owns.',
+  waiting: "The price is refunded in full as soon as the wallet's USDC account exists and is not frozen.",
+  unclaimed: 'The refund waits in full until the wallet claims it: npm run cli -- refund claim EXECUTION_ID.',
 };
 
 export const answerFor = (execution: Execution): ToolAnswer =>

@@ -6,11 +6,19 @@
 import { PublicKey } from '@solana/web3.js';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { recordOf } from '../../../indexer/record.ts';
-import { archiveLeaf, archiveProofRoot, encodeArchived } from '../../sdk/program/archive.ts';
+import type { ExecutionRow, UnclaimedRefundRow } from '../../../indexer/tables.ts';
+import {
+  archiveLeaf,
+  archiveProofRoot,
+  encodeArchived,
+  encodeUnclaimed,
+  unclaimedLeaf,
+} from '../../sdk/program/archive.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import { leafFieldsOf } from './unclaimed.ts';
 
 export interface ArchivedDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
@@ -52,7 +60,7 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
     tree: found.tree,
     leaf_index: index,
     record: found.record,
-    fields: Buffer.from(encodeArchived(execution)).toString('base64'),
+    fields: base64Of(encodeArchived(execution)),
     leaf,
     proof: proof.map(hexOf),
     root: leadsTo,
@@ -63,8 +71,9 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
 /** True if one of these archives counts more leaves than the index has. */
 async function lacksLeaf(views: Kysely<LedgerDatabase>, which: RawBuilder<unknown>): Promise<boolean> {
   const built = sql`(SELECT coalesce(max(t.leaf_count), 0) FROM archive_trees AS t WHERE t.tree = archives.tree)`;
-  const leaves = sql`(SELECT count(*) FROM ${sql.table('chain.archive_leaves')} AS l
+  const countOf = (table: string) => sql`(SELECT count(*) FROM ${sql.table(table)} AS l
     WHERE l.tree = archives.tree AND l.leaf_index >= ${built})`;
+  const leaves = sql`${countOf('chain.archive_leaves')} + ${countOf('chain.unclaimed_refunds')}`;
   const { rows } = await sql`SELECT 1 FROM ${sql.table('chain.archives')} AS archives
     WHERE ${which} AND archives.leaf_count - ${built} > ${leaves} LIMIT 1`.execute(views);
   return rows.length > 0;
@@ -95,6 +104,8 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
     .where('is_proven', '=', 1n)
     .executeTakeFirst();
   if (!tree) return null;
+  // The leaves of a proven tree have no gap.
+  const end = BigInt(Math.min(first + ARCHIVE_PAGE, Number(tree.leaf_count)));
   const rows = await views
     .selectFrom('chain.archive_leaves as l')
     .innerJoin('chain.executions as e', 'e.execution_id', 'l.execution_id')
@@ -102,18 +113,33 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
     .select(['l.leaf_index', 'l.leaf'])
     .where('l.tree', '=', tree.tree)
     .where('l.leaf_index', '>=', BigInt(first))
-    .where('l.leaf_index', '<', tree.leaf_count)
-    .orderBy('l.leaf_index')
-    .limit(ARCHIVE_PAGE)
+    .where('l.leaf_index', '<', end)
     .execute();
-  return rows.map(({ leaf_index, leaf, ...row }) => {
-    const execution = recordOf(row);
-    if (hexOf(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
-      throw new Error(`the row of execution ${row.execution_id} does not match its leaf`);
-    }
-    const fields = Buffer.from(encodeArchived(execution)).toString('base64');
-    return { leaf_index: Number(leaf_index), record: row.record, fields };
-  });
+  const refunds = await views
+    .selectFrom('chain.unclaimed_refunds')
+    .selectAll()
+    .where('tree', '=', tree.tree)
+    .where('leaf_index', '>=', BigInt(first))
+    .where('leaf_index', '<', end)
+    .execute();
+  const lines: ArchiveLine[] = [...rows.map(lineOf), ...refunds.map(unclaimedLineOf)];
+  return lines.sort((one, other) => one.leaf_index - other.leaf_index);
 }
 
+function lineOf({ leaf_index, leaf, ...row }: ExecutionRow & { leaf_index: bigint; leaf: string }): ArchiveLine {
+  const execution = recordOf(row);
+  if (hexOf(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
+    throw new Error(`the row of execution ${row.execution_id} does not match its leaf`);
+  }
+  return { leaf_index: Number(leaf_index), record: row.record, fields: base64Of(encodeArchived(execution)) };
+}
+
+function unclaimedLineOf(row: UnclaimedRefundRow): ArchiveLine {
+  const refund = leafFieldsOf(row);
+  if (hexOf(unclaimedLeaf(refund)) !== row.leaf)
+    throw new Error(`the row of refund ${row.claim} does not match its leaf`);
+  return { leaf_index: Number(row.leaf_index), unclaimed: base64Of(encodeUnclaimed(refund)) };
+}
+
+const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -33,8 +33,6 @@ export interface ExecutionView {
   /** From the journal; null if only the chain has it. */
   state: ExecutionState | null;
   refund_state: RefundState | null;
-  /** By the chain: 1 if the refund was handed over, 2 once its account is closed; null if the index does not have it. */
-  handed_over: bigint | null;
   error_code: string | null;
   error_message: string | null;
   content_deleted_ms: bigint | null;
@@ -53,7 +51,7 @@ export const STATUS: RawBuilder<ExecutionStatus> = sql.raw(`CASE
   WHEN c.status = 'refunded' THEN 'failed'
   WHEN j.state = 'settled' THEN 'completed'
   WHEN j.state IN ('refunded', 'returned', 'void') THEN 'failed'
-  WHEN j.state IN ('refunding', 'returning', 'parked') AND j.refund_state IN ('claimable', 'blocked') THEN 'failed'
+  WHEN j.state IN ('refunding', 'returning', 'parked') AND j.refund_state = 'waiting' THEN 'failed'
   WHEN j.state IN ('deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'returning',
     'open_signed', 'dispatched', 'verified', 'refunding', 'parked') THEN 'running'
   ELSE 'pending'
@@ -84,7 +82,6 @@ const COLUMNS = sql.raw(`
   (SELECT signature FROM chain.archive_leaves AS l WHERE l.execution_id = c.execution_id) AS archived_by,
   j.state AS state,
   j.refund_state AS refund_state,
-  c.handed_over AS handed_over,
   j.error_code AS error_code,
   j.error_message AS error_message,
   j.content_deleted_ms AS content_deleted_ms,

@@ -1,4 +1,5 @@
 /** Answers callers about their executions, one by one and in pages. */
+import type { UnclaimedRefundRow } from '../../../indexer/tables.ts';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
@@ -19,6 +20,7 @@ import { archiveOf } from './archived.ts';
 import { findPage } from './executionPages.ts';
 import { type ExecutionView, isRefunded, isSettled, readViews } from './executionViews.ts';
 import { isCommitted, type ResultsDeps, resultUrl } from './results.ts';
+import { toUnclaimed } from './unclaimed.ts';
 
 export interface RecordsDeps extends ResultsDeps {
   documents: Documents;
@@ -113,6 +115,7 @@ async function toFull(
   const text = result && deletedMs === null ? await deps.readText(result) : null;
   const chainHash = row.result_hash === null ? null : `sha256:${row.result_hash}`;
   const time = row.execution_time_ms ?? result?.execution_time_ms ?? null;
+  const unclaimed = row.status === 'failed' && isRefunded(row) ? await readUnclaimed(deps, row) : null;
   const value: ExecutionFull = {
     ...toSummary(deps, row, agentName),
     result: text && '',
@@ -126,7 +129,8 @@ async function toFull(
     execution_signature: result?.execution_signature ?? null,
     steps: result?.steps ? [] : null,
     error: row.status === 'failed' ? errorOf(row) : null,
-    refund: refundOf(row),
+    refund: refundOf(row, unclaimed),
+    unclaimed: unclaimed && toUnclaimed(unclaimed),
     archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
     deposit: row.deposit,
@@ -162,12 +166,24 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 /** The state of the refund; null if no money ever moved, or none goes back. */
-function refundOf(row: ExecutionView): ExecutionFull['refund'] {
+function refundOf(row: ExecutionView, unclaimed: UnclaimedRefundRow | null): ExecutionFull['refund'] {
   if (row.status === 'running') return row.state === 'refunding' || row.state === 'returning' ? 'pending' : null;
   if (row.status !== 'failed') return null;
-  if (isRefunded(row)) return row.handed_over || row.refund_state === 'handed_over' ? 'handed_over' : 'done';
+  if (isRefunded(row)) return unclaimed?.claimed_at === null ? 'unclaimed' : 'done';
   if (row.state === 'void') return null;
-  return row.refund_state === 'claimable' || row.refund_state === 'blocked' ? row.refund_state : null;
+  return row.refund_state === 'waiting' ? 'waiting' : null;
+}
+
+/** The unclaimed refund of a call, claimed or not; null if its money went to the caller. */
+async function readUnclaimed(
+  { views }: Pick<RecordsDeps, 'views'>,
+  { record, deposit }: ExecutionView,
+): Promise<UnclaimedRefundRow | null> {
+  const sources = [record, deposit].filter((source) => source !== null);
+  if (sources.length === 0) return null;
+  const rows = views.selectFrom('chain.unclaimed_refunds').selectAll().where('source', 'in', sources);
+  // A deposit's address can be prepared again. The last one is that of the call.
+  return (await rows.orderBy('unclaimed_at', 'desc').limit(1).executeTakeFirst()) ?? null;
 }
 
 function recordOf(executionId: string): string {

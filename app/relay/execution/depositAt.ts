@@ -15,7 +15,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { AccountsAt } from '../chain/reader.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
-import { accountObstacle, type Obstacle, usableAccount } from './snapshot.ts';
+import { usableAccount } from './snapshot.ts';
 import type { EngineDeps } from './step.ts';
 
 /** Why a deposit is sent back: an error code of the API, and its message. */
@@ -34,8 +34,8 @@ export interface DepositAt {
   isEmpty: boolean;
   /** Base units that the payer's account can pay; 0 while it is frozen. */
   payable: bigint;
-  /** Why that account cannot receive; null if it can. */
-  obstacle: Obstacle | null;
+  /** True if that account cannot receive. */
+  isStuck: boolean;
   listing: AgentListing | null;
   now: bigint;
   slot: number;
@@ -77,7 +77,7 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
       paid: payableOf(vault, parseAddress(row.deposit!), usdcMint),
       isEmpty: isEmptyVault(vault),
       payable: payableOf(source, payer, usdcMint),
-      obstacle: accountObstacle(source, payer, usdcMint),
+      isStuck: usableAccount(source, payer, usdcMint) === null,
       listing: listing ? decodeAccount('AgentListing', listing.data) : null,
       now,
       slot,

@@ -9,7 +9,7 @@ import { burnableBy } from '../ledger/funding.ts';
 import { isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
 import { landedOf, type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
-import { isHandedOver, readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
+import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 import { createSubmit } from './submit.ts';
 
@@ -47,10 +47,8 @@ export function createEnding(
   async function followRecord(row: JournalRow, snapshot: Snapshot): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
-    if (record.status === 'refunded') {
-      const refund_state = (await isHandedOver(chain, record)) ? 'handed_over' : 'done';
-      await journal.refunded(row, record.settledAt, { ...(await refundOf(row, record)), refund_state });
-    } else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
+    if (record.status === 'refunded') await journal.refunded(row, record.settledAt, await refundOf(row, record));
+    else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
     return true;
   }
 
@@ -126,7 +124,7 @@ export function createEnding(
     else await journal.decided(row, signed, 'expired');
     if (isWaiting(row)) {
       // The next transaction of a refund that waits for its caller's account needs a new reservation.
-      await journal.refundWaits(row.execution_id, row.refund_state);
+      await journal.refundWaits(row.execution_id);
       return 'rest';
     }
     if (row.rebuilds >= MAX_REBUILDS || !(await mayBurn(row))) {

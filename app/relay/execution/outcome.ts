@@ -71,11 +71,10 @@ function refundText(
   { state: at, refund_state: state }: Pick<JournalRow, 'state' | 'refund_state'>,
 ): string {
   const why =
-    state === 'claimable'
-      ? 'the USDC account of your wallet is missing. Create it to get the refund.'
-      : 'the USDC account of your wallet is frozen and cannot receive USDC. The refund is sent once it can.';
+    'the USDC account of your wallet is missing or frozen. It is sent once that account can receive. An hour after ' +
+    'the call can be refunded by anyone it becomes unclaimed, and you claim it.';
   const sentence = message.replace(/\.$/, '');
-  if (state === 'claimable' || state === 'blocked') return `${sentence}. The refund waits, because ${why}`;
+  if (state === 'waiting') return `${sentence}. The refund waits, because ${why}`;
   if (at === 'returned') return `${sentence}. The payment was sent back.`;
   return code === 'service_unavailable' || code === 'payment_required' ? message : `${sentence}. Escrow refunded`;
 }

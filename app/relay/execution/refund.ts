@@ -1,12 +1,12 @@
 /** Returns an execution's money to its caller. */
-import { type ExecutionRecord, handOverFrom, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
+import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
 import type { FailedAnswer } from '../ledger/failedAnswers.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
-import { signHandOver, signRefund } from './sign.ts';
-import { type Obstacle, readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
+import { signRefund } from './sign.ts';
+import { cannotReceive, readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
@@ -42,7 +42,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     const problem = await chain.simulate(signed.bytes).catch(() => null);
     // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
-    const waits = isUnusable ? await refundObstacle(chain, snapshot.record, usdcMint).catch(() => null) : null;
+    const waits = isUnusable && (await cannotReceive(chain, snapshot.record, usdcMint).catch(() => false));
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
     const refunding = journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
@@ -68,9 +68,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   }
 
   async function waitForAccount(row: JournalRow): Promise<Step> {
-    const { record } = await readSnapshot(chain, row);
-    if (!record) return 'rest';
-    await journal.refundWaits(row.execution_id, (await refundObstacle(chain, record, usdcMint)) ?? 'blocked');
+    await journal.refundWaits(row.execution_id);
     return 'rest';
   }
 
@@ -85,16 +83,11 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   /**
    * Retries a refund with an unusable account only once that account is usable. Until the money is back, its displayed
    * status does not change. An account that repeatedly becomes unusable burns a fee each time: if the budgets have no
-   * room for it, the refund waits on. Its caller can still send it.
+   * room for it, the refund waits on. Its caller can still send it, and an hour after refund_at the sweeper moves it.
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (isWaiting(row) || row.rebuilds > 0n) {
-      const obstacle = await obstacleNow(row, snapshot.record!);
-      if (obstacle) {
-        if (await handOver(deps, row, snapshot)) return refund(row);
-        await journal.refundWaits(row.execution_id, obstacle);
-        return 'rest';
-      }
+      if (await isStuck(row, snapshot.record!)) return waitForAccount(row);
       if (isWaiting(row)) {
         if (!(await journal.reserveRefund(row, budgets))) return 'rest';
         await resignRefund(row, snapshot, row.rebuilds);
@@ -103,13 +96,11 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     return refund(row);
   }
 
-  /** Why the refund cannot arrive; null if it can. While it waits, most looks end without a simulation. */
-  async function obstacleNow(row: JournalRow, record: ExecutionRecord): Promise<Obstacle | null> {
-    const known = isWaiting(row) ? await refundObstacle(chain, record, usdcMint) : null;
-    if (known) return known;
+  /** True if the refund cannot arrive. While it waits, most looks end without a simulation. */
+  async function isStuck(row: JournalRow, record: ExecutionRecord): Promise<boolean> {
+    if (isWaiting(row) && (await cannotReceive(chain, record, usdcMint))) return true;
     const signed = await signRefund(chain, row, record, usdcMint, 'unserved');
-    if ((await chain.simulate(signed.bytes))?.error !== 'RefundDestinationUnusable') return null;
-    return (await refundObstacle(chain, record, usdcMint)) ?? 'blocked';
+    return (await chain.simulate(signed.bytes))?.error === 'RefundDestinationUnusable';
   }
 
   /** Refunds a parked row once only a refund can still happen. */
@@ -137,20 +128,6 @@ function storeRefund(
     message: row.error_message ?? '',
     rebuilds,
   });
-}
-
-/**
- * Signs and stores the hand-over of a refund that has waited long enough. False if it is not due, would fail, or the
- * budgets have no room.
- */
-async function handOver(deps: EngineDeps, row: JournalRow, { record, now }: Snapshot): Promise<boolean> {
-  const { chain, journal, budgets, usdcMint } = deps;
-  if (!record || now < handOverFrom(record.refundAt)) return false;
-  const signed = await signHandOver(chain, row, record, usdcMint);
-  const problem = await chain.simulate(signed.bytes);
-  if (problem || !(await journal.reserveRefund(row, budgets))) return false;
-  await storeRefund(journal, row, signed, row.rebuilds);
-  return true;
 }
 
 /** True if the row was made for an orphan. */

@@ -1,5 +1,5 @@
 /** Notices which of the rents that the operator lent have returned. */
-import { constants, findEscrow, findExecution } from '../../sdk/program/program.ts';
+import { constants, findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
@@ -9,30 +9,21 @@ import type { JournalRow } from '../ledger/tables.ts';
 const BATCH = 99;
 
 /**
- * Records which of the lent rents were returned. A closed or archived record has returned its rent to its sponsor, and
- * so has a closed escrow account. Throws if the node does not answer.
+ * Records which of the lent rents were returned. A closed or archived record has returned its rent to its sponsor.
+ * Throws if the node does not answer.
  */
 export async function countRents(
   chain: Pick<RelayChain, 'readAgreed'>,
-  journal: Pick<Journal, 'lent' | 'rentReturned' | 'handedOver' | 'escrowsClosed'>,
+  journal: Pick<Journal, 'lent' | 'rentReturned'>,
 ): Promise<void> {
   const { now } = await chain.readAgreed([]);
   for (let after = ''; ; ) {
     const rows = await journal.lent(now - BigInt(constants.recordSecondsMin), BATCH, after);
     const last = rows.at(-1);
-    if (!last) break;
+    if (!last) return;
     after = last.execution_id;
     const { accounts } = await chain.readAgreed(rows.map(addressOf));
     await journal.rentReturned(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
-  }
-  for (let after = ''; ; ) {
-    const rows = await journal.handedOver(BATCH, after);
-    const last = rows.at(-1);
-    if (!last) return;
-    after = last.execution_id;
-    const escrows = rows.map((row) => findEscrow(addressOf(row)));
-    const { accounts } = await chain.readAgreed(escrows);
-    await journal.escrowsClosed(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
   }
 }
 

@@ -42,9 +42,9 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     const at = await read(row);
     // A node was wrong: the open has landed after all.
     const opens = transactionsOf(row, 'open').map(({ signature }) => signature);
-    if (at.record && isOpenedFrom(row, at) && opens.length > 0) {
-      // A node may lag or have dropped the status. If the payer opened the same record itself, the row ends once that
-      // record is closed.
+    if (at.record && isOpenedFrom(row, at) && opens.length > 0 && !(await deps.isReturned(row.deposit!))) {
+      // A node may lag or have dropped the status. If the payer opened the same record itself, the row ends once the
+      // index knows the deposit's refund.
       if (!(await hasLanded(chain, opens))) return 'wait';
       log.error({ execution_id: row.execution_id }, 'parked an execution: its open has landed after it was given up');
       await journal.parked(row, { record: at.record, slot: at.slot });
@@ -56,9 +56,9 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (ending.isDead(signed)) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
       // Most looks end here, without a simulation.
-      if (isPaid(row, at) && at.obstacle) return waitForAccount(row, at);
+      if (isPaid(row, at) && at.isStuck) return waitForAccount(row);
       const again = await sign(row, at);
-      if (await chain.simulate(again.bytes)) return waitForAccount(row, at);
+      if (await chain.simulate(again.bytes)) return waitForAccount(row);
       if (!(await journal.reserveRefund(row, deps.budgets))) return 'rest';
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       return 'next';
@@ -74,7 +74,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (fate.kind === 'failed') {
       const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
       await journal.burnt(row, signed.fee, byAccount);
-      if (byAccount) return waitForAccount(row, fresh);
+      if (byAccount) return waitForAccount(row);
     }
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
     log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
@@ -100,8 +100,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return endReturn(row, live, past);
   }
 
-  async function waitForAccount(row: JournalRow, { obstacle }: DepositAt): Promise<Step> {
-    await journal.refundWaits(row.execution_id, obstacle ?? 'blocked');
+  async function waitForAccount(row: JournalRow): Promise<Step> {
+    await journal.refundWaits(row.execution_id);
     return 'rest';
   }
 

@@ -5,7 +5,6 @@ import {
   type ExecutionRecord,
   findSpender,
   findTokenAccount,
-  handOverRefund,
   openExecutionFromDeposit,
   openExecutionWithGrant,
   parseAddress,
@@ -217,16 +216,4 @@ export function signRefund(
     endPriority(record, row),
     attempt,
   );
-}
-
-/** Signs the transaction that hands the escrow account of a record over to its caller. */
-export function signHandOver(
-  chain: Signing,
-  row: JournalRow,
-  { executionId, listing, caller, keyId, rentSponsor, ...record }: ExecutionRecord,
-  usdcMint: PublicKey,
-): Promise<NewTransaction> {
-  const accounts = { authority: chain.authority, executionId, listing, caller, keyId, rentSponsor };
-  const instruction = handOverRefund({ ...accounts, destination: findTokenAccount(caller, usdcMint) });
-  return chain.sign([instruction], endPriority(record, row));
 }

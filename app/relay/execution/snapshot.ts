@@ -5,10 +5,8 @@ import {
   type AgentListing,
   decodeAccount,
   type ExecutionRecord,
-  findEscrow,
   findExecution,
   findTokenAccount,
-  handOverFrom,
   parseAddress,
 } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -50,23 +48,6 @@ export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platf
   return { creatorAmount: record.price - platformAmount, platformAmount };
 }
 
-/** Offset of the owner in a token account. */
-const TOKEN_OWNER_AT = 32;
-
-/** True if a refunded record's escrow account was handed over to its caller, and still exists. */
-export async function isHandedOver(chain: Pick<RelayChain, 'read'>, record: ExecutionRecord): Promise<boolean> {
-  if (record.settledAt < handOverFrom(record.refundAt)) return false;
-  const address = findExecution(record.executionId);
-  const { accounts } = await chain.read([findEscrow(address)]);
-  const escrow = accounts[0];
-  // An escrow that stayed because nobody could take its rent still belongs to the record.
-  return (
-    escrow != null &&
-    escrow.data.length > 0 &&
-    !escrow.data.subarray(TOKEN_OWNER_AT, TOKEN_OWNER_AT + 32).equals(address.toBuffer())
-  );
-}
-
 /** This owner's token account if it can pay and receive: it exists, and it is not frozen. */
 export function usableAccount(
   account: AccountInfo<Buffer> | null | undefined,
@@ -79,27 +60,14 @@ export function usableAccount(
   return isUsable ? token : null;
 }
 
-/** Why a refund cannot arrive: `claimable` if the caller's account is missing, `blocked` if it is unusable. */
-export type Obstacle = 'claimable' | 'blocked';
-
-/** Why this account of the caller cannot receive a refund; null if it can. */
-export function accountObstacle(
-  account: AccountInfo<Buffer> | null | undefined,
-  caller: PublicKey,
-  mint: PublicKey,
-): Obstacle | null {
-  if (usableAccount(account, caller, mint)) return null;
-  return account && account.data.length > 0 ? 'blocked' : 'claimable';
-}
-
-/** Why a record's refund cannot arrive; null if nothing is known to prevent it. */
-export async function refundObstacle(
+/** True if the caller's account cannot receive a record's refund: it is missing or frozen. */
+export async function cannotReceive(
   chain: Pick<RelayChain, 'read'>,
   { caller }: Pick<ExecutionRecord, 'caller'>,
   usdcMint: PublicKey,
-): Promise<Obstacle | null> {
+): Promise<boolean> {
   const { accounts } = await chain.read([findTokenAccount(caller, usdcMint)]);
-  return accountObstacle(accounts[0], caller, usdcMint);
+  return usableAccount(accounts[0], caller, usdcMint) === null;
 }
 
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {

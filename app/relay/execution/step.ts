@@ -50,6 +50,8 @@ export interface EngineDeps {
   authorities: Authorities;
   /** The end of an execution whose record the chain no longer has. */
   closedEnd(executionId: string): Promise<IndexedEnd | null>;
+  /** True if the index knows that this deposit was refunded and opened no execution. */
+  isReturned(deposit: string): Promise<boolean>;
   /** Endpoint of the agent with this metadata hash. */
   endpointOf(metadataHash: string): Promise<string | null>;
   /** Keeps a result that came too late. */

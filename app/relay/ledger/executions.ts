@@ -269,7 +269,7 @@ export function countUnfinished(views: Kysely<LedgerDatabase>) {
         .countAll<bigint>()
         .filterWhere('state', 'in', ['deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'returning'])
         .as('deposits'),
-      select.fn.countAll<bigint>().filterWhere('refund_state', 'in', ['claimable', 'blocked']).as('waiting_refunds'),
+      select.fn.countAll<bigint>().filterWhere('refund_state', '=', 'waiting').as('waiting_refunds'),
     ])
     .where(IS_UNFINISHED)
     .executeTakeFirstOrThrow();

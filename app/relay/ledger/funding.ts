@@ -91,8 +91,7 @@ const AT_RISK = `state NOT IN ('settled', 'refunded', 'returned', 'void')
 /** Waiting refunds: their fees are burnt if the caller sends them itself. Must match the partial index. */
 const WAITING = 'is_waiting = 1 AND created_ms > since_ms';
 /** Rows that wait for the caller's own account. Must match the partial index and the triggers. */
-const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over')
-  AND state IN ('refunding', 'returning', 'refunded')`;
+const WAITS = `refund_state = 'waiting' AND state IN ('refunding', 'returning')`;
 /**
  * The lamports that such a row may burn. A row to be refunded may burn the fee of the refund. It may also burn that of
  * its open, if somebody else sends the refund and the gas returns to the wallet.

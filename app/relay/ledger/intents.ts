@@ -36,7 +36,7 @@ function createDepositIntents({ intend }: Mover) {
         row,
         'returning',
         {
-          refund_state: isWaiting(row) ? row.refund_state : 'pending',
+          refund_state: isWaiting(row) ? 'waiting' : 'pending',
           is_waiting: 0n,
           error_code: why.code,
           error_message: why.message,
@@ -67,14 +67,14 @@ function createExecutionIntents({ intend }: Mover, writing: Writing) {
     refunding(
       row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
-      why: { reason: number; code: string; message: string; rebuilds: bigint; waits?: 'claimable' | 'blocked' | null },
+      why: { reason: number; code: string; message: string; rebuilds: bigint; waits?: boolean },
     ): Promise<void> {
       return intend(
         row,
         'refunding',
         {
           refund_reason: BigInt(why.reason),
-          refund_state: why.waits ?? (isWaiting(row) ? row.refund_state : 'pending'),
+          refund_state: why.waits || isWaiting(row) ? 'waiting' : 'pending',
           is_waiting: why.waits ? 1n : 0n,
           error_code: why.code,
           error_message: why.message,

@@ -1,13 +1,9 @@
 /**
- * Ended rows whose record or escrow account still holds rent. Each statement changes one row: the triggers of
+ * Ended rows whose record still holds rent. Each statement changes one row: the triggers of
  * `lent_sums` lock the sums of a row in a fixed order, and with several rows two transactions could wait for each other.
  */
 import { sql } from 'kysely';
 import type { Writing } from './writing.ts';
-
-/** Names the whole condition of executions_waiting: otherwise SQLite would read all executions in order of their ids. */
-const HANDED_OVER = sql<string>`(SELECT execution_id FROM executions
-  WHERE refund_state IN ('claimable', 'blocked', 'handed_over') AND refund_state = 'handed_over')`;
 
 /** The lent rents of one journal. */
 export function createLentRents({ db }: Writing) {
@@ -28,28 +24,6 @@ export function createLentRents({ db }: Writing) {
     async rentReturned(ids: readonly string[]): Promise<void> {
       for (const id of ids) {
         await db.updateTable('executions').set({ record_lent: 0n }).where('execution_id', '=', id).execute();
-      }
-    },
-    /** Rows whose escrow account was handed over and still existed when last read, in order of their ids. */
-    handedOver(limit: number, after: string) {
-      return db
-        .selectFrom('executions')
-        .select('execution_id')
-        .where('execution_id', 'in', HANDED_OVER)
-        .where('execution_id', '>', after)
-        .orderBy('execution_id')
-        .limit(limit)
-        .execute();
-    },
-    /** The escrow accounts of these rows are gone, so their rent is back. */
-    async escrowsClosed(ids: readonly string[]): Promise<void> {
-      for (const id of ids) {
-        await db
-          .updateTable('executions')
-          .set({ refund_state: 'done' })
-          .where('execution_id', '=', id)
-          .where('refund_state', '=', 'handed_over')
-          .execute();
       }
     },
   };

@@ -33,7 +33,6 @@ export interface FailedOpen {
 export interface Refunded {
   landed?: TransactionRow | undefined;
   burnt?: bigint;
-  refund_state?: 'handed_over' | 'done';
 }
 
 /** How a deposit came back. */
@@ -120,10 +119,11 @@ function createEndNotes({ note }: Mover) {
     refunded(
       row: Moving & Losing & Pick<JournalRow, 'error_code' | 'gas_lamports' | 'deposit'>,
       settledAt: bigint,
-      { landed, burnt = 0n, refund_state = 'done' }: Refunded = {},
+      { landed, burnt = 0n }: Refunded = {},
     ): Promise<void> {
       const lost = burnt > 0n ? losses(row, burnt, isWaiting(row)) : {};
-      return note(row, 'refunded', { settled_at: settledAt, refund_state, is_waiting: 0n, ...lost }, { landed });
+      const changes = { settled_at: settledAt, refund_state: 'done' as const, is_waiting: 0n, ...lost };
+      return note(row, 'refunded', changes, { landed });
     },
     /**
      * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of
@@ -174,10 +174,10 @@ function createLossNotes({ db }: Writing) {
       row.account_fees += lost.account_fees;
     },
     /** The refund waits for the caller's account; none of its transactions can land any more. */
-    async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
+    async refundWaits(id: string): Promise<void> {
       await db
         .updateTable('executions')
-        .set({ refund_state: state, is_waiting: 1n })
+        .set({ refund_state: 'waiting', is_waiting: 1n })
         .where('execution_id', '=', id)
         .where('state', 'in', ['refunding', 'returning'])
         .execute();

@@ -28,18 +28,11 @@ export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', '
  */
 export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
 
-/**
- * The state of a refund: `claimable` waits for a missing account, `blocked` for a frozen one. `handed_over`: the escrow
- * account became the caller's, and still exists.
- */
-export type RefundState = 'pending' | 'claimable' | 'blocked' | 'handed_over' | 'done';
+/** The state of a refund. `waiting`: the caller's account is missing or frozen. */
+export type RefundState = 'pending' | 'waiting' | 'done';
 
 /** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
-export function isWaiting<Row extends { refund_state: RefundState | null }>(
-  row: Row,
-): row is Row & { refund_state: 'claimable' | 'blocked' } {
-  return row.refund_state === 'claimable' || row.refund_state === 'blocked';
-}
+export const isWaiting = (row: { refund_state: RefundState | null }): boolean => row.refund_state === 'waiting';
 
 export interface ExecutionsTable {
   execution_id: string;

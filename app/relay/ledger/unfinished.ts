@@ -204,3 +204,9 @@ export function readLandedReturns(
       .execute()
   );
 }
+
+/** True if the index knows that this deposit was refunded and opened no execution. */
+export async function isReturned(views: Kysely<LedgerDatabase>, deposit: string): Promise<boolean> {
+  const found = views.selectFrom('chain.deposits').select('deposit').where('deposit', '=', deposit);
+  return (await found.where('status', '=', 'refunded').where('closed', '=', 1n).executeTakeFirst()) !== undefined;
+}

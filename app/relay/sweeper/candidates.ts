@@ -2,9 +2,8 @@
  * Lists the accounts that may be archived or closed, by the index. The index only says where to look: the accounts
  * themselves are read before anything is signed.
  */
-import { PublicKey } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
-import { constants, findEscrow } from '../../sdk/program/program.ts';
+import { constants } from '../../sdk/program/program.ts';
 import { readUnknownDeposits } from '../ledger/rentReturns.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
@@ -17,7 +16,7 @@ const PAGE = 240;
 export interface Candidate {
   /** Of the execution; of a deposit its address. */
   id: string;
-  /** The account, base58: a record, an escrow, a dispute, or a deposit. */
+  /** The account, base58: a record, a dispute, or a deposit. */
   address: string;
   ended_at: bigint;
   /** Time from which it can be removed, unix seconds. */
@@ -31,7 +30,6 @@ export type After = Pick<Candidate, 'ended_at' | 'id'> | null;
 export async function hasKept(views: Views): Promise<boolean> {
   const { rows } = await sql<{ kept: bigint }>`
     SELECT CASE WHEN EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
-      OR EXISTS (SELECT 1 FROM chain.executions WHERE handed_over = 1)
       OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') THEN 1 ELSE 0 END AS kept`.execute(
     views,
   );
@@ -73,22 +71,34 @@ export async function refundedRecords(views: Views, now: bigint, after: After): 
   return rows;
 }
 
-/** An escrow account and the possible lenders of its rent. The record that names them may be gone. */
-export type HandedOver = Candidate & { rent_sponsor: string; caller: string; spender_lends_escrow: bigint };
+/** Unix seconds from which something that anyone can refund at `from` can be moved to the unclaimed refunds. */
+const MOVABLE_AFTER = BigInt(constants.unclaimedSeconds);
 
 /**
- * Escrow accounts that were handed over, oldest first; only of records that a relay opened, as above. Their owners may
- * empty them at any time.
+ * Open executions whose refunds can be moved to the unclaimed ones, oldest first; only those that a relay opened, as
+ * above. Nearly all others are refunded long before.
  */
-export async function handedOver(views: Views, _now: bigint, after: After): Promise<HandedOver[]> {
-  const { rows } = await sql<HandedOver>`
-    SELECT execution_id AS id, record AS address, settled_at AS ended_at, settled_at AS ripe_at, rent_sponsor,
-      caller, spender_lends_escrow
+export async function movableRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+  const { rows } = await sql<Candidate>`
+    SELECT execution_id AS id, record AS address, refund_at AS ended_at,
+      refund_at + CAST(${MOVABLE_AFTER} AS BIGINT) AS ripe_at
     FROM chain.executions
-    WHERE handed_over = 1 AND key_id IS NOT NULL
-      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
-    ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
-  return rows.map((row) => ({ ...row, address: findEscrow(new PublicKey(row.address)).toBase58() }));
+    WHERE status = 'open' AND (key_id IS NOT NULL OR deposit IS NOT NULL) AND refund_at <= ${now - MOVABLE_AFTER}
+      AND (refund_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
+    ORDER BY refund_at, execution_id LIMIT ${PAGE}`.execute(views);
+  return rows;
+}
+
+/** Expired deposits whose refunds can be moved, oldest first. An unpaid one is refunded by a relay at any time. */
+export async function movableDeposits(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+  const life = BigInt(constants.depositSeconds) + MOVABLE_AFTER;
+  const { rows } = await sql<Candidate>`
+    SELECT deposit AS id, deposit AS address, prepared_at AS ended_at, prepared_at + CAST(${life} AS BIGINT) AS ripe_at
+    FROM chain.deposits
+    WHERE closed = 0 AND status = 'prepared' AND prepared_at <= ${now - life}
+      AND (prepared_at, deposit) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
+    ORDER BY prepared_at, deposit LIMIT ${PAGE}`.execute(views);
+  return rows;
 }
 
 /** Ended disputes that can be closed, oldest first. */

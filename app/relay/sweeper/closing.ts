@@ -1,28 +1,15 @@
-/**
- * Closes refunded records and ended disputes after their minimum life, and emptied escrow accounts. Their rent returns
- * to its sponsors.
- */
-import { AccountLayout } from '@solana/spl-token';
+/** Closes refunded records and ended disputes after their minimum life. Their rent returns to its sponsors. */
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { closableFrom } from '../../sdk/program/archive.ts';
-import {
-  closeDispute,
-  closeEscrow,
-  closeExecution,
-  constants,
-  decodeAccount,
-  findSpender,
-} from '../../sdk/program/program.ts';
+import { closeDispute, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readMany } from '../chain/readMany.ts';
-import { type Candidate, endedDisputes, handedOver, refundedRecords } from './candidates.ts';
+import { type Candidate, endedDisputes, refundedRecords } from './candidates.ts';
 import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
 /** Accounts per transaction. With different sponsors, each takes 80 of its 1,232 bytes. */
 const AT_ONCE = 12;
-/** Each names a record, an escrow, a sponsor and the sponsor's closer. */
-const ESCROWS_AT_ONCE = 6;
 
 export interface Closing {
   /** The account to close. */
@@ -33,7 +20,7 @@ export interface Closing {
 }
 
 /** The instruction that closes an account with these data now; null if it must stay. */
-type Read<Of> = (data: Buffer, executionId: Uint8Array, now: bigint, candidate: Of) => TransactionInstruction | null;
+type Read = (data: Buffer, executionId: Uint8Array, now: bigint) => TransactionInstruction | null;
 
 /** Closes refunded records. */
 export function closeRefunded(deps: SweepDeps, now: bigint): Promise<void> {
@@ -42,17 +29,6 @@ export function closeRefunded(deps: SweepDeps, now: bigint): Promise<void> {
       const record = decodeAccount('ExecutionRecord', data);
       const isClosable = record.status === 'refunded' && at >= closableFrom(record);
       return isClosable ? closeExecution({ executionId, rentSponsor: record.rentSponsor }) : null;
-    }),
-  );
-}
-
-/** Closes escrow accounts that were handed over and that their owners have emptied. */
-export function closeEscrows(deps: SweepDeps, now: bigint): Promise<void> {
-  return inBatches(deps, now, handedOver, ESCROWS_AT_ONCE, (batch) =>
-    closeBatch(deps, batch, (data, executionId, _at, { rent_sponsor, caller, spender_lends_escrow: isCallers }) => {
-      const isEmpty = AccountLayout.decode(data).amount === 0n;
-      const rentSponsor = isCallers === 1n ? findSpender(new PublicKey(caller)) : new PublicKey(rent_sponsor);
-      return isEmpty ? closeEscrow({ executionId, rentSponsor }) : null;
     }),
   );
 }
@@ -70,13 +46,13 @@ export function closeDisputes(deps: SweepDeps, now: bigint): Promise<void> {
   );
 }
 
-async function closeBatch<Of extends Candidate>(deps: SweepDeps, batch: Of[], readOne: Read<Of>): Promise<true> {
+async function closeBatch(deps: SweepDeps, batch: Candidate[], readOne: Read): Promise<true> {
   const addresses = batch.map(({ address }) => new PublicKey(address));
   const { accounts, now } = await readMany(deps.chain, addresses);
   const closings = batch.flatMap((candidate, at): Closing[] => {
     const account = accounts[at];
     const executionId = parseUuid(candidate.id);
-    const instruction = account && executionId ? readOne(account.data, executionId, now, candidate) : null;
+    const instruction = account && executionId ? readOne(account.data, executionId, now) : null;
     if (account && instruction) return [{ address: addresses[at]!, lamports: account.lamports, instruction }];
     // It is gone, or not ripe. The index does not know it yet.
     deps.resting.rest(addresses[at]!.toBase58());

@@ -1,6 +1,6 @@
 /**
  * The sweeper returns the rent of ended accounts to its lenders, by archiving and closing. It sends back deposits that
- * the ledger has lost, and follows the archives' trees, so that proofs can be shown. One relay sweeps for all that share
+ * the ledger has lost, moves refunds that cannot be received, and follows the archives' trees, so that proofs can be shown. One relay sweeps for all that share
  * the ledger; if its round fails, another takes over. It can be killed at any step: the chain shows the remaining work,
  * and the next sweeper follows sent transactions.
  */
@@ -17,8 +17,9 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 import { runEvery } from '../waiting.ts';
 import { archiveRipe } from './archiving.ts';
 import { countRecords, hasKept } from './candidates.ts';
-import { closeDisputes, closeEscrows, closeRefunded } from './closing.ts';
+import { closeDisputes, closeRefunded } from './closing.ts';
 import { returnLost } from './deposits.ts';
+import { moveUnclaimed } from './moving.ts';
 import { createResting } from './resting.ts';
 import { createSending, Interrupted } from './sending.ts';
 import { followTrees, newFollowing } from './trees.ts';
@@ -119,12 +120,13 @@ export function startSweeper(
     if (!leads) return;
     await sending.finish();
     await returnLost(sweep, chain.clock());
-    if (settings.mode === 'off' || !(await hasKept(views))) return;
+    if (settings.mode === 'off') return;
+    await moveUnclaimed(sweep, chain.clock());
+    if (!(await hasKept(views))) return;
     const { now } = await chain.read([]);
     rent = await chain.connection.getMinimumBalanceForRentExemption(RECORD_BYTES);
     await archiveRipe(sweep, now);
     await closeRefunded(sweep, now);
-    await closeEscrows(sweep, now);
     await closeDisputes(sweep, now);
   }
 

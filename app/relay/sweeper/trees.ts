@@ -51,7 +51,7 @@ async function followTree(deps: TreesDeps, { archive_index, tree }: ArchiveRow, 
     // Nodes of another tree belong to a chain that no longer exists.
     if (!built) await nodes.drop(index);
     const first = built?.leafCount ?? 0;
-    if ((await readLeaves(deps, tree, first, 1)).length === 0) return;
+    if (!(await hasLeaves(deps, tree, first, first + 1))) return;
     const target = await targetOf(deps, tree, first, targets.get(index));
     targets.delete(index);
     if (!target) return;
@@ -109,16 +109,41 @@ async function build(
   return 'stopped';
 }
 
-const leavesFrom = ({ views }: Pick<TreesDeps, 'views'>, tree: string, first: number) =>
-  views.selectFrom('chain.archive_leaves').where('tree', '=', tree).where('leaf_index', '>=', BigInt(first));
+/** Executions and unclaimed refunds become leaves of the same trees. */
+const LEAF_TABLES = ['chain.archive_leaves', 'chain.unclaimed_refunds'] as const;
+
+/** The leaves of a range that the index has, in order. */
+async function readRange({ views }: Pick<TreesDeps, 'views'>, tree: string, first: number, end: number) {
+  const found = LEAF_TABLES.map((table) =>
+    views
+      .selectFrom(table as 'chain.archive_leaves')
+      .select(['leaf_index', 'leaf'])
+      .where('tree', '=', tree)
+      .where('leaf_index', '>=', BigInt(first))
+      .where('leaf_index', '<', BigInt(end))
+      .execute(),
+  );
+  return (await Promise.all(found)).flat().sort((one, other) => Number(one.leaf_index - other.leaf_index));
+}
 
 /** True if the index has every leaf from `first` up to `end`. */
-async function hasLeaves(deps: Pick<TreesDeps, 'views'>, tree: string, first: number, end: number): Promise<boolean> {
-  const { count } = await leavesFrom(deps, tree, first)
-    .where('leaf_index', '<', BigInt(end))
-    .select((select) => select.fn.countAll<bigint>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count === BigInt(end - first);
+async function hasLeaves(
+  { views }: Pick<TreesDeps, 'views'>,
+  tree: string,
+  first: number,
+  end: number,
+): Promise<boolean> {
+  const counts = LEAF_TABLES.map((table) =>
+    views
+      .selectFrom(table as 'chain.archive_leaves')
+      .select((select) => select.fn.countAll<bigint>().as('count'))
+      .where('tree', '=', tree)
+      .where('leaf_index', '>=', BigInt(first))
+      .where('leaf_index', '<', BigInt(end))
+      .executeTakeFirstOrThrow(),
+  );
+  const found = (await Promise.all(counts)).reduce((sum, { count }) => sum + count, 0n);
+  return found === BigInt(end - first);
 }
 
 async function readLeaves(
@@ -127,6 +152,6 @@ async function readLeaves(
   first: number,
   most: number,
 ): Promise<Uint8Array[]> {
-  const rows = await leavesFrom(deps, tree, first).select('leaf').orderBy('leaf_index').limit(most).execute();
+  const rows = await readRange(deps, tree, first, first + most);
   return rows.map(({ leaf }) => Buffer.from(leaf, 'hex'));
 }

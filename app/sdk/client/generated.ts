@@ -464,8 +464,9 @@ export interface components {
                 /** @description For people; the text may change. */
                 message: string;
             } | null;
-            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back. `claimable`: waits until you create your missing USDC account. `blocked`: waits until your USDC account can receive. `handed_over`: it could not be received for 7 days, and the token account of the escrow became yours, with the whole price in it. Otherwise null. */
-            refund: ("pending" | "claimable" | "blocked" | "handed_over" | "done") | null;
+            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null. */
+            refund: ("pending" | "waiting" | "unclaimed" | "done") | null;
+            unclaimed: components["schemas"]["UnclaimedRefund"] | null;
             /** @description The dispute; null unless the execution is `disputed`. */
             dispute: {
                 /**
@@ -739,6 +740,44 @@ export interface components {
             returned_usdc: number;
             /** @description Taken from the creators’ collateral for these disputes, USDC. */
             slashed_usdc: number;
+        };
+        UnclaimedProof: {
+            source: string;
+            amount_usdc: number;
+            /** Format: date-time */
+            unclaimed_at: string;
+            claimed_at: string | null;
+            /** @description The wallet that paid, base58. */
+            caller: string;
+            /** @description The archive’s address on-chain, base58. */
+            archive: string;
+            /** @description The index of the archive, from 0. */
+            archive_index: number;
+            /** @description The account that holds the tree, in the layout of SPL Account Compression; base58. */
+            tree: string;
+            /** @description The leaf’s place in the tree, from 0. */
+            leaf_index: number;
+            /** @description The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64. */
+            fields: string;
+            /** @description Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address, the first 102 bytes of `fields` and the Keccak-256 of the others; lower-case hex. */
+            leaf: string;
+            /** @description The 20 sibling nodes on the path from the leaf to the root, from the bottom up; lower-case hex. */
+            proof: string[];
+            /** @description The root that results from the proof; the tree’s account has or had it. Lower-case hex. */
+            root: string;
+            /** @description The signature of the transaction that archived the record, base58. */
+            transaction: string;
+        };
+        UnclaimedProofs: {
+            /** @description Refunded executions of these days by reason, the most frequent first. */
+            refunds: components["schemas"]["UnclaimedProof"][];
+        };
+        UnclaimedRefund: {
+            source: string;
+            amount_usdc: number;
+            /** Format: date-time */
+            unclaimed_at: string;
+            claimed_at: string | null;
         };
         WebhookDeliveries: {
             /** @description At most `limit` deliveries, newest first. */
@@ -1874,6 +1913,9 @@ export const FIELDS = {
   "SpendStatement": [
     "wallet",
     "from"
+  ],
+  "UnclaimedProofs": [
+    "refunds"
   ],
   "WebhookDeliveries": [
     "deliveries",

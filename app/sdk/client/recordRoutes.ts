@@ -8,6 +8,7 @@ import {
   ExecutionPage,
   SpendStatement,
   type StatementRole,
+  UnclaimedProofs,
 } from '../wire/wire.ts';
 import type { Reading } from './answer.ts';
 import { type ReadOptions, toQuery } from './http.ts';
@@ -32,6 +33,7 @@ const ReadExecution = z.strictObject({
   archive: ExecutionFull.shape.archive.default(null),
   content_deleted_at: ExecutionFull.shape.content_deleted_at.default(null),
   deposit: ExecutionFull.shape.deposit.default(null),
+  unclaimed: ExecutionFull.shape.unclaimed.default(null),
 });
 
 export function createRecordMethods({ get }: Reading) {
@@ -46,6 +48,9 @@ export function createRecordMethods({ get }: Reading) {
     /** The proof of an archived execution; needs no key. */
     getExecutionArchive: (executionId: string, options?: ReadOptions) =>
       get(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`, options),
+    /** The unclaimed refunds of an execution's record or a deposit, by its address, with their proofs; needs no key. */
+    getUnclaimed: (source: string, options?: ReadOptions) =>
+      get(UnclaimedProofs, `/v1/unclaimed/${encodeURIComponent(source)}`, options),
     /** What the wallet paid or earned by the day; `from` and `to` are UTC days such as 2026-01-31, inclusive. */
     getDailyStatement: (filters: StatementFilters = {}, options?: ReadOptions) =>
       get(DailyStatement, `/v1/statements/daily${toQuery(filters)}`, options),

@@ -28,6 +28,8 @@ export type ExecutionRecord = Accounts['ExecutionRecord'];
 export type Deposit = Accounts['Deposit'];
 export type Dispute = Accounts['Dispute'];
 export type Archive = Accounts['Archive'];
+/** What the leaf of an unclaimed refund says. */
+export type UnclaimedRefund = StructOf<'UnclaimedRefund'>;
 export type PendingChange = Accounts['PendingChange'];
 
 export type CollateralTier = StructOf<'CollateralTier'>;

@@ -6,7 +6,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
-import { u16, u64 } from './borsh.ts';
+import { u16, u32, u64 } from './borsh.ts';
 import { constantBytes } from './constants.ts';
 import { deriveAddress } from './programAddress.ts';
 import { KeptAddress } from './pubkey.ts';
@@ -19,6 +19,8 @@ const BPF_LOADER_UPGRADEABLE = new PublicKey('BPFLoaderUpgradeab1e11111111111111
 const SEEDS = {
   config: constantBytes('CONFIG_SEED'),
   treasury: constantBytes('TREASURY_SEED'),
+  unclaimed: constantBytes('UNCLAIMED_SEED'),
+  claim: constantBytes('CLAIM_SEED'),
   change: constantBytes('CHANGE_SEED'),
   creator: constantBytes('CREATOR_SEED'),
   listing: constantBytes('LISTING_SEED'),
@@ -29,7 +31,6 @@ const SEEDS = {
   spender: constantBytes('SPENDER_SEED'),
   execution: constantBytes('EXECUTION_SEED'),
   escrow: constantBytes('ESCROW_SEED'),
-  closer: constantBytes('CLOSER_SEED'),
   dispute: constantBytes('DISPUTE_SEED'),
   deposit: constantBytes('DEPOSIT_SEED'),
   archive: constantBytes('ARCHIVE_SEED'),
@@ -74,6 +75,11 @@ export const findConfig = (): PublicKey => find(SEEDS.config);
 /** The pending change with this id. */
 export const findChange = (changeId: bigint): PublicKey => find(SEEDS.change, u64.write(changeId));
 export const findTreasury = (): PublicKey => find(SEEDS.treasury);
+/** The program's USDC account of unclaimed refunds. */
+export const findUnclaimed = (): PublicKey => find(SEEDS.unclaimed);
+/** The account that exists once the refund of this leaf has been claimed. */
+export const findRefundClaim = (tree: PublicKey, leafIndex: number): PublicKey =>
+  find(SEEDS.claim, tree.toBytes(), u32.write(leafIndex));
 export const findCreator = (wallet: PublicKey): PublicKey => find(SEEDS.creator, wallet.toBytes());
 export const findListing = (creator: PublicKey, listingId: Uint8Array): PublicKey =>
   find(SEEDS.listing, creator.toBytes(), listingId);
@@ -89,8 +95,6 @@ export const findSpenderBump = (wallet: PublicKey): number =>
   findProgramAddress([SEEDS.spender, wallet.toBytes()], PROGRAM_ID)[1];
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
-/** The authority that can close an escrow account that was handed over. It names the lender of the account's rent. */
-export const findCloser = (rentSponsor: PublicKey): PublicKey => find(SEEDS.closer, rentSponsor.toBytes());
 /** The bumps of an execution's record and of its escrow. */
 export function findExecutionBumps(executionId: Uint8Array): { bump: number; escrowBump: number } {
   const [record, bump] = findProgramAddress([SEEDS.execution, executionId], PROGRAM_ID);

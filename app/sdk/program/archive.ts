@@ -4,17 +4,46 @@
  * hash with a shorter proof.
  */
 import { PublicKey } from '@solana/web3.js';
-import type { ExecutionRecord } from './accounts.ts';
-import { leafOf, readTreeAccount, restHashOf, rootOf, type TreeAccount } from './archiveTree.ts';
+import type { ExecutionRecord, UnclaimedRefund } from './accounts.ts';
+import { leafOf, readTreeAccount, restHashOf, rootOf, type TreeAccount, unclaimedLeafOf } from './archiveTree.ts';
 import { ByteReader } from './borsh.ts';
 import { constants } from './constants.ts';
+import type { MarketplaceEvent } from './eventFields.ts';
 import { codecOf } from './idlCodec.ts';
+import type { StructOf } from './idlValues.ts';
+
+/** Where the leaf of an unclaimed refund is. */
+export type UnclaimedLeaf = StructOf<'UnclaimedLeaf'>;
 
 export { archiveNode, emptyArchiveNode, readArchiveRoots } from './archiveTree.ts';
 
 /** A record's 32-byte leaf in its archive's tree. Throws RangeError if fields are missing or do not fit. */
 export function archiveLeaf(record: PublicKey, execution: ExecutionRecord): Uint8Array {
   return leafOf(record.toBytes(), encodeArchived(execution));
+}
+
+/** The 32-byte leaf of an unclaimed refund. Throws RangeError if fields are missing or do not fit. */
+export function unclaimedLeaf(refund: UnclaimedRefund): Uint8Array {
+  return unclaimedLeafOf(encodeUnclaimed(refund));
+}
+
+/** An unclaimed refund's fields as in its leaf. */
+export function encodeUnclaimed(refund: UnclaimedRefund): Uint8Array {
+  return codecOf('UnclaimedRefund').write(refund);
+}
+
+/** Decodes these bytes. Throws RangeError if they are not the fields of an unclaimed refund. */
+export function decodeUnclaimed(fields: Uint8Array): UnclaimedRefund {
+  return decodeFields<UnclaimedRefund>('UnclaimedRefund', fields);
+}
+
+/** The leaf that a refund's event reports; null if its money went to the caller. */
+export function unclaimedOf(event: MarketplaceEvent): { refund: UnclaimedRefund; leaf: UnclaimedLeaf } | null {
+  if (event.name !== 'ExecutionRefunded' && event.name !== 'DepositRefunded') return null;
+  const { caller, amount, refundedAt, unclaimed } = event.data;
+  if (!unclaimed) return null;
+  const source = event.name === 'ExecutionRefunded' ? event.data.record : event.data.deposit;
+  return { refund: { source, caller, amount, unclaimedAt: refundedAt }, leaf: unclaimed };
 }
 
 /** A record's fields as in its account after the discriminator. The leaf follows from these bytes. */
@@ -29,10 +58,14 @@ export function archivedRestHash(execution: ExecutionRecord): Uint8Array {
 
 /** Decodes these bytes. Throws RangeError if they are not a record's fields. */
 export function decodeArchived(fields: Uint8Array): ExecutionRecord {
+  return decodeFields<ExecutionRecord>('ExecutionRecord', fields);
+}
+
+function decodeFields<Fields>(name: string, fields: Uint8Array): Fields {
   const bytes = new ByteReader(fields);
-  const execution = codecOf('ExecutionRecord').read(bytes) as ExecutionRecord;
-  if (bytes.left > 0) throw new RangeError(`a record has ${bytes.left} bytes too many`);
-  return execution;
+  const values = codecOf(name).read(bytes) as Fields;
+  if (bytes.left > 0) throw new RangeError(`the fields of a leaf have ${bytes.left} bytes too many`);
+  return values;
 }
 
 /**
@@ -53,14 +86,17 @@ export function closableFrom(record: ExecutionRecord): bigint {
   return settledAt + BigInt(disputeWindowSeconds + constants.unarchivedRecordSeconds);
 }
 
-export interface ArchiveProof {
-  /** Address of the record before it became a leaf. */
-  record: PublicKey;
-  execution: ExecutionRecord;
+export interface LeafProof {
   /** The leaf's index. */
   index: number;
   /** The 20 sibling nodes on the path to the root, from the bottom up, 32 bytes each. */
   proof: readonly Uint8Array[];
+}
+
+export interface ArchiveProof extends LeafProof {
+  /** Address of the record before it became a leaf. */
+  record: PublicKey;
+  execution: ExecutionRecord;
 }
 
 /** True if the tree, in its present state, has this execution as this leaf. */
@@ -75,6 +111,11 @@ export function verifyArchiveProof(claim: ArchiveProof, tree: Pick<ArchiveTree, 
 /** The root that a proof leads to. It proves something only if a tree's account has had that root. */
 export function archiveProofRoot({ record, execution, index, proof }: ArchiveProof): Uint8Array {
   return rootOf(archiveLeaf(record, execution), index, proof);
+}
+
+/** The root that the proof of an unclaimed refund leads to, as `archiveProofRoot`. */
+export function unclaimedProofRoot({ refund, index, proof }: LeafProof & { refund: UnclaimedRefund }): Uint8Array {
+  return rootOf(unclaimedLeaf(refund), index, proof);
 }
 
 /** The content of a tree's account. */

@@ -19,6 +19,9 @@ export function constantBytes(name: string): Uint8Array {
 /** Precedes a record's address and fields in the bytes that its leaf hashes. */
 export const ARCHIVE_LEAF_DOMAIN = constantBytes('ARCHIVE_LEAF_DOMAIN');
 
+/** Precedes an unclaimed refund's fields in the bytes that its leaf hashes. */
+export const UNCLAIMED_LEAF_DOMAIN = constantBytes('UNCLAIMED_LEAF_DOMAIN');
+
 /** The program's limits, from the IDL. Amounts are base units of USDC unless named lamports; times are seconds. */
 export const constants = {
   bpsDenominator: BigInt(constantText('BPS_DENOMINATOR')),
@@ -52,7 +55,7 @@ export const constants = {
   maxServiceFee: BigInt(constantText('MAX_SERVICE_FEE')),
   depositSeconds: Number(constantText('DEPOSIT_SECONDS')),
   unfundedDepositSeconds: Number(constantText('UNFUNDED_DEPOSIT_SECONDS')),
-  handOverSeconds: Number(constantText('HAND_OVER_SECONDS')),
+  unclaimedSeconds: Number(constantText('UNCLAIMED_SECONDS')),
   unarchivedRecordSeconds: Number(constantText('UNARCHIVED_RECORD_SECONDS')),
   disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
   endedDisputeSeconds: Number(constantText('ENDED_DISPUTE_SECONDS')),

@@ -1,15 +1,6 @@
 /** Instructions of an execution: open, settle, refund, close. Part of program.ts. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import {
-  findCloser,
-  findCollateral,
-  findEscrow,
-  findExecution,
-  findGrant,
-  findSpender,
-  findTokenAccount,
-} from './addresses.ts';
-import { constants } from './constants.ts';
+import { findCollateral, findEscrow, findExecution, findGrant, findSpender, findTokenAccount } from './addresses.ts';
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
@@ -153,36 +144,8 @@ export function refundExecution(input: RefundExecutionInput): TransactionInstruc
   return buildInstruction('refund_execution', refundAccounts(input), { reason: input.reason });
 }
 
-export interface HandOverRefundInput extends Omit<RefundExecutionInput, 'reason'> {
-  /** The caller's associated token account, which cannot receive. */
-  destination: PublicKey;
-}
-
-/**
- * Transfers the escrow account itself to the caller, if the caller's associated token account cannot receive. Allowed
- * from `constants.handOverSeconds` after `refund_at`. Signs: authority, anyone.
- */
-export function handOverRefund(input: HandOverRefundInput): TransactionInstruction {
-  return buildInstruction('hand_over_refund', refundAccounts(input), {});
-}
-
-/** Unix seconds from which `handOverRefund` is allowed. */
-export const handOverFrom = (refundAt: bigint): bigint => refundAt + BigInt(constants.handOverSeconds);
-
-export interface CloseEscrowInput {
-  executionId: Uint8Array;
-  /** The lender of the escrow's rent: the caller's gas balance, or the rent sponsor stored in the record. */
-  rentSponsor: PublicKey;
-}
-
-/** Closes an escrow account that was handed over and is empty. Its rent goes to its lender. Nobody signs. */
-export function closeEscrow({ executionId, rentSponsor }: CloseEscrowInput): TransactionInstruction {
-  const record = findExecution(executionId);
-  const accounts = { record, escrow: findEscrow(record), closer: findCloser(rentSponsor), rent_sponsor: rentSponsor };
-  return buildInstruction('close_escrow', accounts, {});
-}
-
-function refundAccounts(input: Omit<RefundExecutionInput, 'reason'>): AccountValues {
+/** The accounts that both refunds of an execution share. */
+export function refundAccounts(input: Omit<RefundExecutionInput, 'reason'>): AccountValues {
   const { authority, executionId, listing, caller, keyId, destination, rentSponsor } = input;
   const record = findExecution(executionId);
   return {

@@ -4,7 +4,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { Buffer } from 'buffer';
 import { PROGRAM_ID } from './accounts.ts';
-import { findConfig, findEventAuthority, findProgramData, findTreasury } from './addresses.ts';
+import { findConfig, findEventAuthority, findProgramData, findTreasury, findUnclaimed } from './addresses.ts';
 import { idl } from './idl/idl.ts';
 import { encodeInstruction } from './idlCodec.ts';
 import { KeptAddress } from './pubkey.ts';
@@ -17,6 +17,7 @@ export type AccountValues = Record<string, PublicKey>;
 const SHARED_ACCOUNTS: AccountValues = {
   config: findConfig(),
   treasury: findTreasury(),
+  unclaimed: findUnclaimed(),
   program_data: findProgramData(),
   event_authority: findEventAuthority(),
   program: PROGRAM_ID,

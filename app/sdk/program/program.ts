@@ -16,6 +16,7 @@ export * from './grantInstructions.ts';
 export { idl } from './idl/idl.ts';
 export { decodeInstruction } from './idlCodec.ts';
 export * from './listingInstructions.ts';
+export * from './unclaimedInstructions.ts';
 
 export interface ProgramError {
   code: number;

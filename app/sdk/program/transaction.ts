@@ -14,6 +14,7 @@ import {
 import bs58 from 'bs58';
 import { Buffer } from 'buffer';
 import * as v from 'valibot';
+import { isEventInstruction } from './events.ts';
 
 /** The highest number that a node accepts, so that it answers with a transaction of any version. */
 export const ANY_VERSION = 255;
@@ -31,6 +32,8 @@ export interface ReceivedTransaction {
   slot: number | null;
   /** Null if the node stored none, or if the answer is malformed. */
   logs: string[] | null;
+  /** The data of a program's calls to itself that carry events; none if the transaction cannot be decoded. */
+  calls(program: PublicKey): Uint8Array[];
   /** Throws UnreadableTransaction. */
   decode(): VersionedTransactionResponse;
 }
@@ -75,6 +78,14 @@ export async function receiveTransaction(
   return {
     slot: slot.success ? slot.output.slot : null,
     logs: logs.success ? logs.output.meta.logMessages : null,
+    calls(program) {
+      try {
+        return innerDataOf(decode(signature, result), program).filter(isEventInstruction);
+      } catch (error) {
+        if (error instanceof UnreadableTransaction) return [];
+        throw error;
+      }
+    },
     decode: () => decode(signature, result),
   };
 }
@@ -85,6 +96,15 @@ export async function readTransaction(
   signature: string,
 ): Promise<VersionedTransactionResponse | null> {
   return (await receiveTransaction(connection, signature))?.decode() ?? null;
+}
+
+/** The data of this program's inner instructions, in their order. Those that carry events are its calls to itself. */
+export function innerDataOf({ transaction, meta }: VersionedTransactionResponse, program: PublicKey): Uint8Array[] {
+  const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: meta?.loadedAddresses ?? null });
+  const inner = (meta?.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
+  return inner.flatMap(({ programIdIndex, data }) =>
+    keys.get(programIdIndex)?.equals(program) ? bs58.decode(data) : [],
+  );
 }
 
 function decode(signature: string, result: unknown): VersionedTransactionResponse {

@@ -45,4 +45,5 @@ export const recordAddress = (executionId: Uint8Array): string => derive('EXECUT
 export const disputeAddress = (record: string): string => derive('DISPUTE_SEED', bs58.decode(record));
 export const escrowAddress = (record: string): string => derive('ESCROW_SEED', bs58.decode(record));
 export const treasuryAddress = (): string => derive('TREASURY_SEED');
+export const unclaimedAddress = (): string => derive('UNCLAIMED_SEED');
 export const archiveAddress = (index: number): string => derive('ARCHIVE_SEED', u16.write(index));

@@ -9,13 +9,20 @@ import { parseUsdc } from '../wire/usdc.ts';
 import { type OpenCheck, startCheck } from './checks.ts';
 import { type Claim, isReceipt, keyOf, validity } from './claim.ts';
 import { type NodeInstruction, type NodeTransaction, type SolanaNode, Unanswered } from './node.ts';
-import { decodeInstruction, escrowAddress, PROGRAM, type RecordFields, treasuryAddress } from './onChain.ts';
+import {
+  decodeInstruction,
+  escrowAddress,
+  PROGRAM,
+  type RecordFields,
+  treasuryAddress,
+  unclaimedAddress,
+} from './onChain.ts';
 import { formatResultHash, formatSignature, verifyResultSignature } from './receipt.ts';
 
 const OPENS = ['open_execution', 'open_execution_with_grant', 'open_execution_from_deposit'];
 const SETTLES = ['settle_execution'];
-const HAND_OVER = 'hand_over_refund';
-const REFUNDS = ['refund_execution', HAND_OVER];
+const MOVE = 'move_unclaimed_refund';
+const REFUNDS = ['refund_execution', MOVE];
 
 /** An instruction of the program with its named arguments and accounts. */
 interface Call {
@@ -94,30 +101,30 @@ export async function checkSettlement(node: SolanaNode, claim: Claim, known: Kno
 }
 
 /**
- * Compares the escrow's balance with the amount that the caller's account received. In a refund that was handed over,
- * that account is the escrow itself. Returns the amount; null if the node has no balances.
+ * Compares the escrow's balance with the amount that the caller's account received, or the account of unclaimed refunds.
+ * Returns the amount; null if the node has no balances.
  */
 function compareRefund(
   check: OpenCheck,
   { transaction: { holdings }, call }: { transaction: NodeTransaction; call: Call },
   { fields, caller }: Known,
 ): bigint | null {
-  const { escrow = '', record = '' } = call.accounts;
-  const isHandedOver = call.name === HAND_OVER;
-  const destination = isHandedOver ? escrow : (call.accounts.destination ?? '');
+  const { escrow = '', record = '', destination = '', unclaimed = '' } = call.accounts;
+  const isUnclaimed = call.name === MOVE;
   check.equal('status', 'refunded', fields?.status);
   check.equal('escrow', escrow, escrowAddress(record));
   const held = holdings?.get(escrow);
-  const returned = holdings?.get(destination);
+  const returned = holdings?.get(isUnclaimed ? unclaimed : destination);
   if (!held || !returned) {
     check.lacks('The node does not report the token balances.');
     return null;
   }
-  const amount = isHandedOver ? returned.after : returned.after - returned.before;
+  const amount = returned.after - returned.before;
   if (fields) check.equal('escrow held at least the price', `${held.before >= fields.price}`, 'true');
-  check.equal('base units back to the caller', `${amount}`, `${held.before}`);
-  if (!isHandedOver) check.equal('base units left in the escrow', `${held.after}`, '0');
-  if (caller === null || returned.owner === null)
+  check.equal(isUnclaimed ? 'base units unclaimed' : 'base units back to the caller', `${amount}`, `${held.before}`);
+  check.equal('base units left in the escrow', `${held.after}`, '0');
+  if (isUnclaimed) check.equal('account of unclaimed refunds', unclaimed, unclaimedAddress());
+  else if (caller === null || returned.owner === null)
     check.notes("The owner of the caller's account was not compared: the node does not report it.");
   else check.equal("owner of the caller's account", returned.owner, caller);
   return amount;

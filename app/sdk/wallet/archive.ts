@@ -4,17 +4,20 @@
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
-import bs58 from 'bs58';
 import {
   type ArchiveTree,
   archiveLeaf,
   archiveNode,
   archiveProofRoot,
   decodeArchived,
+  decodeUnclaimed,
   emptyArchiveNode,
   encodeArchived,
+  encodeUnclaimed,
   readArchiveRoots,
   readArchiveTree,
+  unclaimedLeaf,
+  unclaimedOf,
 } from '../program/archive.ts';
 import { decodeEventInstruction } from '../program/events.ts';
 import {
@@ -24,8 +27,9 @@ import {
   findArchive,
   findExecution,
   PROGRAM_ID,
+  type UnclaimedRefund,
 } from '../program/program.ts';
-import { readTransaction, UnreadableTransaction } from '../program/transaction.ts';
+import { innerDataOf, readTransaction, UnreadableTransaction } from '../program/transaction.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../wire/wire.ts';
@@ -67,14 +71,18 @@ export const archiveFrom =
   (executionId) =>
     ask(service, () => restClient(service).getExecutionArchive(executionId));
 
-/** An archived execution that the chain proves. */
-export interface ProvenLeaf extends ArchiveOnChain {
-  execution: ExecutionRecord;
+/** A leaf that the chain proves. */
+export interface ProvenPlace extends ArchiveOnChain {
   leafIndex: number;
   /** The 20 siblings on the path to the root, from the bottom up. */
   proof: Uint8Array[];
   /** The root that they lead to: the present one, or an earlier one of the same tree. Hex. */
   root: string;
+}
+
+/** An archived execution that the chain proves. */
+export interface ProvenLeaf extends ProvenPlace {
+  execution: ExecutionRecord;
 }
 
 /**
@@ -92,19 +100,29 @@ export async function proveLeaf(
   if (proof.record !== record.toBase58() || formatUuid(execution.executionId) !== id) {
     throw new Refusal(`The proof is for the record ${proof.record}, but the record of ${id} is ${record}.`);
   }
-  const onChain = await readArchive(connection, proof.archive_index);
+  const made = archiveProofRoot({ record, execution, index: proof.leaf_index, proof: nodesOf(proof) });
+  return { ...(await proveRoot(connection, proof, made)), execution };
+}
+
+/** Where a leaf is and which nodes prove it, as a service says. */
+type ClaimedPlace = Pick<ExecutionArchive, 'archive_index' | 'leaf_index' | 'proof'>;
+
+export const nodesOf = ({ proof }: ClaimedPlace): Uint8Array[] => proof.map((node) => hexToBytes(node));
+
+/** The tree's account has the root to which leaf and proof lead. Throws Refusal if not. */
+export async function proveRoot(connection: Connection, place: ClaimedPlace, made: Uint8Array): Promise<ProvenPlace> {
+  const onChain = await readArchive(connection, place.archive_index);
   const { archive, tree, roots } = onChain;
-  const index = proof.leaf_index;
+  const index = place.leaf_index;
   if (index >= tree.count) throw new Refusal(`The tree ${archive.tree} has ${tree.count} leaves and no leaf ${index}.`);
-  const nodes = proof.proof.map((node) => hexToBytes(node));
-  const root = bytesToHex(archiveProofRoot({ record, execution, index, proof: nodes }));
-  if (nodes.length !== constants.archiveDepth || !roots.includes(root)) {
+  const root = bytesToHex(made);
+  if (place.proof.length !== constants.archiveDepth || !roots.includes(root)) {
     throw new Refusal(
       `The fields and their proof give the root ${root}, which the tree ${archive.tree} does not have: ` +
         `its present root is ${roots[0]}. Retry in a few seconds, because the service may be behind. If it fails again, the proof is wrong.`,
     );
   }
-  return { ...onChain, execution, leafIndex: index, proof: nodes, root };
+  return { ...onChain, leafIndex: index, proof: nodesOf(place), root };
 }
 
 /** Proves an execution by a proof from the service or from `given`. Throws Refusal if any step fails. */
@@ -141,11 +159,26 @@ export async function verifyArchived(
 }
 
 function readFields(base64: string) {
+  return decoded(base64, 'a valid record', decodeArchived);
+}
+
+/** The fields of an unclaimed refund from base64. Throws Refusal if they are not that. */
+export function readUnclaimedFields(base64: string): UnclaimedRefund {
+  return decoded(base64, 'an unclaimed refund', decodeUnclaimed);
+}
+
+function decoded<Fields>(base64: string, what: string, decode: (bytes: Uint8Array) => Fields): Fields {
   try {
-    return decodeArchived(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+    return decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
   } catch (error) {
-    throw new Refusal(`The fields are not a valid record: ${(error as Error).message}.`, { cause: error });
+    throw new Refusal(`The fields are not ${what}: ${(error as Error).message}.`, { cause: error });
   }
+}
+
+/** The leaf of a published line. */
+function leafOfLine(line: ArchiveLine): Uint8Array {
+  if ('unclaimed' in line) return unclaimedLeaf(readUnclaimedFields(line.unclaimed));
+  return archiveLeaf(new PublicKey(line.record), readFields(line.fields));
 }
 
 /** The leaves of an archive in order, as a service publishes them. */
@@ -215,7 +248,7 @@ export async function rebuildArchive(
   for await (const leaf of leaves) {
     if (leaf.leaf_index !== made.count)
       throw new Refusal(`The leaf ${made.count} is missing: got leaf ${leaf.leaf_index}.`);
-    made.add(archiveLeaf(new PublicKey(leaf.record), readFields(leaf.fields)));
+    made.add(leafOfLine(leaf));
     options.onLeaf?.(leaf);
   }
   const root = bytesToHex(made.root());
@@ -280,11 +313,13 @@ async function tryTransaction(
 }
 
 /** The leaves that a transaction added. Anyone can name the tree in a transaction that adds none. */
-function leavesOf({ transaction, meta }: VersionedTransactionResponse, tree: PublicKey): ArchiveLine[] {
-  const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: meta?.loadedAddresses ?? null });
-  const inner = (meta?.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
-  return inner.flatMap(({ programIdIndex, data }) => {
-    const event = keys.get(programIdIndex)?.equals(PROGRAM_ID) ? decodeEventInstruction(bs58.decode(data)) : null;
+function leavesOf(transaction: VersionedTransactionResponse, tree: PublicKey): ArchiveLine[] {
+  return innerDataOf(transaction, PROGRAM_ID).flatMap((data): ArchiveLine[] => {
+    const event = decodeEventInstruction(data);
+    const unclaimed = event && unclaimedOf(event);
+    if (unclaimed?.leaf.tree.equals(tree)) {
+      return [{ leaf_index: unclaimed.leaf.leafIndex, unclaimed: toBase64(encodeUnclaimed(unclaimed.refund)) }];
+    }
     if (event?.name !== 'ExecutionsArchived' || !event.data.tree.equals(tree)) return [];
     const { firstIndex, executions } = event.data;
     return executions.map(({ record, execution }, at) => ({

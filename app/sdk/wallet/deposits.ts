@@ -114,7 +114,7 @@ export async function refundDepositToCaller(chain: MarketplaceChain, options: Re
 }
 
 /** Throws Refusal if the deposit does not exist. */
-async function readDeposit({ connection, config }: MarketplaceChain, address: PublicKey) {
+export async function readDeposit({ connection, config }: MarketplaceChain, address: PublicKey) {
   const missing = `No deposit ${address} exists on this chain: it was never prepared, or it has become an execution or was refunded.`;
   const deposit = await readAccount(connection, 'Deposit', address, missing);
   const vault = findTokenAccount(address, config.usdcMint);
@@ -122,6 +122,6 @@ async function readDeposit({ connection, config }: MarketplaceChain, address: Pu
 }
 
 /** Unix seconds from which anyone can refund it: its expiry, or a day after it was prepared if it is not paid. */
-function refundableAt({ price, serviceFee, preparedAt, expiresAt }: Deposit, held: bigint): bigint {
+export function refundableAt({ price, serviceFee, preparedAt, expiresAt }: Deposit, held: bigint): bigint {
   return held >= price + serviceFee ? expiresAt : preparedAt + BigInt(constants.unfundedDepositSeconds);
 }

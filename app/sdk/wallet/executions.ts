@@ -8,7 +8,6 @@ import bs58 from 'bs58';
 import type { ExecuteAnswer } from '../client/client.ts';
 import { closableFrom } from '../program/archive.ts';
 import {
-  closeEscrow,
   closeExecution,
   decodeAccount,
   type ExecutionRecord,
@@ -16,8 +15,7 @@ import {
   findEscrow,
   findExecution,
   findTokenAccount,
-  handOverFrom,
-  handOverRefund,
+  movableFrom,
   openExecution,
   refundExecution,
 } from '../program/program.ts';
@@ -214,7 +212,7 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
     ExecutionNotOpen: `It is ${status}.`,
     RefundTooEarly: `refund_at is ${formatTime(refundAt)}; the chain's clock shows ${now}.`,
     WrongRefundDestination: `The caller is ${caller}; this wallet is ${wallet.publicKey}.`,
-    RefundDestinationUnusable: `The account is ${destination}, of caller ${caller}. From ${formatTime(handOverFrom(refundAt))} on the refund can be handed over.`,
+    RefundDestinationUnusable: `The account is ${destination}, of caller ${caller}. From ${formatTime(movableFrom(refundAt))} on anyone can move it to the unclaimed refunds, where the caller claims it.`,
   });
   return {
     execution_id: formatUuid(executionId),
@@ -222,52 +220,6 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
     amount_usdc: formatUsdc(amount ?? 0n),
     signature,
   };
-}
-
-/**
- * Transfers the escrow account itself to the caller, a week after `refund_at`, if the caller's associated token account
- * cannot receive the refund. Any wallet can do this.
- */
-export async function handOver(
-  { connection, config }: MarketplaceChain,
-  { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
-) {
-  const record = await readRecord(connection, executionId);
-  const { caller, keyId, listing, rentSponsor, refundAt, status } = record;
-  const escrow = findEscrow(findExecution(executionId));
-  const amount = await readTokens(connection, escrow);
-  const destination = findTokenAccount(caller, config.usdcMint);
-  const now = formatTime(await readClock(connection));
-  const accounts = { authority: wallet.publicKey, executionId, listing, caller, keyId, destination, rentSponsor };
-  const signature = await sendTransaction(connection, [handOverRefund(accounts)], wallet, {
-    ExecutionNotOpen: `It is ${status}.`,
-    HandOverTooEarly: `It can be handed over at ${formatTime(handOverFrom(refundAt))}; the chain's clock shows ${now}.`,
-    RefundDeliverable: `The account is ${destination}. Send the refund to it instead.`,
-  });
-  return {
-    execution_id: formatUuid(executionId),
-    /** The token account that now belongs to the caller. */
-    account: escrow.toBase58(),
-    owner: caller.toBase58(),
-    amount_usdc: formatUsdc(amount ?? 0n),
-    signature,
-  };
-}
-
-/** Closes an escrow account that was handed over and is empty. Its rent goes to the wallet that lent it. */
-export async function closeHandedOver(
-  { connection }: MarketplaceChain,
-  options: {
-    wallet: Signer;
-    executionId: Uint8Array;
-    /** Default: the record's. Required if the record is closed. */
-    rentSponsor?: PublicKey;
-  },
-) {
-  const { wallet, executionId } = options;
-  const rentSponsor = options.rentSponsor ?? (await readRecord(connection, executionId)).rentSponsor;
-  const signature = await sendTransaction(connection, [closeEscrow({ executionId, rentSponsor })], wallet);
-  return { execution_id: formatUuid(executionId), rent_sponsor: rentSponsor.toBase58(), signature };
 }
 
 /** Removes the record of an ended execution. Its rent goes to the wallet that lent it. */

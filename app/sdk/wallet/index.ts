@@ -21,5 +21,6 @@ export * from './service.ts';
 export * from './settings.ts';
 export * from './signer.ts';
 export * from './tokenAccount.ts';
+export * from './unclaimed.ts';
 export * from './upkeep.ts';
 export * from './webhooks.ts';

@@ -145,12 +145,43 @@ export const ExecutionArchive = z.strictObject({
 });
 export type ExecutionArchive = z.infer<typeof ExecutionArchive>;
 
-/** A line of GET /v1/archives/{archive_index}/leaves: the data from which a leaf is computed. */
-export const ArchiveLine = ExecutionArchive.pick({ leaf_index: true, record: true, fields: true });
+/** A refund that its caller's account could not receive. `claimed_at` is null while its caller can still claim it. */
+export const UnclaimedRefund = z.strictObject({
+  /** The record or the deposit. */
+  source: z.string(),
+  amount_usdc: Usdc,
+  unclaimed_at: Time,
+  claimed_at: Time.nullable(),
+});
+export type UnclaimedRefund = z.infer<typeof UnclaimedRefund>;
+
+/** The same with the proof of its leaf. `fields` are the leaf's bytes. */
+export const UnclaimedProof = z.strictObject({
+  ...UnclaimedRefund.shape,
+  caller: z.string(),
+  ...ExecutionArchive.omit({ record: true }).shape,
+});
+export type UnclaimedProof = z.infer<typeof UnclaimedProof>;
+
+/** GET /v1/unclaimed/{source}: several only if a deposit's address was prepared again. */
+export const UnclaimedProofs = z.strictObject({ refunds: z.array(UnclaimedProof) });
+export type UnclaimedProofs = z.infer<typeof UnclaimedProofs>;
+
+/**
+ * A line of GET /v1/archives/{archive_index}/leaves: the data from which a leaf is computed. It is an execution's record
+ * and fields, or the fields of an unclaimed refund.
+ */
+export const ArchiveLine = z.union([
+  ExecutionArchive.pick({ leaf_index: true, record: true, fields: true }),
+  z.strictObject({ leaf_index: Count, unclaimed: ExecutionArchive.shape.fields }),
+]);
 export type ArchiveLine = z.infer<typeof ArchiveLine>;
 
 /** Lines of one answer of that route; a full page never changes. */
 export const ARCHIVE_PAGE = 256;
+
+/** States of a refund, in their order. */
+export const REFUND_STATES = ['pending', 'waiting', 'unclaimed', 'done'] as const;
 
 // Executions: every field is present, null where there is no value
 
@@ -196,8 +227,13 @@ export const ExecutionFull = z.strictObject({
   steps: z.array(z.unknown()).nullable(),
   /** Why it failed; null unless `failed`. */
   error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string() }).nullable(),
-  /** State of the money that goes back: on its way, waiting for a missing or frozen account, or returned. */
-  refund: z.enum(['pending', 'claimable', 'blocked', 'handed_over', 'done']).nullable(),
+  /**
+   * State of the money that goes back: on its way; waiting for a missing or frozen account; unclaimed, for its caller to
+   * claim; or returned.
+   */
+  refund: z.enum(REFUND_STATES).nullable(),
+  /** The unclaimed refund, claimed or not; null if the money went to the caller's account. */
+  unclaimed: UnclaimedRefund.nullable(),
   /** Null unless `disputed`. */
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
   /** Null while the record's account exists, and if it was closed without being archived. */

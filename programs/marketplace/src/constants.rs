@@ -17,6 +17,13 @@ const TREASURY: ([u8; 32], u8) =
 pub const TREASURY_ADDRESS: Pubkey = Pubkey::new_from_array(TREASURY.0);
 /// Bump of that address.
 pub const TREASURY_BUMP: u8 = TREASURY.1;
+/// Address and bump of the account of unclaimed refunds, also derived at compile time.
+const UNCLAIMED: ([u8; 32], u8) =
+    derive_program_address(&[UNCLAIMED_SEED], crate::ID_CONST.as_array());
+/// Address of the account of unclaimed refunds.
+pub const UNCLAIMED_ADDRESS: Pubkey = Pubkey::new_from_array(UNCLAIMED.0);
+/// Bump of that address.
+pub const UNCLAIMED_BUMP: u8 = UNCLAIMED.1;
 
 /// Seed of the one `Config`.
 #[constant]
@@ -27,6 +34,12 @@ pub const CHANGE_SEED: &[u8] = b"change";
 /// Seed of the marketplace's own USDC token account, which collects fees.
 #[constant]
 pub const TREASURY_SEED: &[u8] = b"treasury";
+/// Seed of the marketplace's own USDC token account of refunds that their callers' accounts could not receive.
+#[constant]
+pub const UNCLAIMED_SEED: &[u8] = b"unclaimed";
+/// Seed of the account that says that a refund was claimed, followed by the address of an archive's tree and the leaf's index, u32 little-endian.
+#[constant]
+pub const CLAIM_SEED: &[u8] = b"claim";
 /// Seed of a `CreatorProfile`, followed by the creator's wallet.
 #[constant]
 pub const CREATOR_SEED: &[u8] = b"creator";
@@ -55,10 +68,6 @@ pub const EXECUTION_SEED: &[u8] = b"execution";
 /// Seed of the token account that holds one execution's price, followed by the record's address.
 #[constant]
 pub const ESCROW_SEED: &[u8] = b"escrow";
-/// Seed of the address that can close a handed-over escrow, followed by the account that lent the escrow's rent: the
-/// record may be closed first, and then only this address names the lender. It has no data.
-#[constant]
-pub const CLOSER_SEED: &[u8] = b"closer";
 /// Seed of a `Dispute`, followed by the record's address.
 #[constant]
 pub const DISPUTE_SEED: &[u8] = b"dispute";
@@ -183,9 +192,10 @@ pub const DEPOSIT_SECONDS: i64 = 600;
 /// Seconds after its preparation from which anyone can close an unpaid deposit: one day.
 #[constant]
 pub const UNFUNDED_DEPOSIT_SECONDS: i64 = 86_400;
-/// Seconds after `refund_at` from which a refund that the caller's account cannot receive can be handed over: 7 days.
+/// Seconds after anyone can refund an execution or a deposit, from which a refund that the caller's account cannot
+/// receive can be moved to the account of unclaimed refunds: one hour.
 #[constant]
-pub const HAND_OVER_SECONDS: i64 = 604_800;
+pub const UNCLAIMED_SECONDS: i64 = 3_600;
 /// Seconds after its dispute window from which a paid record can be closed without an archive: one year.
 #[constant]
 pub const UNARCHIVED_RECORD_SECONDS: i64 = 31_536_000;
@@ -206,6 +216,10 @@ pub const ARCHIVE_SEED: &[u8] = b"archive";
 /// the other fields. Inner nodes hash 64 bytes without a prefix, so none of them can pass for a record.
 #[constant]
 pub const ARCHIVE_LEAF_DOMAIN: &[u8] = b"agent-marketplace:archive:v1";
+/// Domain prefix of the hash of an unclaimed refund's leaf, followed by the record or deposit, the caller, the amount
+/// and the time of the move. None of these leaves can pass for a record.
+#[constant]
+pub const UNCLAIMED_LEAF_DOMAIN: &[u8] = b"agent-marketplace:unclaimed:v1";
 /// Levels of an archive's tree below its root: room for 2^20 leaves.
 #[constant]
 pub const ARCHIVE_DEPTH: u8 = 20;
@@ -245,5 +259,6 @@ mod tests {
         let find = |seed: &[u8]| Pubkey::find_program_address(&[seed], &crate::ID);
         assert_eq!(find(CONFIG_SEED), (CONFIG_ADDRESS, CONFIG_BUMP));
         assert_eq!(find(TREASURY_SEED), (TREASURY_ADDRESS, TREASURY_BUMP));
+        assert_eq!(find(UNCLAIMED_SEED), (UNCLAIMED_ADDRESS, UNCLAIMED_BUMP));
     }
 }

@@ -252,17 +252,13 @@ pub enum MarketplaceError {
     #[msg("This key is not a relay authority")]
     UnknownRelayAuthority,
 
-    // Refunds that are handed over
-    #[msg(
-        "A refund that the caller's account cannot receive is handed over 7 days after refund_at"
-    )]
-    HandOverTooEarly,
+    // Unclaimed refunds
+    #[msg("A refund can be moved to the unclaimed ones one hour after anyone can make it")]
+    MoveTooEarly,
     #[msg("The caller's associated USDC account can receive this refund")]
     RefundDeliverable,
-    #[msg("This escrow was not handed over")]
-    EscrowNotHandedOver,
-    #[msg("The caller has not moved all USDC out of this account yet")]
-    EscrowNotEmpty,
+    #[msg("This refund has been claimed")]
+    RefundAlreadyClaimed,
 
     // Deposit
     #[msg("The service fee must be at most 50000 base units")]

@@ -3,7 +3,7 @@
 
 use anchor_lang::prelude::*;
 
-use crate::state::{CollateralTier, Config, ConfigChange, ExecutionRecord};
+use crate::state::{CollateralTier, Config, ConfigChange, ExecutionRecord, UnclaimedRefund};
 
 /// The marketplace was created.
 #[event]
@@ -230,8 +230,9 @@ pub struct ExecutionRefunded {
     /// The account that got the gas, and how many lamports; both zero if no gas was paid.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,
-    /// True if the caller's account could not receive, and the caller became owner of the escrow account itself.
-    pub handed_over: bool,
+    /// Set if the caller's account could not receive, so the amount went to the account of unclaimed refunds. Such an
+    /// event is sent as `ExecutionsArchived` is.
+    pub unclaimed: Option<UnclaimedLeaf>,
 }
 
 /// The admin changed settings, or the guardian or the admin paused opens. Contains all settings after the change.
@@ -415,13 +416,27 @@ pub struct ExecutionClosed {
     pub caller: Pubkey,
 }
 
-/// A handed-over escrow account was closed, after its caller had emptied it.
+/// The leaf by which a caller claims an unclaimed refund. Its other fields are in the event: record or deposit, caller,
+/// amount and time.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct UnclaimedLeaf {
+    pub archive: Pubkey,
+    pub tree: Pubkey,
+    pub leaf_index: u32,
+}
+
+/// A caller claimed an unclaimed refund. Sent as `ExecutionsArchived` is.
 #[event]
-pub struct EscrowClosed {
-    pub record: Pubkey,
-    /// The account that lent its rent and got it back.
-    pub rent_sponsor: Pubkey,
-    pub lamports: u64,
+pub struct RefundClaimed {
+    /// The account that forbids a second claim.
+    pub claim: Pubkey,
+    pub tree: Pubkey,
+    pub leaf_index: u32,
+    /// The caller's account that got the amount.
+    pub destination: Pubkey,
+    /// Unix seconds.
+    pub claimed_at: i64,
+    pub refund: UnclaimedRefund,
 }
 
 /// A deposit was prepared for its payment.
@@ -448,15 +463,17 @@ pub struct DepositPrepared {
 pub struct DepositRefunded {
     pub deposit: Pubkey,
     pub caller: Pubkey,
-    /// The account that got the money, if there was any.
+    /// The account that got the money, if there was any: the caller's, or that of unclaimed refunds.
     pub destination: Pubkey,
-    /// Base units that went to the caller.
+    /// Base units that went to that account.
     pub amount: u64,
     /// Base units that went to the treasury: the service fee, or all of a deposit that was not fully paid.
     pub service_fee: u64,
     pub refunded_at: i64,
     /// False if the rent sponsor could not take the rent. Deposit and vault then stay until another `refund_deposit`.
     pub closed: bool,
+    /// Set if the caller's account could not receive, as in `ExecutionRefunded`.
+    pub unclaimed: Option<UnclaimedLeaf>,
 }
 
 /// A caller disputes a result.

@@ -6,8 +6,9 @@
 //! (`prepare_deposit`). The deposit becomes an escrow (`open_execution_from_deposit`) or goes back to the caller
 //! (`refund_deposit`). The price leaves the escrow in one of two ways. `settle_execution` pays creator and marketplace,
 //! and needs the creator's Ed25519 signature over the result's hash. `refund_execution` pays the caller, and from
-//! `refund_at` on anyone can call it. If the caller's account cannot receive a refund, the caller finally becomes
-//! owner of the escrow account itself (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` remains as proof of
+//! `refund_at` on anyone can call it. If the caller's account cannot receive a refund, anyone can move it an hour later to
+//! one account of the program (`move_unclaimed_refund`, `move_unclaimed_deposit`), and the caller claims it there
+//! (`claim_refund`). The `ExecutionRecord` remains as proof of
 //! request, result and payment. When a paid record is old enough, it becomes a leaf of a Merkle tree and its rent goes
 //! back (`create_archive`, `archive_executions`). Anyone can then prove the record against the tree's root. Within the
 //! dispute window the caller can dispute the result, by the record (`open_dispute`) or by the leaf
@@ -61,7 +62,8 @@ solana_security_txt::security_txt! {
 pub mod marketplace {
     use super::*;
 
-    /// Create the marketplace: settings, settlement mint and treasury. Mint and treasury never change.
+    /// Create the marketplace: settings, settlement mint, treasury and the account of unclaimed refunds. All but the
+    /// settings never change.
     ///
     /// Authority: the program's upgrade authority. Emits `ConfigInitialized`.
     /// Errors: NotUpgradeAuthority, WrongProgramData, InvalidAuthority, InvalidRelayAuthorities, InvalidMint,
@@ -417,24 +419,41 @@ pub mod marketplace {
         refund_execution_handler(ctx, args)
     }
 
-    /// End a refund that the caller's associated token account cannot receive, 7 days after `refund_at`. The caller
-    /// becomes owner of the escrow account itself, with its whole balance; the program keeps the right to close it. The
-    /// record ends as in `refund_execution`, which takes the same accounts.
+    /// Refund an execution that its caller's associated token account cannot receive, an hour after `refund_at`: the
+    /// escrow's balance goes to the account of unclaimed refunds and becomes a leaf of an archive's tree. Everything else
+    /// is as in `refund_execution`, which takes the same accounts before the last five.
     ///
-    /// Authority: anyone. Emits `ExecutionRefunded` with `handed_over` true.
-    /// Errors: ExecutionNotOpen, HandOverTooEarly, WrongRefundDestination, RefundDeliverable, WrongListing,
-    /// WrongRentSponsor, WrongGrant, WrongAddress.
-    #[access_control(ctx.accounts.validate_hand_over())]
-    pub fn hand_over_refund(ctx: Context<RefundExecution>) -> Result<()> {
-        hand_over_refund_handler(ctx)
+    /// Authority: anyone. Emits `ExecutionRefunded` as the data of a call to itself.
+    /// Errors: ExecutionNotOpen, MoveTooEarly, WrongRefundDestination, RefundDeliverable, DestinationUnusable,
+    /// ArchiveFull, InvalidTree, WrongListing, WrongRentSponsor, WrongGrant, WrongAddress.
+    #[access_control(ctx.accounts.validate())]
+    pub fn move_unclaimed_refund(
+        ctx: Context<MoveUnclaimedRefund>,
+        args: RefundExecutionArgs,
+    ) -> Result<()> {
+        move_unclaimed_refund_handler(ctx, args)
     }
 
-    /// Close a handed-over escrow account that its caller has emptied. Its rent goes back to the account that lent it.
+    /// Refund a deposit that its caller's associated token account cannot receive, an hour after anyone could refund it:
+    /// as in `refund_deposit`, but the caller's part goes to the account of unclaimed refunds and becomes a leaf of an
+    /// archive's tree.
     ///
-    /// Authority: anyone. Emits `EscrowClosed`. Errors: EscrowNotHandedOver, WrongRentSponsor, EscrowNotEmpty.
+    /// Authority: anyone. Emits `DepositRefunded` as the data of a call to itself.
+    /// Errors: DepositVaultUnsound, MoveTooEarly, WrongRefundDestination, RefundDeliverable, InvalidAmount,
+    /// DestinationUnusable, ArchiveFull, InvalidTree, WrongRentSponsor, WrongAddress.
     #[access_control(ctx.accounts.validate())]
-    pub fn close_escrow(ctx: Context<CloseEscrow>) -> Result<()> {
-        close_escrow_handler(ctx)
+    pub fn move_unclaimed_deposit(ctx: Context<MoveUnclaimedDeposit>) -> Result<()> {
+        move_unclaimed_deposit_handler(ctx)
+    }
+
+    /// Pay an unclaimed refund to any USDC account of its caller, by a proof that an archive's tree has its leaf. `payer`
+    /// pays the rent of an account that stays and forbids a second claim.
+    ///
+    /// Authority: the caller. Emits `RefundClaimed` as the data of a call to itself.
+    /// Errors: ArchiveProofInvalid, InvalidTree, RefundAlreadyClaimed, DestinationUnusable, InvalidAmount, WrongAddress.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn claim_refund(ctx: Context<ClaimRefund>, args: ClaimRefundArgs) -> Result<()> {
+        claim_refund_handler(ctx, args)
     }
 
     /// Close the record of an ended execution and return its rent to the account that lent it:

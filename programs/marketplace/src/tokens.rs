@@ -3,9 +3,8 @@
 
 use anchor_lang::prelude::*;
 use anchor_spl::associated_token::get_associated_token_address;
-use anchor_spl::token::spl_token::instruction::AuthorityType;
 use anchor_spl::token::spl_token::state::AccountState;
-use anchor_spl::token::{self, CloseAccount, SetAuthority, Token, TokenAccount, Transfer};
+use anchor_spl::token::{self, CloseAccount, Token, TokenAccount, Transfer};
 
 use crate::creation::used;
 use crate::errors::MarketplaceError;
@@ -109,22 +108,6 @@ impl<'info> TokenTransfer<'_, 'info> {
             authority: self.authority.clone(),
         };
         token::close_account(self.call(accounts).with_signer(used(&[self.seeds])))
-    }
-
-    /// Transfer a right over an account to `to`.
-    pub fn appoint(
-        &self,
-        account: &AccountInfo<'info>,
-        right: AuthorityType,
-        to: &Pubkey,
-    ) -> Result<()> {
-        let accounts = SetAuthority {
-            account_or_mint: account.clone(),
-            current_authority: self.authority.clone(),
-        };
-        let signers = [self.seeds];
-        let context = self.call(accounts).with_signer(used(&signers));
-        token::set_authority(context, right, Some(*to))
     }
 
     fn call<'b, 'c, 'd, T: ToAccountMetas + ToAccountInfos<'info>>(

@@ -166,7 +166,6 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       gas_lamports: 10_000n,
       spender_lends_escrow: 0n,
       deposit: null,
-      handed_over: 0n,
       slot: 20n,
       ...changes,
     };

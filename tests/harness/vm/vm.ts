@@ -33,7 +33,6 @@ export interface TokenAccountInput {
   delegate?: PublicKey;
   delegatedAmount?: bigint;
   /** The close authority. */
-  closer?: PublicKey;
   lamports?: bigint;
 }
 
@@ -189,8 +188,8 @@ export class Vm {
         isNativeOption: 0,
         isNative: 0n,
         delegatedAmount: input.delegatedAmount ?? 0n,
-        closeAuthorityOption: input.closer ? 1 : 0,
-        closeAuthority: input.closer ?? PublicKey.default,
+        closeAuthorityOption: 0,
+        closeAuthority: PublicKey.default,
       },
       data,
     );

@@ -78,7 +78,7 @@ export const tank = (caller: PublicKey): Address => text(program.findSpender(cal
 export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   const token = (owner: PublicKey, amount: bigint): Entry => ({
     lamports: rentOf(TOKEN_ACCOUNT_BYTES, lamportsPerByte),
-    token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n, closer: null },
+    token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n },
   });
   const money = MONEY.flatMap(([owners, first, second]) =>
     owners.flatMap((owner): [Address, Entry][] => [
@@ -119,6 +119,7 @@ export const NICKNAMES = new Map<Address, string>([
   [wallet(PDA_CALLER), 'callerPda.wallet'],
   [text(program.findConfig()), 'config'],
   [text(program.findTreasury()), 'treasury'],
+  [text(program.findUnclaimed()), 'unclaimed'],
 ]);
 
 /** The nickname of an address, or the address itself. */

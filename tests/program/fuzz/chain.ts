@@ -10,12 +10,12 @@ import { plain } from '../../harness/vm/plain.ts';
 import { START, Vm } from '../../harness/vm/vm.ts';
 import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname, TREE } from './cast.ts';
 import { writeNewTree } from './leaves.ts';
-import { type Address, type Entry, key, type Ledger, type StateName, type StateOf, text } from './ledger.ts';
+import { type Address, type Entry, key, type Ledger, type StateOf, text } from './ledger.ts';
 
-const NAMES = new Map<string, StateName>(
+const NAMES = new Map<string, keyof program.Accounts>(
   program.idl.accounts!.map(({ name, discriminator }) => [
     Buffer.from(discriminator).toString('hex'),
-    name as StateName,
+    name as keyof program.Accounts,
   ]),
 );
 const OURS = text(program.PROGRAM_ID);
@@ -36,6 +36,7 @@ function toEntry(account: RawAccount | null): Entry {
   const { lamports } = account;
   const data = Buffer.from(account.data);
   const owner = text(account.owner);
+  if (owner === OURS && data.length === 0) return { lamports, state: { name: 'RefundClaim', bytes: 0, value: {} } };
   if (owner === OURS) {
     const name = NAMES.get(data.subarray(0, 8).toString('hex'));
     if (!name) throw new Error(`the program owns an account with the discriminator ${data.subarray(0, 8)}`);
@@ -50,7 +51,6 @@ function toEntry(account: RawAccount | null): Entry {
       frozen: raw.state === AccountState.Frozen,
       delegate: raw.delegateOption ? text(raw.delegate) : null,
       delegatedAmount: raw.delegatedAmount,
-      closer: raw.closeAuthorityOption ? text(raw.closeAuthority) : null,
     };
     return { lamports, token };
   }
@@ -142,9 +142,8 @@ export class Chain {
   async write(address: Address, entry: Entry): Promise<void> {
     const { lamports, token, state } = entry;
     if (token) {
-      const { owner, delegate, closer, ...rest } = token;
-      const others = { ...(delegate && { delegate: key(delegate) }), ...(closer && { closer: key(closer) }) };
-      const named = { owner: key(owner), ...others };
+      const { owner, delegate, ...rest } = token;
+      const named = { owner: key(owner), ...(delegate && { delegate: key(delegate) }) };
       this.vm.setTokenAccount(key(address), { mint: MINT, lamports, ...rest, ...named });
     } else if (state) {
       this.vm.setAccount(key(address), { ...(await this.vm.getAccount(key(address)))!, lamports });

@@ -18,9 +18,10 @@ export function writeNewTree(vm: Vm, tree: PublicKey): void {
   vm.setAccount(tree, { lamports: vm.rent(data.length), owner: program.PROGRAM_ID, data });
 }
 
-/** An archived record and its leaf. */
+/** A leaf: an archived record, or an unclaimed refund. */
 export interface Leaf {
-  execution: program.ExecutionRecord;
+  execution?: program.ExecutionRecord;
+  refund?: program.UnclaimedRefund;
   hash: Buffer;
 }
 

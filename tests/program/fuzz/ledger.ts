@@ -17,8 +17,11 @@ export type Plain<T> = T extends PublicKey | Uint8Array
       ? { [Field in keyof T]: Plain<T[Field]> }
       : T;
 
-export type StateName = keyof program.Accounts;
-export type StateOf<Name extends StateName> = Plain<program.Accounts[Name]>;
+/** `RefundClaim` has no data. */
+export type StateName = keyof program.Accounts | 'RefundClaim';
+export type StateOf<Name extends StateName> = Name extends keyof program.Accounts
+  ? Plain<program.Accounts[Name]>
+  : Record<string, never>;
 
 /** The fields of a token account of the settlement mint under the classic Token program. */
 export interface TokenAccount {
@@ -27,8 +30,6 @@ export interface TokenAccount {
   frozen: boolean;
   delegate: Address | null;
   delegatedAmount: bigint;
-  /** The close authority; null if it is the owner. */
-  closer: Address | null;
 }
 
 /** The content of an address: lamports only, a USDC account, or an account of the program. Replaced, never mutated. */
@@ -53,6 +54,7 @@ export const SIZES: Record<StateName, number> = {
   Deposit: 139,
   Dispute: 275,
   Archive: 56,
+  RefundClaim: 0,
 };
 export const TOKEN_ACCOUNT_BYTES = 165;
 
@@ -203,7 +205,7 @@ export class Ledger {
   /** Creates a token account in the same way. */
   createToken(address: Address, payer: Address, owner: Address): void {
     this.payRent(address, payer, TOKEN_ACCOUNT_BYTES);
-    const token = { owner, amount: 0n, frozen: false, delegate: null, delegatedAmount: 0n, closer: null };
+    const token = { owner, amount: 0n, frozen: false, delegate: null, delegatedAmount: 0n };
     this.set(address, { lamports: this.get(address).lamports, token });
   }
 

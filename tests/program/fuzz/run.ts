@@ -4,14 +4,17 @@
  */
 import type { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
+import { unclaimedOf } from '../../../app/sdk/program/archive.ts';
+import type { MarketplaceEvent } from '../../../app/sdk/program/eventFields.ts';
 import type { SeenEvent } from '../../harness/vm/outcome.ts';
 import { START } from '../../harness/vm/vm.ts';
+import { unclaimedHash } from '../archiving.ts';
 import { FEE_PAYER, startingAccounts, TREE } from './cast.ts';
 import { Chain, difference, networkFee } from './chain.ts';
 import { Draw } from './draw.ts';
 import { isExternal } from './external.ts';
 import { checkFlows } from './flows.ts';
-import { type Change, checkChanges, checkInvariants, type Totals } from './invariants.ts';
+import { type Change, checkChanges, checkInvariants, checkUnclaimed, type Totals } from './invariants.ts';
 import { holdsLeaves, type Leaf, leafOf } from './leaves.ts';
 import { type Address, type Entry, key, Ledger, RENTS, text } from './ledger.ts';
 import { ARCHIVE } from './rules/archive.ts';
@@ -91,6 +94,7 @@ class Run implements Scene {
       if ('happen' in todo) await this.happen(todo);
       else await this.transact(todo);
       checkInvariants(this.chain, this.ledger.now, this.cheapest, this.totals, this.fees);
+      checkUnclaimed(this.chain, this.leaves);
     } catch (error) {
       throw new Error(`${(error as Error).message}\n  steps:\n    ${this.story.join('\n    ')}\n`);
     }
@@ -141,13 +145,18 @@ class Run implements Scene {
     const wanted = outcome.ok ? [plan.event] : [];
     if (`${events}` !== `${wanted}`) throw new Error(`${name}: expected the event ${wanted}, found ${events}`);
     await this.compare(name, touched);
-    if (name === 'archive_executions' && outcome.ok) this.grow(outcome.events[0]!);
+    if (outcome.ok) this.grow(outcome.events[0]!);
   }
 
   /** Adds the leaves that the event reports, in its order. */
-  private grow({ data }: SeenEvent): void {
-    const archived = data.executions as { record: PublicKey }[];
-    for (const { record } of archived) this.leaves.push(this.gone.get(text(record))!);
+  private grow({ name, data }: SeenEvent): void {
+    if (name === 'ExecutionsArchived') {
+      for (const { record } of data.executions as { record: PublicKey }[]) {
+        this.leaves.push(this.gone.get(text(record))!);
+      }
+    }
+    const moved = unclaimedOf({ name, data } as MarketplaceEvent);
+    if (moved) this.leaves.push({ refund: moved.refund, hash: unclaimedHash(moved.refund) });
   }
 
   private async compare(name: string, touched: Set<Address>): Promise<void> {

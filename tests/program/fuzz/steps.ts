@@ -10,6 +10,7 @@ import * as grants from './steps/grants.ts';
 import * as happenings from './steps/happenings.ts';
 import * as listings from './steps/listings.ts';
 import type { Planner } from './steps/plan.ts';
+import * as unclaimed from './steps/unclaimed.ts';
 
 /** Planners by step name, with weights. Steps shrink to the first. */
 const KINDS: Record<string, [weight: number, planner: Planner]> = {
@@ -22,8 +23,9 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   refundDeposit: [5, deposits.refundDeposit],
   settleExecution: [14, executions.settleExecution],
   refundExecution: [7, executions.refundExecution],
-  handOverRefund: [3, executions.handOverRefund],
-  closeEscrow: [8, executions.closeEscrow],
+  moveUnclaimedRefund: [3, executions.moveUnclaimedRefund],
+  moveUnclaimedDeposit: [2, deposits.moveUnclaimedDeposit],
+  claimRefund: [8, unclaimed.claimRefund],
   closeExecution: [5, executions.closeExecution],
   withdrawGas: [3, grants.withdrawGas],
   openDispute: [9, disputes.openDispute],

@@ -32,7 +32,10 @@ function bytesOf(
   if (value) return Uint8Array.from(value);
   const { data, keys } = mine.at(-1)!;
   const [first, ...fields] = path.split('.');
-  if (kind === 'arg') return encoded(fieldOf(coder.instruction.decode(data)!.data, [first!, ...fields]));
+  if (kind === 'arg') {
+    const found = fieldOf(coder.instruction.decode(data)!.data, [first!, ...fields]);
+    return encoded(found, fields.at(-1) === 'leaf_index' ? 4 : 2);
+  }
   const { pubkey } = keys[accountNames(target).indexOf(first!)]!;
   if (!type) return pubkey.toBytes();
   return encoded(fieldOf(coder.accounts.decode(type, Buffer.from(baseline.get(pubkey)!.data)), fields));
@@ -42,10 +45,10 @@ function fieldOf(value: unknown, path: string[]): unknown {
   return path.reduce((found, field) => (found as Record<string, unknown>)[field], value);
 }
 
-/** Encodes a key, bytes, or one of the two numeric seeds: an archive's index (u16) and a change's id (u64). */
-function encoded(value: unknown): Uint8Array {
+/** Encodes a key, bytes, or a numeric seed: an archive's index (u16), a leaf's (u32) and a change's id (u64). */
+function encoded(value: unknown, width = 2): Uint8Array {
   if (value instanceof PublicKey) return value.toBytes();
-  if (typeof value === 'number') return Uint8Array.of(value & 0xff, value >> 8);
+  if (typeof value === 'number') return Uint8Array.from({ length: width }, (_, at) => (value >> (8 * at)) & 0xff);
   if (anchor.BN.isBN(value)) return (value as anchor.BN).toArrayLike(Buffer, 'le', 8);
   return Uint8Array.from(value as number[]);
 }

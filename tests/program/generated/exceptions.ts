@@ -40,6 +40,7 @@ const MAKERS = [
   'open_execution_from_deposit',
   'open_dispute',
   'open_dispute_with_proof',
+  'claim_refund',
   'create_archive',
 ].map((title) => `${title}.payer`);
 /** Accounts that Anchor's `init` makes, and its payers. It makes them before it checks anything else. */
@@ -70,6 +71,8 @@ const MOVED = [
   'claim_dispute_award.collateral_vault',
   'sweep_forfeits.collateral_vault',
   'withdraw_treasury.treasury',
+  'claim_refund.unclaimed',
+  'move_unclaimed_refund.escrow',
 ];
 /** Amount in the deposits of the scenarios. */
 const PAID = PRICE + SERVICE_FEE;
@@ -91,7 +94,7 @@ const PAID_RELAYS = [
 /** Other signers that may receive lamports. */
 const TAKERS = [
   'refund_execution by anyone from refund_at on.authority',
-  'hand_over_refund.authority',
+  'move_unclaimed_refund.authority',
   'withdraw_gas.wallet',
 ];
 
@@ -110,11 +113,14 @@ const NAMEABLE: Record<string, string[]> = {
 const NAMED_REASON = 'The payer lends the rent and says who gets it back: any account that can be given lamports.';
 
 /** Grants of refunded executions. */
-const REFUNDS = ['refund_execution by the relay', 'refund_execution by anyone from refund_at on', 'hand_over_refund'];
+const REFUNDS = [
+  'refund_execution by the relay',
+  'refund_execution by anyone from refund_at on',
+  'move_unclaimed_refund',
+];
 const GRANTS = REFUNDS.map((title) => `${title}.grant`);
 /** Gas balances that paid the gas of ended executions and lent their escrows. */
 const TANKS = ['settle_execution of a call of a key', ...REFUNDS].map((title) => `${title}.spender`);
-const HANDED_OVER_TANK = 'hand_over_refund.spender';
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
 const MINTS = ['list_agent', 'prepare_deposit', ...OPENED].map((title) => `${title}.usdc_mint`);
 const MINT_CHANGES: Changes[] = [
@@ -125,6 +131,9 @@ const MINT_CHANGES: Changes[] = [
 ];
 const MINT_REASON =
   "It stands at the config's address; what is there only the token program reads, when it makes an account.";
+
+/** Instructions that send their event to the program itself. */
+const CARRIERS = ['archive_executions', 'move_unclaimed_refund', 'move_unclaimed_deposit', 'claim_refund'];
 
 export const EXCEPTIONS: Exception[] = [
   ...(['wrong owner', 'closed'] as const).flatMap((mutation): Exception[] => [
@@ -166,7 +175,8 @@ export const EXCEPTIONS: Exception[] = [
   {
     where: [
       'refund_execution by anyone from refund_at on.authority',
-      'hand_over_refund.authority',
+      'move_unclaimed_refund.authority',
+      'move_unclaimed_deposit.authority',
       'claim_dispute_award by anyone.authority',
       'refund_deposit by anyone once it has expired.authority',
     ],
@@ -202,6 +212,7 @@ export const EXCEPTIONS: Exception[] = [
       'open_execution.source',
       'withdraw_treasury.destination',
       'claim_dispute_award by the caller to another account, the last of a returned collateral.destination',
+      'claim_refund.destination',
     ],
     mutation: 'wrong PDA',
     effect: 'succeeds',
@@ -270,16 +281,10 @@ export const EXCEPTIONS: Exception[] = [
     reason: 'It only receives lamports, and any address can.',
   },
   {
-    where: TANKS.filter((place) => place !== HANDED_OVER_TANK),
+    where: TANKS,
     mutation: 'closed',
     effect: 'succeeds',
     reason: 'An empty gas balance can receive the rent that it lent, and then any gas.',
-  },
-  {
-    where: [HANDED_OVER_TANK],
-    mutation: 'closed',
-    effect: { between: ['rent_sponsor'] },
-    reason: 'An empty gas balance cannot receive so few lamports. The rent sponsor gets the gas, and the price moves.',
   },
   ...(['wrong owner', 'closed', 'wrong PDA', 'duplicated', "another user's", 'type cosplay'] as const).map(
     (mutation): Exception => ({
@@ -293,7 +298,7 @@ export const EXCEPTIONS: Exception[] = [
     }),
   ),
   {
-    where: ['archive_executions.event_authority'],
+    where: CARRIERS.map((name) => `${name}.event_authority`),
     mutation: 'wrong owner',
     effect: 'succeeds',
     reason: 'It is only an address, which signs.',
@@ -318,13 +323,13 @@ export const EXCEPTIONS: Exception[] = [
     reason: 'All zero is what it must be.',
   },
   {
-    where: ['archive_executions.tree'],
+    where: ['archive_executions', 'move_unclaimed_refund', 'move_unclaimed_deposit'].map((name) => `${name}.tree`),
     mutation: 'wrong owner',
     effect: 'refused below',
     reason: "A tree's account never leaves the program; the runtime lets nobody else write it.",
   },
   {
-    where: ['open_dispute_with_proof.tree'],
+    where: ['open_dispute_with_proof.tree', 'claim_refund.tree'],
     mutation: 'wrong owner',
     effect: 'succeeds',
     reason: "The archive names the tree, and a tree's account never leaves the program.",
@@ -339,55 +344,17 @@ export const EXCEPTIONS: Exception[] = [
     }),
   ),
   {
-    where: ['hand_over_refund.escrow'],
-    mutation: "another user's",
-    variants: ['given to a stranger'],
-    effect: 'refused below',
-    reason: 'Only the program could give it away, and the record would have ended.',
-  },
-  {
-    where: ['close_escrow.escrow'],
-    mutation: "another user's",
-    variants: ['given to a stranger'],
-    effect: 'succeeds',
-    reason: 'Its owner may give it to anybody; the right to close it stays where it is.',
-  },
-  {
-    where: ['hand_over_refund.escrow', 'close_escrow.escrow'],
-    mutation: 'other mint',
-    variants: ['of another mint'],
-    effect: 'succeeds',
-    reason: 'At this address the program makes accounts of its own mint only.',
-  },
-  {
-    where: ['hand_over_refund.destination'],
+    where: ['move_unclaimed_refund.destination', 'move_unclaimed_deposit.destination'],
     mutation: 'wrong owner',
     effect: 'succeeds',
     reason: 'What cannot receive is what it is for.',
   },
   {
-    where: ['hand_over_refund.destination'],
+    where: ['move_unclaimed_refund.destination', 'move_unclaimed_deposit.destination'],
     mutation: 'other mint',
     variants: ['there already, of another mint'],
     effect: 'succeeds',
     reason: 'What cannot receive is what it is for.',
-  },
-  ...(['wrong owner', 'closed', 'type cosplay'] as const).map(
-    (mutation): Exception => ({
-      where: ['close_escrow.record'],
-      mutation,
-      ...(mutation === 'type cosplay' && {
-        variants: TYPES.filter((type) => type !== 'ExecutionRecord').map((type) => `its bytes as ${type}`),
-      }),
-      effect: 'succeeds',
-      reason: 'Only its address counts: the record may be gone.',
-    }),
-  ),
-  {
-    where: ['close_escrow.closer'],
-    mutation: 'wrong owner',
-    effect: 'succeeds',
-    reason: 'It only signs, by its seeds, whatever anybody has sent there.',
   },
   ...(['wrong owner', 'closed'] as const).map(
     (mutation): Exception => ({ where: GRANTS, mutation, effect: 'succeeds', reason: GONE_GRANT }),
@@ -457,7 +424,7 @@ export const EXCEPTIONS: Exception[] = [
       reason: 'A treasury that cannot receive never keeps a caller from its money.',
     },
     {
-      where: ['refund_deposit by anyone once it has expired.treasury'],
+      where: ['refund_deposit by anyone once it has expired.treasury', 'move_unclaimed_deposit.treasury'],
       ...change,
       effect: 'succeeds',
       reason: 'Where no relay refunds, the treasury gets nothing.',
@@ -498,6 +465,9 @@ export const EXCEPTIONS: Exception[] = [
       'refund_deposit.treasury',
       'return_collateral.treasury',
       'sweep_forfeits.treasury',
+      'move_unclaimed_deposit.treasury',
+      'move_unclaimed_refund.unclaimed',
+      'move_unclaimed_deposit.unclaimed',
       'resolve_dispute against the caller.destination',
       'resolve_dispute against the caller.collateral_vault',
       'top_up_collateral.collateral_vault',

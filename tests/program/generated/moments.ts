@@ -76,14 +76,46 @@ function executionOf(w: World, side: Side, nonce: Uint8Array, keyId: Uint8Array)
   return { ...execution, listing, signingKey, payout: w.wallet(creator) };
 }
 
-/** The hand-over of a refund by anyone, at its time and with the caller's account closed. */
-export async function handOver(w: World, { caller, creator }: Side, execution: Execution) {
+/** The move of a refund by anyone, at its time and with the caller's account closed. */
+export async function movable(w: World, { caller, creator }: Side, execution: Execution) {
   const { refundAt } = await w.read('ExecutionRecord', execution.record);
-  await w.vm.setClock(refundAt + BigInt(program.constants.handOverSeconds));
-  const destination = w.wallet(caller);
-  w.vm.closeAccount(destination);
-  return program.handOverRefund({ ...execution, authority: creator.publicKey, destination });
+  const due = program.movableFrom(refundAt);
+  if (w.vm.now < due) await w.vm.setClock(due);
+  w.vm.closeAccount(w.wallet(caller));
+  const { usdcMint } = w;
+  return program.moveUnclaimedRefund({
+    ...{ ...execution, ...leafPlace(w), authority: creator.publicKey, usdcMint, reason: 'unserved' },
+  });
 }
+
+/** The same of a paid deposit. */
+export async function movableDeposit(w: World, side: Side) {
+  const { address } = (await paid(w, side)).place;
+  const { caller, creator, sponsor } = side;
+  const { expiresAt } = await w.read('Deposit', address);
+  await w.vm.setClock(program.movableFrom(expiresAt));
+  w.vm.closeAccount(w.wallet(caller));
+  const people = { authority: creator.publicKey, caller: caller.publicKey, rentSponsor: sponsor };
+  return program.moveUnclaimedDeposit({ ...people, ...leafPlace(w), deposit: address, usdcMint: w.usdcMint });
+}
+
+/** The claim of a moved refund. The payer pays for the account that stays. */
+export async function unclaimed(w: World, side: Side): Promise<program.ClaimRefundInput> {
+  const execution = await openWithGrant(w, side);
+  const leafIndex = (await new TestArchive(w).read()).count;
+  const account = (await w.vm.getAccount(w.wallet(side.caller)))!;
+  await w.must([await movable(w, side, execution)], [side.creator]);
+  w.vm.setAccount(w.wallet(side.caller), account);
+  const { payer, caller } = side;
+  const refund = { source: execution.record, caller: caller.publicKey, amount: PRICE, unclaimedAt: w.vm.now };
+  const destination = w.wallet(caller);
+  return { ...leafPlace(w), refund, leafIndex, proof: EMPTY_PROOF, payer: payer.publicKey, destination };
+}
+
+const leafPlace = (w: World) => ({ archiveIndex: 0, tree: new TestArchive(w).tree.publicKey });
+
+/** The tree still knows all its changes, so a proof of the empty tree is as good as one of the present tree. */
+const EMPTY_PROOF = Array.from({ length: program.constants.archiveProofNodes }, (_, level) => emptyNode(level));
 
 export async function settled(w: World, side: Side): Promise<Execution> {
   const execution = await open(w, side);
@@ -110,10 +142,8 @@ export async function archived(w: World, side: Side): Promise<program.OpenDisput
   const leafIndex = (await archive.read()).count;
   const [leaf] = await leavesOf(w, [execution]);
   await w.must([archive.archive([execution])], []);
-  // The tree still knows all its changes, so a proof of the empty tree is as good as one of the present tree.
-  const proof = Array.from({ length: program.constants.archiveProofNodes }, (_, level) => emptyNode(level));
   const { payer, evidenceHash, evidenceUri, maxBond } = dispute(execution, side);
-  const place = { archiveIndex: 0, tree: archive.tree.publicKey, leafIndex, proof };
+  const place = { ...leafPlace(w), leafIndex, proof: EMPTY_PROOF };
   return { ...place, execution: leaf!.execution, payer, evidenceHash, evidenceUri, maxBond };
 }
 

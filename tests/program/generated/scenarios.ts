@@ -2,11 +2,10 @@
  * For every instruction, a state in which it succeeds, for either of two sides. All accounts of an instruction differ,
  * so that each flag is tested separately. A new instruction needs an entry here; otherwise the suite fails.
  */
-import { createTransferInstruction } from '@solana/spl-token';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { type Execution, FEE, NO_LIMIT, PRICE, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, FEE, NO_LIMIT, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
@@ -30,8 +29,8 @@ const bytes16 = (text: string) => namedKeypair(text).publicKey.toBytes().slice(0
 export const SCENARIOS: Scenario[] = [
   {
     instruction: 'initialize_config',
-    absent: ['config', 'treasury'],
-    shared: ['authority', 'config', 'treasury'],
+    absent: ['config', 'treasury', 'unclaimed'],
+    shared: ['authority', 'config', 'treasury', 'unclaimed'],
     early: true,
     prepare: async (w, { payer }) => [program.initializeConfig(w.configInput({ payer: payer.publicKey }))],
   },
@@ -275,24 +274,22 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
-    instruction: 'hand_over_refund',
+    instruction: 'move_unclaimed_refund',
     absent: ['destination'],
-    prepare: async (w, side) => {
-      const execution = await moments.openWithGrant(w, side);
-      return [await moments.handOver(w, side, execution)];
-    },
+    shared: ['archive', 'tree'],
+    prepare: async (w, side) => [await moments.movable(w, side, await moments.openWithGrant(w, side))],
   },
   {
-    instruction: 'close_escrow',
-    prepare: async (w, side) => {
-      const execution = await moments.openWithGrant(w, side);
-      await w.must([await moments.handOver(w, side, execution)], [side.creator]);
-      const { escrow } = execution;
-      const spend = createTransferInstruction(escrow, w.wallet(side.creator), side.caller.publicKey, PRICE);
-      await w.must([spend], [side.caller]);
-      const rentSponsor = program.findSpender(execution.caller);
-      return [program.closeEscrow({ ...execution, rentSponsor })];
-    },
+    instruction: 'move_unclaimed_deposit',
+    absent: ['destination'],
+    shared: ['archive', 'tree'],
+    prepare: async (w, side) => [await moments.movableDeposit(w, side)],
+  },
+  {
+    instruction: 'claim_refund',
+    absent: ['claim'],
+    shared: ['archive', 'tree'],
+    prepare: async (w, side) => [program.claimRefund(await moments.unclaimed(w, side))],
   },
   {
     instruction: 'close_execution',

@@ -41,9 +41,9 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
     'wallet',
   ],
   tree: ['tree'],
-  token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury', 'vault'],
+  token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury', 'unclaimed', 'vault'],
   mint: ['usdc_mint'],
-  address: ['closer', 'event_authority'],
+  address: ['claim', 'event_authority'],
   program: ['associated_token_program', 'program', 'system_program', 'token_program'],
   programData: ['program_data'],
 };
@@ -56,6 +56,7 @@ const SINGLE = [
   'program_data',
   'relay_authority',
   'treasury',
+  'unclaimed',
   'usdc_mint',
 ];
 

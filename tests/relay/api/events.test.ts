@@ -164,7 +164,7 @@ describe('event streams', () => {
     await move(id, 'open_signed', 'open_confirmed', 'dispatched');
     const waits = {
       state: 'refunding',
-      refund_state: 'claimable',
+      refund_state: 'waiting',
       is_waiting: 1n,
       error_code: 'execution_failed',
     } as const;

@@ -37,7 +37,7 @@ const UNFINISHED: ExecutionState[] = [
   'refunding',
   'parked',
 ];
-const REFUND_STATES: (RefundState | null)[] = [null, 'pending', 'claimable', 'blocked'];
+const REFUND_STATES: (RefundState | null)[] = [null, 'pending', 'waiting'];
 const ON_CHAIN: ExecutionStatusName[] = ['open', 'completed', 'completed', 'refunded', 'disputed', 'dispute_upheld'];
 
 describe('lists of executions', () => {

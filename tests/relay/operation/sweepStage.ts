@@ -19,6 +19,7 @@ import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { readTokens } from '../../../app/sdk/wallet/connection.ts';
 import type { ExecutionArchive } from '../../../app/sdk/wire/wire.ts';
 import type { ArchiveLeafRow } from '../../../indexer/tables.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -173,6 +174,7 @@ export async function startStage() {
       expect(compression.MerkleTree.verify(root, forged)).to.equal(false);
     },
     lamports: async (address: PublicKey): Promise<number> => connection.getBalance(address, 'confirmed'),
+    tokens: (address: PublicKey) => readTokens(connection, address),
     leaves: (): Promise<ArchiveLeafRow[]> =>
       look((views) => views.selectFrom('chain.archive_leaves').selectAll().orderBy('leaf_index').execute()),
     recordsLeft: async (executions: OpenedExecution[]): Promise<number> => {

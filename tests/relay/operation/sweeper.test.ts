@@ -1,12 +1,11 @@
 /** The sweeper on a real node: every lamport of rent is returned exactly once, whatever happens to the sender. */
-import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
-import type { Execution } from '../../indexer/market.ts';
+import { type Execution, PRICE } from '../../indexer/market.ts';
 import { type Stage, startStage } from './sweepStage.ts';
 
 const FEE = 5_000;
@@ -214,40 +213,36 @@ describe('the sweeper', function () {
     await sweeper.end();
   });
 
-  it('closes an escrow account that was handed over once its owner has emptied it, also after its record', async () => {
-    const handed = await stage.open(await stage.grant());
-    await stage.pass(8 * 86_400);
-    const { handOver } = createAftermath(stage);
+  it('moves refunds that their callers cannot receive, an hour after anyone could make them, and closes their records', async () => {
+    const stuck = [await stage.open(await stage.grant()), await stage.open(await stage.grant())];
+    const own = await stage.open();
     await stage.node.setFrozen(stage.source, true);
-    await stage.send([handOver(handed, stage.creator.publicKey)], stage.creator);
-    await stage.node.setFrozen(stage.source, false);
-    await stage.pass();
-    const escrow = program.findEscrow(program.findExecution(handed.executionId));
-    const sponsor = handed.rentSponsor;
+    const escrows = stuck.map(({ executionId }) => program.findEscrow(program.findExecution(executionId)));
+    await stage.pass(4_500);
+    const sponsor = stuck[0]!.rentSponsor;
     const before = await stage.lamports(sponsor);
-    const rents = (await stage.rentOf([handed])) + (await stage.lamports(escrow));
-    const early = await stage.sweep();
-    await until('the record is closed', async () => (await stage.recordsLeft([handed])) === 0);
-    expect(await stage.lamports(escrow)).to.be.greaterThan(0);
-    await early.end();
-    const { caller, source } = stage;
-    const held = AccountLayout.decode((await stage.connection.getAccountInfo(escrow, 'confirmed'))!.data).amount;
-    await stage.send([createTransferInstruction(escrow, source, caller.publicKey, held)], caller);
+    const held = (await stage.tokens(program.findUnclaimed())) ?? 0n;
+    const lent = await Promise.all(escrows.map(stage.lamports));
+    const records = await stage.rentOf(stuck);
     const sweeper = await stage.sweep();
-    await until('the account is closed', async () => (await stage.lamports(escrow)) === 0);
-    // The sponsor is the relay, which paid for both transactions.
-    expect(await stage.lamports(sponsor)).to.equal(before + rents - 2 * FEE);
-    await until('the index shows it', () =>
+    leaves += stuck.length;
+    await stage.followed(leaves);
+    for (const escrow of escrows) expect(await stage.lamports(escrow)).to.equal(0);
+    expect(await stage.tokens(program.findUnclaimed())).to.equal(held + 2n * PRICE);
+    // What the wallet opened itself pays the relay nothing, and is left to others.
+    expect(await stage.recordsLeft([own])).to.equal(1);
+    const sum = (lamports: number[]) => lamports.reduce((total, one) => total + one, 0);
+    // The relay is the sponsor. It paid two transactions, and got both gases.
+    expect(await stage.recordsLeft(stuck)).to.equal(0);
+    expect(await stage.lamports(sponsor)).to.equal(before + sum(lent) + records - 2 * FEE);
+    await until('the index shows them', () =>
       stage.look(async (views) => {
-        const rows = await views
-          .selectFrom('chain.executions')
-          .select('handed_over')
-          .where('handed_over', '=', 2n)
-          .execute();
-        return rows.length === 1;
+        const rows = await views.selectFrom('chain.unclaimed_refunds').selectAll().execute();
+        return rows.length === 2 && rows.every(({ claimed_at, amount }) => claimed_at === null && amount === PRICE);
       }),
     );
     await sweeper.end();
+    await stage.node.setFrozen(stage.source, false);
   });
 
   it('closes an ended dispute 30 days after its outcome, and archives its record', async () => {

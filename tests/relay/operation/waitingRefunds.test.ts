@@ -42,7 +42,7 @@ describe('waiting refunds', () => {
     const row = await journal.claim(executionOf(id), Date.now(), free());
     await journal.openSigned(row, SIGNED, 60n);
     await journal.openConfirmed(row, TIMES, 1);
-    const why = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: 'blocked' as const };
+    const why = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: true };
     await journal.refunding(row, SIGNED, why);
     return row;
   }
@@ -63,7 +63,7 @@ describe('waiting refunds', () => {
     expect(await mine.reserveRefund(row, free().budgets)).to.equal(true);
     expect(await burdens()).to.deep.equal(Array(3).fill([0n, 10_000n]));
     await mine.burnt(row, 5_000n);
-    await mine.refundWaits('one', 'blocked');
+    await mine.refundWaits('one');
     expect(await burdens()).to.deep.equal([[5_000n, 10_000n], NONE, NONE]);
     // The caller sends the refund.
     await mine.refunded((await mine.get('one'))!, 2n, { burnt: 10_000n });
@@ -113,19 +113,19 @@ describe('waiting refunds', () => {
     await mine.depositSigned(back, SIGNED);
     await mine.depositConfirmed(back);
     await mine.returning(back, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
-    await mine.refundWaits(id, 'blocked');
+    await mine.refundWaits(id);
 
-    const looks: [string, Account | null, number][] = [
-      ['claimable', null, 0],
-      ['blocked', tokenAccount(caller, AccountState.Frozen), 0],
-      ['blocked', tokenAccount(deposit), 0],
-      ['blocked', tokenAccount(caller), 2],
+    const looks: [Account | null, number][] = [
+      [null, 0],
+      [tokenAccount(caller, AccountState.Frozen), 0],
+      [tokenAccount(deposit), 0],
+      [tokenAccount(caller), 2],
     ];
-    for (const [state, now, expected] of looks) {
+    for (const [now, expected] of looks) {
       [account, simulated] = [now, 0];
       expect(await retryRefund(refund, snapshot)).to.equal('rest');
       expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('rest');
-      expect((await mine.get(id))!.refund_state).to.equal(state);
+      expect((await mine.get(id))!.refund_state).to.equal('waiting');
       expect(simulated).to.equal(expected);
     }
   });
@@ -142,7 +142,9 @@ describe('waiting refunds', () => {
       hasSucceeded: async () => hasStatus,
     };
     const log = { error: () => undefined };
-    const deps = { chain, journal: mine, usdcMint: MINT, budgets: free().budgets, log } as unknown as EngineDeps;
+    const isReturned = async () => false;
+    const own = { chain, journal: mine, usdcMint: MINT, budgets: free().budgets, log, isReturned };
+    const deps = own as unknown as EngineDeps;
     const ending = { isDead: () => false } as unknown as Ending;
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
     const id = '00000000-0000-8000-8000-000000000003';
@@ -176,13 +178,13 @@ describe('waiting refunds', () => {
       await mine.depositConfirmed(row);
       await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
       expect(await sums(), end).to.deep.equal(LENT);
-      await mine.refundWaits(end, 'claimable');
+      await mine.refundWaits(end);
       Object.assign(row, await mine.get(end));
       expect(await sums(), end).to.deep.equal(WAITS);
       // While it is signed again, it still waits.
       await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
       expect(await sums(), end).to.deep.equal(WAITS);
-      await mine.refundWaits(end, 'blocked');
+      await mine.refundWaits(end);
       if (end === 'returned') await mine.returned(row, 2n);
       if (end === 'void') await mine.void(row, 'payment_required', '');
       if (end === 'opened') await mine.parked(row, { record: TIMES, slot: 1 });
@@ -206,7 +208,7 @@ describe('waiting refunds', () => {
     async function fail(sent: typeof rows) {
       for (const row of sent) {
         await mine.burnt(row, 5_000n);
-        await mine.refundWaits(row.execution_id, 'blocked');
+        await mine.refundWaits(row.execution_id);
         row.is_waiting = 1n;
       }
     }

@@ -11,7 +11,6 @@ import { explain, rest } from '../../service.ts';
 import { forgetAsked } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
 import type { ShownRecord } from './record.ts';
-import { isPaidBack } from './refunded.tsx';
 
 /** The service waits this much longer than the dispute window, because its index may be behind the chain. */
 const INDEXED_MS = 60_000;
@@ -61,7 +60,7 @@ const isWaiting = ({ execution: { status, archive }, dispute, record }: Deletion
 function obstacleOf({ execution, dispute, record }: DeletionProps, now: number | undefined): ReactNode {
   const { status, refund } = execution;
   if (status === 'pending' || status === 'running') return 'You can delete it once the execution has ended.';
-  if (refund !== null && !isPaidBack(refund)) return 'You can delete it once the refund has arrived.';
+  if (refund !== null && refund !== 'done') return 'You can delete it once the refund has arrived.';
   if (dispute?.outcome === 'open' || record?.dispute === 'open') {
     return 'You can delete it once the dispute has an outcome: until then both sides and the admin need it.';
   }

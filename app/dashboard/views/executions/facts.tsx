@@ -8,7 +8,7 @@ import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts
 import type { rest } from '../../service.ts';
 import { lessUsdc } from '../listing/own.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
-import { isPaidBack, RefundTransaction, useRefund } from './refunded.tsx';
+import { RefundTransaction, useRefund } from './refunded.tsx';
 
 export type Execution = Awaited<ReturnType<typeof rest.getExecution>>;
 
@@ -23,7 +23,7 @@ export const isBeingOpened = (
 
 /** True while an x402 client's payment is on its way back from the deposit, or waits for the payer's account. */
 export const isBeingReturned = ({ deposit, refund, cost_usdc }: Execution): boolean =>
-  deposit !== null && cost_usdc === 0 && refund !== null && !isPaidBack(refund);
+  deposit !== null && cost_usdc === 0 && refund !== null && refund !== 'done';
 
 interface AmountsProps {
   execution: Execution;
@@ -36,7 +36,7 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
   const { creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
   // The record may be known before the service has it.
   const cost_usdc = execution.cost_usdc || (record?.status === 'open' ? Number(record.price_usdc) : 0);
-  const refund = useRefund(execution, isPaidBack(execution.refund));
+  const refund = useRefund(execution, execution.refund === 'done');
   const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
   const isSettled = creator_amount_usdc > 0;
   const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc, dispute.owed_usdc) : 0;
@@ -55,13 +55,13 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
     <Card>
       <h2 className="text-sm text-faint">{headOf(execution, returned)}</h2>
       <p className="mt-1 text-2xl font-semibold tabular-nums">
-        {isPaidBack(execution.refund)
+        {execution.refund === 'done'
           ? refund
             ? formatAmount(toUsdc(refund.amount))
             : '…'
           : formatAmount(lessUsdc(cost_usdc, returned))}
       </p>
-      {isPaidBack(execution.refund) && (
+      {execution.refund === 'done' && (
         <dl className="mt-4 grid gap-2 text-sm">
           <Line name="Transaction" value={<RefundTransaction refund={refund} />} />
         </dl>
@@ -85,7 +85,7 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
 }
 
 function headOf({ refund, status, creator_amount_usdc }: Execution, returned: number): string {
-  if (isPaidBack(refund)) return 'Refunded';
+  if (refund === 'done') return 'Refunded';
   if (returned > 0) return 'Paid, less the refund';
   // While a refund waits, the price is still in escrow.
   return creator_amount_usdc > 0 || (status === 'failed' && refund === null) ? 'Paid' : 'In escrow';

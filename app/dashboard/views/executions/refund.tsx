@@ -7,7 +7,6 @@ import { Button, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Time } from '../../parts/values.tsx';
 import type { Execution } from './facts.tsx';
 import { idBytes, type ShownRecord } from './record.ts';
-import { isPaidBack } from './refunded.tsx';
 import { REFUND_WAITS } from './timeline.tsx';
 
 export function RefundState({ execution, record }: { execution: Execution; record: ShownRecord }) {
@@ -19,7 +18,7 @@ export function RefundState({ execution, record }: { execution: Execution; recor
   const mayRefund = left !== null && left <= 0;
   const price = formatAmount(Number(record.price_usdc));
   const { status, refund: state } = execution;
-  const waits = status === 'failed' && state && !isPaidBack(state) ? REFUND_WAITS[state] : null;
+  const waits = status === 'failed' && state && state !== 'done' ? REFUND_WAITS[state] : null;
   return (
     <>
       <Note

@@ -8,13 +8,6 @@ import { formatAmount, Id } from '../../parts/values.tsx';
 import { configQuery, queryClient } from '../../service.ts';
 import { openChain } from '../../wallet/chain.ts';
 
-/** True if the caller owns the money again. */
-export const isPaidBack = (refund: ExecutionFull['refund']): refund is 'done' | 'handed_over' =>
-  refund === 'done' || refund === 'handed_over';
-
-export const HANDED_OVER =
-  'Its USDC account could not receive it for 7 days, so the token account of the escrow now belongs to that wallet.';
-
 /** Poll interval until the node shows the refund, ms. */
 const AGAIN_MS = 2_000;
 
@@ -26,7 +19,7 @@ type Refunded = Pick<ExecutionFull, 'execution_id' | 'deposit'>;
 /** Number of transactions to search, because later ones of others may also name the deposit's address. */
 const MOST_TRANSACTIONS = 20;
 
-/** The return of a deposit; null if an execution was opened from it. */
+/** The return of a deposit, to its caller or unclaimed; null if an execution was opened from it. */
 async function readReturn(deposit: string): Promise<ShownRefund | null> {
   const { marketplace, program, PublicKey } = await openChain();
   const { connection } = marketplace;
@@ -37,7 +30,7 @@ async function readReturn(deposit: string): Promise<ShownRefund | null> {
   );
   for (const { signature, err } of last) {
     const found = err ? null : await program.receiveTransaction(connection, signature);
-    const { events } = program.readEvents(found?.logs ?? [], program.PROGRAM_ID);
+    const { events } = program.readEvents(found?.logs ?? [], program.PROGRAM_ID, found?.calls(program.PROGRAM_ID));
     for (const { name, data } of events) {
       if (name !== 'DepositRefunded' || data.deposit.toBase58() !== deposit) continue;
       return { amount: data.amount, transaction: signature, at: Number(data.refundedAt), isOfDeposit: true };

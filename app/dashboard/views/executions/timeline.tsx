@@ -5,7 +5,7 @@ import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
 import { type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
 import type { ShownRecord } from './record.ts';
-import { HANDED_OVER, isPaidBack, RefundTransaction, refundedText, type ShownRefund, useRefund } from './refunded.tsx';
+import { RefundTransaction, refundedText, type ShownRefund, useRefund } from './refunded.tsx';
 
 interface Moment {
   title: string;
@@ -21,7 +21,7 @@ interface TimelineProps {
 }
 
 export function Timeline(props: TimelineProps) {
-  const refunded = useRefund(props.execution, isPaidBack(props.execution.refund));
+  const refunded = useRefund(props.execution, props.execution.refund === 'done');
   return (
     <ol className="grid">
       {momentsOf(props, refunded).map((moment, index, all) => (
@@ -101,7 +101,7 @@ const DEPOSITED: Moment = {
 };
 
 function returning({ refund }: Execution): Moment {
-  const waits = refund !== 'pending' && refund !== null && !isPaidBack(refund) ? REFUND_WAITS[refund] : null;
+  const waits = refund === 'waiting' || refund === 'unclaimed' ? REFUND_WAITS[refund] : null;
   return { title: 'Being returned', about: waits ?? 'Solana has not confirmed it yet.', state: waits ? 'bad' : 'now' };
 }
 
@@ -110,14 +110,13 @@ function paid(execution: Execution, refunded: ShownRefund | null | undefined): M
   if (status !== 'failed')
     return { title: 'Settled', at, about: `${formatAmount(creator)} to the creator.`, state: 'done' };
   if (refund === null) return { title: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
-  if (isPaidBack(refund))
+  if (refund === 'done')
     return {
       title: refundedText(refunded),
       at,
       about: (
         <>
           To the wallet that paid: <RefundTransaction refund={refunded} />
-          {refund === 'handed_over' && <> {HANDED_OVER}</>}
         </>
       ),
       state: 'done',
@@ -128,10 +127,11 @@ function paid(execution: Execution, refunded: ShownRefund | null | undefined): M
 type RefundState = NonNullable<Execution['refund']>;
 
 /** The reasons why the money has not been returned yet. */
-export const REFUND_WAITS: Record<Exclude<RefundState, 'done' | 'handed_over'>, string> = {
+export const REFUND_WAITS: Record<Exclude<RefundState, 'done'>, string> = {
   pending: 'The marketplace is sending it.',
-  claimable: "The caller's USDC account is missing. Once it exists again, the price can be sent back to it.",
-  blocked: "The caller's USDC account is frozen. Once it is not, the price can be sent back to it.",
+  waiting: "The caller's USDC account is missing or frozen. Once it can receive, the price is sent to it.",
+  unclaimed:
+    "The caller's USDC account could not receive it for an hour. The caller claims it to any own USDC account: npm run cli -- refund claim EXECUTION_ID.",
 };
 
 const OUTCOMES: Record<Exclude<DisputeSummary['outcome'], 'open'>, string> = {

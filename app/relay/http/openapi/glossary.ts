@@ -161,7 +161,7 @@ export const GLOSSARY: Record<string, string> = {
   reason:
     'Why it cannot be started. `ended`: it has ended. `not_by_wallet`: the wallet did not open it itself. `too_late`: too little time is left. `gas`: its record holds too little gas.',
   refund:
-    'The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back. `claimable`: waits until you create your missing USDC account. `blocked`: waits until your USDC account can receive. `handed_over`: it could not be received for 7 days, and the token account of the escrow became yours, with the whole price in it. Otherwise null.',
+    'The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null.',
   relay_authorities: 'The wallets with which this service opens, settles and refunds executions.',
   renews_at: 'When the next period of the key begins; null for the other limits, or if the program refused the call.',
   record: 'The address that the record had, base58.',

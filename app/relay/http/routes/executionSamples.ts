@@ -42,6 +42,7 @@ export const COMPLETED = {
   steps: null,
   error: null,
   refund: null,
+  unclaimed: null,
   dispute: null,
   archive: null,
   deposit: null,
@@ -60,6 +61,18 @@ export const ARCHIVE = {
   proof: Array<string>(20).fill(HASH),
   root: HASH,
   transaction: '57M2CWmssicKLckBbMJFDFhWpozjyJNvwkqwE6TMBSMM5N35o7t323QZY65PuDNZQHs8xYKUriLSkBLfMtoi9z8a',
+};
+
+const { record, ...PROOF } = ARCHIVE;
+/** An unclaimed refund with its proof. */
+export const UNCLAIMED = {
+  source: record,
+  caller: WALLET,
+  amount_usdc: SUMMARY.cost_usdc,
+  unclaimed_at: '2026-11-21T10:44:10.000Z',
+  claimed_at: null,
+  ...PROOF,
+  fields: Buffer.alloc(80, 1).toString('base64'),
 };
 
 export const RECEIPT = {

@@ -16,6 +16,7 @@ import {
   LeavesQuery,
   MAX_BODY_BYTES,
   StartBody,
+  UnclaimedProofs,
 } from '../../../sdk/wire/wire.ts';
 import { askerOf } from '../../access/asker.ts';
 import { clientNetwork } from '../../access/clientAddress.ts';
@@ -26,6 +27,7 @@ import { IDEMPOTENCY_KEY } from '../../calls/idempotency.ts';
 import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
+import { unclaimedOf } from '../../calls/unclaimed.ts';
 import { DoorQuery, enterDoor } from '../../calls/x402/door.ts';
 import { ApiError } from '../../errors.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
@@ -41,6 +43,7 @@ import {
   SUMMARY,
   TASK,
   TRANSACTION_URL,
+  UNCLAIMED,
 } from './executionSamples.ts';
 import { CACHING, route } from './route.ts';
 import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN, WALLET } from './samples.ts';
@@ -342,12 +345,35 @@ export const executionRoutes = {
     },
   }),
 
+  getUnclaimed: route({
+    method: 'get',
+    path: '/v1/unclaimed/{source}',
+    tag: 'Executions',
+    summary: 'Prove unclaimed refunds',
+    about:
+      "A refund that its caller's USDC account cannot receive moves to one account of the program an hour after anyone could make it, and becomes a leaf of a Merkle tree. With this proof its caller claims it to any own USDC account (`npm run cli -- refund claim`). It contains only public on-chain data.",
+    access: 'public',
+    params: {
+      source: { about: "The address of the execution's record, or of the deposit.", example: UNCLAIMED.source },
+    },
+    answers: { 200: { about: 'The proofs.', schema: UnclaimedProofs, examples: { one: { refunds: [UNCLAIMED] } } } },
+    errors: ['not_found'],
+    cache: CACHING.listing,
+    async handle({ deps }, { request, param }) {
+      requireNoQuery(request.url);
+      const refunds = await unclaimedOf(deps, param('source'));
+      if (refunds.length === 0) await requireLeaves(deps);
+      if (refunds.length === 0) throw new ApiError('not_found', 'No unclaimed refund has this source');
+      return { status: 200, value: { refunds } };
+    },
+  }),
+
   listLeaves: route({
     method: 'get',
     path: '/v1/archives/{archive_index}/leaves',
     tag: 'Executions',
     summary: 'Fetch the leaves of an archive',
-    about: `The leaves of an archive in order, ${ARCHIVE_PAGE} per page, one line of JSON each: \`leaf_index\`, \`record\` and \`fields\`. All pages together are the archive's file. Hashing the leaves gives the root in the tree's account (\`npm run cli -- archive rebuild\`). After the last leaf the answer is empty.`,
+    about: `The leaves of an archive in order, ${ARCHIVE_PAGE} per page, one line of JSON each: \`leaf_index\`, and \`record\` and \`fields\` of an execution or \`unclaimed\`, the fields of an unclaimed refund. All pages together are the archive's file. Hashing the leaves gives the root in the tree's account (\`npm run cli -- archive rebuild\`). After the last leaf the answer is empty.`,
     access: 'public',
     params: { archive_index: { about: 'The index of the archive, from 0.', example: '0' } },
     query: LeavesQuery,

@@ -6,12 +6,12 @@ use anchor_lang::system_program;
 
 use crate::addresses::{require_address, Located};
 use crate::constants::*;
-use crate::creation::{can_take, read_state, save};
+use crate::creation::{can_take, read_state};
 use crate::errors::MarketplaceError;
 use crate::events::{ArchivedExecution, ExecutionsArchived};
 use crate::guard::fail;
 use crate::self_call::call_self;
-use crate::state::{append_leaf, leaf_of, tree_of, Archive, Config, ExecutionRecord};
+use crate::state::{append_leaves, leaf_of, Archive, Config, ExecutionRecord};
 
 /// Accounts of `archive_executions`; the remaining ones are pairs of a record and its rent sponsor, all writable.
 #[event_cpi]
@@ -39,20 +39,6 @@ impl ArchiveExecutions<'_> {
         );
         Ok(())
     }
-
-    /// Append the chosen records as leaves, and count them.
-    #[inline(never)]
-    fn append(&mut self, chosen: &Pairs) -> Result<()> {
-        let archive = &mut self.archive;
-        let mut data = self.tree.try_borrow_mut_data()?;
-        let (tree, canopy) = tree_of(&mut data)?;
-        for (record, _) in chosen {
-            append_leaf(tree, canopy, leaf_of(record)?)?;
-            archive.count = archive.count.saturating_add(1);
-        }
-        archive.invariant(tree.rightmost_proof.index)?;
-        save(archive)
-    }
 }
 
 /// Choose the records, append them, send the event and close them, in this order: the runtime allows no call between
@@ -70,7 +56,11 @@ pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()>
         first_index: ctx.accounts.archive.count,
         executions,
     };
-    ctx.accounts.append(&chosen)?;
+    let leaves: Vec<_> = chosen
+        .iter()
+        .map(|(record, _)| leaf_of(record))
+        .collect::<Result<_>>()?;
+    append_leaves(&mut ctx.accounts.archive, &ctx.accounts.tree, &leaves)?;
     call_self(
         &event,
         &ctx.accounts.event_authority,

@@ -1,4 +1,4 @@
-//! Creates the marketplace: its settings and its treasury.
+//! Creates the marketplace: its settings, its treasury and its account of unclaimed refunds.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::{self, Mint, Token};
@@ -57,6 +57,9 @@ pub struct InitializeConfig<'info> {
     /// CHECK: the new treasury, by its address; created here as a token account.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
+    /// CHECK: the new account of unclaimed refunds, by its address; created here as a token account.
+    #[account(mut, address = UNCLAIMED_ADDRESS)]
+    pub unclaimed: UncheckedAccount<'info>,
     /// CHECK: read as a mint in `validate`.
     pub usdc_mint: UncheckedAccount<'info>,
     /// CHECK: this program's ProgramData account, which names its upgrade authority; checked in `validate`.
@@ -111,7 +114,7 @@ impl InitializeConfig<'_> {
     }
 }
 
-/// Write the settings and create the treasury.
+/// Write the settings and create the two token accounts.
 pub fn initialize_config_handler(
     ctx: Context<InitializeConfig>,
     args: InitializeConfigArgs,
@@ -154,15 +157,21 @@ pub fn initialize_config_handler(
         &*config,
     )?;
 
-    // The treasury owns itself, so only this program can close or reassign it.
-    create_token_account(
-        &Funder::wallet(&accounts.payer, &accounts.system_program),
-        &accounts.treasury,
-        &[TREASURY_SEED, &[TREASURY_BUMP]],
-        &accounts.usdc_mint,
-        &accounts.treasury,
-        &accounts.token_program,
-    )?;
+    // Both token accounts own themselves, so only this program can close or reassign them.
+    let accounts_and_seeds: [(&AccountInfo, &[&[u8]]); 2] = [
+        (&accounts.treasury, &[TREASURY_SEED, &[TREASURY_BUMP]]),
+        (&accounts.unclaimed, &[UNCLAIMED_SEED, &[UNCLAIMED_BUMP]]),
+    ];
+    for (account, seeds) in accounts_and_seeds {
+        create_token_account(
+            &Funder::wallet(&accounts.payer, &accounts.system_program),
+            account,
+            seeds,
+            &accounts.usdc_mint,
+            account,
+            &accounts.token_program,
+        )?;
+    }
     emit(&ConfigInitialized {
         config: CONFIG_ADDRESS,
         admin: args.admin,

@@ -9,8 +9,9 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DepositRefunded;
 use crate::guard::fail;
+use crate::instructions::move_unclaimed_refund::MoveOfRefund;
 use crate::packing::emit;
-use crate::state::{close_deposit, Config, Deposit};
+use crate::state::{can_close_deposit, close_deposit, Config, Deposit};
 use crate::tokens::{self, TokenTransfer};
 
 /// Accounts of `refund_deposit`.
@@ -101,30 +102,54 @@ impl RefundDeposit<'_> {
 
 /// Move everything out, and close the deposit.
 pub fn refund_deposit_handler(ctx: Context<RefundDeposit>) -> Result<()> {
-    let accounts = ctx.accounts;
-    let deposit = &accounts.deposit;
-    let transfer = TokenTransfer {
-        authority: deposit.to_account_info(),
-        seeds: &deposit.seeds(),
-        token_program: &accounts.token_program,
-    };
-    let held = tokens::balance(&accounts.vault);
-    let service_fee = accounts.to_treasury(held);
-    let amount = held
-        .checked_sub(service_fee)
-        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
-    transfer.send(&accounts.vault, &accounts.treasury, service_fee)?;
-    transfer.send(&accounts.vault, &accounts.destination, amount)?;
-    // A rent sponsor that cannot take the rent must not block the caller's refund.
-    let closed = close_deposit(deposit, &accounts.vault, &accounts.rent_sponsor, &transfer)?;
-    ensure!(closed || held > 0, MarketplaceError::InvalidRentSponsor);
-    emit(&DepositRefunded {
-        deposit: deposit.key(),
-        caller: deposit.caller,
-        destination: accounts.destination.key(),
-        amount,
-        service_fee,
-        refunded_at: Clock::get()?.unix_timestamp,
-        closed,
-    })
+    ctx.accounts.refund(None)
+}
+
+impl<'info> RefundDeposit<'info> {
+    /// Give the vault's balance to the caller, or to the unclaimed refunds, and close the deposit.
+    pub fn refund(&self, mut unclaimed: Option<MoveOfRefund<'_, 'info>>) -> Result<()> {
+        let deposit = &self.deposit;
+        let transfer = TokenTransfer {
+            authority: deposit.to_account_info(),
+            seeds: &deposit.seeds(),
+            token_program: &self.token_program,
+        };
+        let held = tokens::balance(&self.vault);
+        let service_fee = self.to_treasury(held);
+        let amount = held
+            .checked_sub(service_fee)
+            .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+        let now = Clock::get()?.unix_timestamp;
+        let destination = unclaimed
+            .as_ref()
+            .map_or(&*self.destination, |unclaimed| unclaimed.account())
+            .clone();
+        transfer.send(&self.vault, &self.treasury, service_fee)?;
+        transfer.send(&self.vault, &destination, amount)?;
+        let leaf = match &mut unclaimed {
+            Some(unclaimed) => {
+                Some(unclaimed.append(deposit.key(), deposit.caller, amount, now)?)
+            }
+            None => None,
+        };
+        // A rent sponsor that cannot take the rent must not block the caller's refund.
+        let closed = can_close_deposit(&transfer.authority, &self.vault, &self.rent_sponsor)?;
+        ensure!(closed || held > 0, MarketplaceError::InvalidRentSponsor);
+        let event = DepositRefunded {
+            deposit: deposit.key(),
+            caller: deposit.caller,
+            destination: destination.key(),
+            amount,
+            service_fee,
+            refunded_at: now,
+            closed,
+            unclaimed: leaf,
+        };
+        // Before the rent: the runtime refuses calls by a program that has moved lamports already.
+        match &unclaimed {
+            Some(unclaimed) => unclaimed.send(&event)?,
+            None => emit(&event)?,
+        }
+        close_deposit(deposit, &self.vault, &self.rent_sponsor, &transfer).map(|_| ())
+    }
 }

@@ -12,10 +12,12 @@ use crate::creation::{read_state, save, write_state};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionRefunded;
 use crate::guard::fail;
+use crate::instructions::move_unclaimed_refund::MoveOfRefund;
 use crate::packing::emit;
 use crate::state::Config;
 use crate::state::{
-    close_empty_escrow, pay_gas, CreatorCollateral, ExecutionRecord, KeyGrant, RefundReason,
+    choose_gas_receiver, close_empty_escrow, CreatorCollateral, ExecutionRecord, KeyGrant,
+    RefundReason,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -167,13 +169,17 @@ pub fn refund_execution_handler(
     ctx: Context<RefundExecution>,
     args: RefundExecutionArgs,
 ) -> Result<()> {
-    ctx.accounts.refund(args.reason, false)
+    ctx.accounts.refund(args.reason, None)
 }
 
 impl<'info> RefundExecution<'info> {
-    /// End the record, lower the grant's spend and the listing's exposure, and give
-    /// the escrow to its caller: its balance, or the account itself if `handed_over`.
-    pub fn refund(&mut self, reason: RefundReason, handed_over: bool) -> Result<()> {
+    /// End the record, lower the grant's spend and the listing's exposure, and give the escrow's balance to its caller, or
+    /// to the unclaimed refunds.
+    pub fn refund(
+        &mut self,
+        reason: RefundReason,
+        mut unclaimed: Option<MoveOfRefund<'_, 'info>>,
+    ) -> Result<()> {
         let now = Clock::get()?.unix_timestamp;
         let record = &mut self.record;
         record.refund(now)?;
@@ -192,16 +198,20 @@ impl<'info> RefundExecution<'info> {
         let amount = tokens::read(&self.escrow)
             .ok_or_else(|| fail(MarketplaceError::RecordUnsound))?
             .amount;
-        if handed_over {
-            self.hand_over()?;
-        } else {
-            self.send_back(amount)?;
-        }
+        let destination = unclaimed
+            .as_ref()
+            .map_or(&*self.destination, |unclaimed| unclaimed.account())
+            .clone();
+        self.send_back(amount, &destination)?;
 
         let record = &self.record;
         record.invariant(tokens::held_for(&self.escrow, &record.key()))?;
-        let (gas_to, gas_lamports) = pay_gas(record, self.gas_receivers(by_relay))?;
-        emit(&ExecutionRefunded {
+        let leaf = match &mut unclaimed {
+            Some(unclaimed) => Some(unclaimed.append(record.key(), record.caller, amount, now)?),
+            None => None,
+        };
+        let gas = choose_gas_receiver(record, self.gas_receivers(by_relay))?;
+        let event = ExecutionRefunded {
             record: record.key(),
             execution_id: record.execution_id,
             listing: record.listing,
@@ -214,20 +224,26 @@ impl<'info> RefundExecution<'info> {
             grant_period_spent: restored.map_or(0, |(_, period)| period),
             exposure_window_start: self.collateral.exposure_window_start,
             exposure_opened: self.collateral.exposure_opened,
-            gas_to,
-            gas_lamports,
-            handed_over,
-        })
+            gas_to: gas.to(),
+            gas_lamports: gas.lamports,
+            unclaimed: leaf,
+        };
+        // Before the gas: the runtime refuses calls by a program that has moved lamports already.
+        match &unclaimed {
+            Some(unclaimed) => unclaimed.send(&event)?,
+            None => emit(&event)?,
+        }
+        gas.pay(record)
     }
 
-    /// Move the escrow's balance to its caller, and close the escrow.
-    fn send_back(&self, amount: u64) -> Result<()> {
+    /// Move the escrow's balance, and close the escrow.
+    fn send_back(&self, amount: u64, destination: &AccountInfo<'info>) -> Result<()> {
         let transfer = TokenTransfer {
             authority: self.record.to_account_info(),
             seeds: &self.record.seeds(),
             token_program: &self.token_program,
         };
-        transfer.send(&self.escrow, &self.destination, amount)?;
+        transfer.send(&self.escrow, destination, amount)?;
         let takers = [self.spender.as_ref(), self.rent_sponsor.as_ref()];
         close_empty_escrow(&self.record, &self.escrow, takers, &transfer)
     }

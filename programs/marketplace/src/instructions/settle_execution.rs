@@ -14,7 +14,7 @@ use crate::guard::fail;
 use crate::packing::emit;
 use crate::signature::{require_signature, result_message};
 use crate::state::{
-    close_empty_escrow, pay_gas, AgentListing, Config, ExecutionRecord, ExecutionStatus,
+    choose_gas_receiver, close_empty_escrow, AgentListing, Config, ExecutionRecord, ExecutionStatus,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -140,7 +140,8 @@ pub fn settle_execution_handler(
         accounts.relay_authority.as_ref(),
         accounts.rent_sponsor.as_ref(),
     ];
-    let (gas_to, gas_lamports) = pay_gas(record, receivers)?;
+    let gas = choose_gas_receiver(record, receivers)?;
+    gas.pay(record)?;
     emit(&ExecutionSettled {
         record: record.key(),
         execution_id,
@@ -153,7 +154,7 @@ pub fn settle_execution_handler(
         execution_time_ms: args.execution_time_ms,
         settled_at: now,
         payout: accounts.payout.key(),
-        gas_to,
-        gas_lamports,
+        gas_to: gas.to(),
+        gas_lamports: gas.lamports,
     })
 }

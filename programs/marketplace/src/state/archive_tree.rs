@@ -1,7 +1,7 @@
 //! The account of an archive's Merkle tree, in the layout of SPL Account Compression, so readers of its trees can read
 //! ours: a header of 56 bytes, then `ConcurrentMerkleTree`, then the canopy, which stores the nodes of the upper levels
 //! so that a proof on chain needs only the lower ones. Created with the system program and owned by this program. After
-//! its registration, only `archive_executions` changes it.
+//! its registration, it only grows: `archive_executions` and the moves of unclaimed refunds append to it.
 
 use anchor_lang::prelude::*;
 use solana_program::keccak::hashv;
@@ -9,10 +9,10 @@ use spl_concurrent_merkle_tree::concurrent_merkle_tree::{ConcurrentMerkleTree, P
 use spl_concurrent_merkle_tree::node::{empty_node, Node, EMPTY};
 
 use crate::constants::*;
-use crate::creation::rent_exempt_minimum;
+use crate::creation::{rent_exempt_minimum, save};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
-use crate::state::{ExecutionRecord, RecordHead};
+use crate::state::{Archive, ExecutionRecord, RecordHead, UnclaimedRefund};
 
 /// The tree that follows the header.
 pub type ArchiveTree =
@@ -65,7 +65,7 @@ pub fn initialize_tree(data: &mut [u8], authority: &Pubkey, slot: u64) -> Result
 }
 
 /// The tree and the canopy in the bytes of their account, to be changed.
-pub fn tree_of(data: &mut [u8]) -> Result<(&mut ArchiveTree, &mut [Node])> {
+fn tree_of(data: &mut [u8]) -> Result<(&mut ArchiveTree, &mut [Node])> {
     let parts = data.split_at_mut_checked(HEADER_BYTES + TREE_BYTES);
     parts
         .and_then(|(head, canopy)| {
@@ -86,8 +86,25 @@ fn read_tree(data: &[u8]) -> Result<(&ArchiveTree, &[Node])> {
         .ok_or_else(|| fail(MarketplaceError::InvalidTree))
 }
 
+/// Append leaves to an archive's tree, and count them.
+#[inline(never)]
+pub fn append_leaves(
+    archive: &mut Account<Archive>,
+    tree: &AccountInfo,
+    leaves: &[Node],
+) -> Result<()> {
+    let mut data = tree.try_borrow_mut_data()?;
+    let (tree, canopy) = tree_of(&mut data)?;
+    for leaf in leaves {
+        append_leaf(tree, canopy, *leaf)?;
+        archive.count = archive.count.saturating_add(1);
+    }
+    archive.invariant(tree.rightmost_proof.index)?;
+    save(archive)
+}
+
 /// Append a leaf, and store the new nodes of the upper levels in the canopy.
-pub fn append_leaf(tree: &mut ArchiveTree, canopy: &mut [Node], leaf: Node) -> Result<()> {
+fn append_leaf(tree: &mut ArchiveTree, canopy: &mut [Node], leaf: Node) -> Result<()> {
     let unsound = || fail(MarketplaceError::ArchiveUnsound);
     tree.append(leaf).map_err(|_| unsound())?;
     let latest = usize::try_from(tree.active_index).unwrap_or(usize::MAX);
@@ -157,6 +174,11 @@ pub fn leaf_of(record: &AccountInfo) -> Result<Node> {
 /// The leaf of a record that was archived, from the fields that a dispute needs and the hash of the others.
 pub fn leaf_from(record: &Pubkey, head: &RecordHead, rest_hash: &[u8; 32]) -> Result<Node> {
     Ok(hash_leaf(record, &head.try_to_vec()?, rest_hash))
+}
+
+/// The leaf of an unclaimed refund: the hash of a prefix and its fields.
+pub fn unclaimed_leaf(refund: &UnclaimedRefund) -> Result<Node> {
+    Ok(hashv(&[UNCLAIMED_LEAF_DOMAIN, &refund.try_to_vec()?]).0)
 }
 
 fn hash_leaf(record: &Pubkey, head: &[u8], rest_hash: &[u8; 32]) -> Node {
@@ -345,5 +367,23 @@ mod tests {
         ];
         let leaf = leaf_from(&record, &head, &[9; 32]);
         assert_eq!(leaf, Ok(hashv(&[&preimage.concat()]).0));
+    }
+
+    #[test]
+    fn the_leaf_of_an_unclaimed_refund_is_the_hash_of_domain_and_fields() {
+        let refund = UnclaimedRefund {
+            source: Pubkey::new_from_array([2; 32]),
+            caller: Pubkey::new_from_array([3; 32]),
+            amount: 0x0405,
+            unclaimed_at: -6,
+        };
+        let preimage = [
+            &b"agent-marketplace:unclaimed:v1"[..],
+            &[2; 32],
+            &[3; 32],
+            &0x0405u64.to_le_bytes(),
+            &(-6i64).to_le_bytes(),
+        ];
+        assert_eq!(unclaimed_leaf(&refund), Ok(hashv(&[&preimage.concat()]).0));
     }
 }

@@ -116,6 +116,17 @@ impl Deposit {
     }
 }
 
+/// True if the rent sponsor can take the rent of deposit and vault.
+pub fn can_close_deposit(
+    deposit: &AccountInfo,
+    vault: &AccountInfo,
+    rent_sponsor: &AccountInfo,
+) -> Result<bool> {
+    let lent = vault.lamports().checked_add(deposit.lamports());
+    let lent = lent.ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+    can_take(rent_sponsor, lent)
+}
+
 /// Close the empty vault and the deposit. Returns false if the rent sponsor cannot take the rent; then both stay open.
 /// Call it after all other calls to other programs.
 pub fn close_deposit<'info>(
@@ -124,11 +135,7 @@ pub fn close_deposit<'info>(
     rent_sponsor: &AccountInfo<'info>,
     transfer: &TokenTransfer<'_, 'info>,
 ) -> Result<bool> {
-    let lent = vault
-        .lamports()
-        .checked_add(transfer.authority.lamports())
-        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
-    if !can_take(rent_sponsor, lent)? {
+    if !can_close_deposit(&transfer.authority, vault, rent_sponsor)? {
         return Ok(false);
     }
     transfer.close(vault, rent_sponsor)?;

@@ -299,25 +299,51 @@ pub fn close_empty_escrow<'info>(
     Ok(())
 }
 
-/// Pay a record's gas to the first receiver that can take it. Returns the receiver and its lamports.
-/// If none can take it, or the record needs it for its own rent after a rent increase, the gas stays
-/// in the record until it is closed. So gas can never block a payment. Call it after the last call
-/// to another program: the runtime refuses calls by a program that has moved lamports already.
-pub fn pay_gas<'a, 'info: 'a>(
+/// The gas that a record pays at its end, and the account that gets it.
+pub struct GasPayment<'a, 'info> {
+    /// None if no gas is paid.
+    receiver: Option<&'a AccountInfo<'info>>,
+    pub lamports: u32,
+}
+
+/// The first receiver that can take a record's gas. If none can take it, or the record needs it for its own rent after a
+/// rent increase, the gas stays in the record until it is closed. So gas can never block a payment.
+pub fn choose_gas_receiver<'a, 'info: 'a>(
     record: &Account<'info, ExecutionRecord>,
     receivers: impl IntoIterator<Item = &'a AccountInfo<'info>>,
-) -> Result<(Pubkey, u32)> {
+) -> Result<GasPayment<'a, 'info>> {
     let gas = spendable(record.as_ref(), u64::from(record.gas_lamports))?;
     if gas > 0 {
         for receiver in receivers {
             if can_take(receiver, gas)? {
-                record.sub_lamports(gas)?;
-                receiver.add_lamports(gas)?;
-                return Ok((receiver.key(), u32::try_from(gas).unwrap_or(u32::MAX)));
+                return Ok(GasPayment {
+                    receiver: Some(receiver),
+                    lamports: u32::try_from(gas).unwrap_or(u32::MAX),
+                });
             }
         }
     }
-    Ok((Pubkey::default(), 0))
+    Ok(GasPayment {
+        receiver: None,
+        lamports: 0,
+    })
+}
+
+impl<'info> GasPayment<'_, 'info> {
+    /// The account that gets the gas; the zero key if none.
+    pub fn to(&self) -> Pubkey {
+        self.receiver.map_or(Pubkey::default(), |to| to.key())
+    }
+
+    /// Pay it. Call it after the last call to another program: the runtime refuses calls by a program that has moved
+    /// lamports already.
+    pub fn pay(&self, record: &Account<'info, ExecutionRecord>) -> Result<()> {
+        let Some(receiver) = self.receiver else {
+            return Ok(());
+        };
+        record.sub_lamports(self.lamports.into())?;
+        receiver.add_lamports(self.lamports.into()).map(|_| ())
+    }
 }
 
 #[cfg(test)]

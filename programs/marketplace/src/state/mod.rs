@@ -12,6 +12,7 @@ pub mod execution_record;
 pub mod key_grant;
 pub mod pending_change;
 pub mod signing_key;
+pub mod unclaimed_refund;
 
 pub use agent_listing::*;
 pub use archive::*;
@@ -25,3 +26,4 @@ pub use execution_record::*;
 pub use key_grant::*;
 pub use pending_change::*;
 pub use signing_key::*;
+pub use unclaimed_refund::*;

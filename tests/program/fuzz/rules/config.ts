@@ -6,6 +6,7 @@ import { frozenOrGone } from './token.ts';
 
 export const CONFIG = text(program.findConfig());
 export const TREASURY = text(program.findTreasury());
+export const UNCLAIMED = text(program.findUnclaimed());
 export const NOBODY = '11111111111111111111111111111111';
 /** How long a change that is due can be applied, and how much longer a change of guardian waits. */
 export const CHANGE_SECONDS = 604_800n;
@@ -90,7 +91,7 @@ export function initializeConfig(
   };
   demandBounds(made);
   ledger.create('Config', CONFIG, text(input.payer), { ...made, longestSpanSeconds: span(made) });
-  ledger.createToken(TREASURY, text(input.payer), TREASURY);
+  for (const account of [TREASURY, UNCLAIMED]) ledger.createToken(account, text(input.payer), account);
 }
 
 function demandAdmin(ledger: Ledger, admin: Address): Config {

@@ -2,9 +2,11 @@
 import * as program from '../../../../app/sdk/program/program.ts';
 import { MINT } from '../cast.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
-import { config, relaysOf, TREASURY } from './config.ts';
+import { ARCHIVE, addLeaves } from './archive.ts';
+import { config, relaysOf, TREASURY, UNCLAIMED } from './config.ts';
 import { openFunded } from './executions.ts';
 import { frozenOrGone, receivesFor } from './token.ts';
+import { demandUndeliverable } from './unclaimed.ts';
 
 export type Deposit = StateOf<'Deposit'>;
 
@@ -95,6 +97,29 @@ export function refundDeposit(ledger: Ledger, input: program.RefundDepositInput)
   if (fee > 0n) ledger.transfer(vault, TREASURY, fee, address);
   if (held > fee) ledger.transfer(vault, destination, held - fee, address);
   demand(closeDeposit(ledger, address, deposit) || held > 0n, 'InvalidRentSponsor');
+}
+
+/** The time from which its refund can be moved: an hour after anyone can make it. */
+export const movableAt = (ledger: Ledger, address: Address, deposit: Deposit): bigint =>
+  refundableFrom(ledger, address, deposit) + 3_600n;
+
+export function moveUnclaimedDeposit(ledger: Ledger, input: program.MoveUnclaimedDepositInput): void {
+  const settings = config(ledger);
+  const [address, authority] = [text(input.deposit), text(input.authority)];
+  const deposit = ledger.state('Deposit', address);
+  ledger.state('Archive', ARCHIVE);
+  demand(deposit.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(ledger.now >= movableAt(ledger, address, deposit), 'MoveTooEarly');
+  demandUndeliverable(ledger, deposit.caller, text(input.caller));
+  const held = heldBy(ledger, address);
+  const byRelay = relaysOf(settings).includes(authority) && !frozenOrGone(ledger, TREASURY);
+  const fee = byRelay ? (held >= askedOf(deposit) ? deposit.serviceFee : held) : 0n;
+  const vault = vaultOf(address);
+  if (fee > 0n) ledger.transfer(vault, TREASURY, fee, address);
+  if (held > fee) ledger.transfer(vault, UNCLAIMED, held - fee, address);
+  demand(held > fee, 'InvalidAmount');
+  addLeaves(ledger, 1);
+  closeDeposit(ledger, address, deposit);
 }
 
 /** Closes both accounts, or neither. Returns whether it did. */

@@ -2,11 +2,13 @@
 import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { type Address, demand, key, type Ledger, SIZES, type StateOf, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
-import { config, relaysOf, TREASURY, ZERO_HASH } from './config.ts';
+import { addLeaves } from './archive.ts';
+import { config, relaysOf, TREASURY, UNCLAIMED, ZERO_HASH } from './config.ts';
 import { demandSoundTank, type Grant, MAX_GAS, NO_KEY, restore, spend } from './grants.ts';
 import { available, collateralOf, type Listing } from './listings.ts';
 import { demandSignature, type Proof, result } from './proof.ts';
 import { demandOwned, frozenOrGone, receivesFor } from './token.ts';
+import { demandUndeliverable } from './unclaimed.ts';
 
 export type ExecutionRecord = StateOf<'ExecutionRecord'>;
 
@@ -250,39 +252,29 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
 }
 
 /** Differs from a refund in the checks of time and destination. */
-export function handOverRefund(ledger: Ledger, input: program.HandOverRefundInput): void {
-  const settings = config(ledger);
-  const record = ledger.state('ExecutionRecord', recordOf(input.executionId));
+export function moveUnclaimedRefund(ledger: Ledger, input: program.MoveUnclaimedRefundInput): void {
+  config(ledger);
+  const address = recordOf(input.executionId);
+  const record = ledger.state('ExecutionRecord', address);
   ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
-  const destination = text(input.destination);
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   demand(record.listing === text(input.listing), 'WrongListing');
-  demand(ledger.now >= handOverFrom(record), 'HandOverTooEarly');
-  const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
-  demand(destination === associated, 'WrongRefundDestination');
-  demand(!receivesFor(ledger, destination, record.caller), 'RefundDeliverable');
+  demand(ledger.now >= movableAt(record), 'MoveTooEarly');
+  demandUndeliverable(ledger, record.caller, text(input.caller));
   demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
-  demand(!ledger.token(escrow).frozen, 'token:17');
-  ledger.changeToken(escrow, { owner: record.caller, closer: text(program.findCloser(key(escrowLenderOf(record)))) });
+  ledger.transfer(escrow, UNCLAIMED, ledger.token(escrow).amount, address);
+  ledger.closeOurs(escrow, escrowLenderOf(record), address);
+  addLeaves(ledger, 1);
   endRefunded(ledger, input);
 }
 
-/** The time from which a refund can be handed over: 7 days after `refund_at`. */
-export const handOverFrom = ({ refundAt }: ExecutionRecord): bigint => refundAt + 7n * DAY;
-
-export function closeEscrow(ledger: Ledger, input: program.CloseEscrowInput): void {
-  const escrow = escrowOf(input.executionId);
-  const { token } = ledger.get(escrow);
-  demand(token !== undefined && token.closer !== null, 'EscrowNotHandedOver');
-  demand(token.closer === text(program.findCloser(input.rentSponsor)), 'WrongRentSponsor');
-  demand(token.amount === 0n, 'EscrowNotEmpty');
-  ledger.closeToken(escrow, text(input.rentSponsor));
-}
+/** The time from which a refund can be moved: an hour after `refund_at`. */
+export const movableAt = ({ refundAt }: ExecutionRecord): bigint => refundAt + 3_600n;
 
 /** Ends the record, subtracts its price from grant and listing, and pays the gas. */
-function endRefunded(ledger: Ledger, input: program.HandOverRefundInput): void {
+function endRefunded(ledger: Ledger, input: Omit<program.RefundExecutionInput, 'destination' | 'reason'>): void {
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
   const book = collateralOf(text(input.listing));

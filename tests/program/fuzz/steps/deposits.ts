@@ -1,7 +1,7 @@
 /** Steps of deposits: prepare, pay, open, refund. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { CALLERS, COLD, CREATORS, MINT, purse, SPONSOR, STRANGER, wallet } from '../cast.ts';
+import { CALLERS, COLD, CREATORS, MINT, purse, SPONSOR, STRANGER, TREE, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, relaysOf } from '../rules/config.ts';
@@ -154,7 +154,36 @@ export const refundDeposit: Planner = (scene, draw) => {
   );
 };
 
+export const moveUnclaimedDeposit: Planner = (scene, draw) => {
+  const { ledger } = scene;
+  const found = someDeposit(scene, draw, (address) => rules.heldBy(ledger, address) > 0n);
+  if (!found) return payDeposit(scene, draw);
+  const { address, deposit } = found;
+  const caller = key(deposit.caller);
+  const account = wallet(caller);
+  const isStuck = !receivesFor(ledger, account, deposit.caller);
+  const due = rules.movableAt(ledger, address, deposit);
+  if (!(isStuck && ledger.now >= due) && !draw.maybe(8)) {
+    const happen = (target: Ledger) => {
+      if (!isStuck) target.changeToken(account, { frozen: true });
+      if (target.now < due) target.now = due;
+    };
+    return { name: 'an account stays frozen', happen };
+  }
+  const input = {
+    authority: draw.of([STRANGER, caller, ...relaysOf(config(ledger)).map(key)]),
+    ...{ deposit: key(address), caller: draw.maybe(4) ? draw.of(CALLERS) : caller },
+    rentSponsor: draw.maybe(4) ? STRANGER : key(deposit.rentSponsor),
+    ...{ archiveIndex: 0, tree: TREE, usdcMint: MINT },
+  };
+  return plan('move_unclaimed_deposit', 'DepositRefunded', program.moveUnclaimedDeposit(input), (target) =>
+    rules.moveUnclaimedDeposit(target, input),
+  );
+};
+
 /** All times at which something becomes possible or impossible for a deposit. */
 export function depositEdges(ledger: Ledger): bigint[] {
-  return [...ledger.all('Deposit')].flatMap(([, { expiresAt, preparedAt }]) => [expiresAt, preparedAt + 86_400n]);
+  return [...ledger.all('Deposit')].flatMap(([, { expiresAt, preparedAt }]) => [
+    ...[expiresAt, preparedAt + 86_400n].flatMap((from) => [from, from + 3_600n]),
+  ]);
 }

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, TREE, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
-import { type Leaf, proofOf } from '../leaves.ts';
+import { proofOf } from '../leaves.ts';
 import { key, type Ledger, text } from '../ledger.ts';
 import { config } from '../rules/config.ts';
 import * as rules from '../rules/disputes.ts';
@@ -51,12 +51,12 @@ export const openDispute: Planner = (scene, draw) => {
 /** By the leaf of an archived record: the true one, or one with a changed field. */
 export const openDisputeWithProof: Planner = (scene, draw) => {
   const { ledger, leaves } = scene;
-  const disputable = ({ execution: { settledAt, disputeWindowSeconds, executionId } }: Leaf) =>
+  const disputable = ({ settledAt, disputeWindowSeconds, executionId }: program.ExecutionRecord) =>
     ledger.now < settledAt + BigInt(disputeWindowSeconds) && !ledger.find('Dispute', rules.disputeOf(executionId));
-  const leaf = draw.prefer(leaves, disputable);
-  if (!leaf) return archiveExecutions(scene, draw);
-  const { execution } = leaf;
-  const leafIndex = leaves.indexOf(leaf);
+  const archived = leaves.flatMap(({ execution }) => execution ?? []);
+  const execution = draw.prefer(archived, disputable);
+  if (!execution) return archiveExecutions(scene, draw);
+  const leafIndex = leaves.findIndex((leaf) => leaf.execution === execution);
   const later = execution.settledAt + 2_592_000n;
   const lies: Partial<program.ExecutionRecord>[] = [
     { price: execution.price + 1n },

@@ -12,6 +12,7 @@ import {
   SIGNING_KEYS,
   SPONSOR,
   STRANGER,
+  TREE,
   tank,
   wallet,
 } from '../cast.ts';
@@ -233,7 +234,7 @@ export const refundExecution: Planner = (scene, draw) => {
   );
 };
 
-export const handOverRefund: Planner = (scene, draw) => {
+export const moveUnclaimedRefund: Planner = (scene, draw) => {
   const { ledger } = scene;
   const record = someRecord(ledger, draw, ({ status }) => status === 'open');
   if (!record) return openExecution(scene, draw);
@@ -241,7 +242,7 @@ export const handOverRefund: Planner = (scene, draw) => {
   const account = wallet(caller);
   const isStuck = !receivesFor(ledger, account, record.caller);
   const isOdd = draw.maybe(8);
-  const due = rules.handOverFrom(record);
+  const due = rules.movableAt(record);
   if (record.status === 'open' && !(isStuck && ledger.now >= due) && !isOdd) {
     const happen = (target: Ledger) => {
       if (!isStuck) target.changeToken(account, { frozen: true });
@@ -249,35 +250,17 @@ export const handOverRefund: Planner = (scene, draw) => {
     };
     return { name: 'an account stays frozen', happen };
   }
+  const named = draw.maybe(4) ? draw.of(CALLERS) : caller;
   const input = {
-    ...{ authority: key(draw.of([text(STRANGER), text(caller), ...relaysOf(config(ledger))])), caller },
-    executionId: fromHex(record.executionId),
-    listing: key(record.listing),
+    authority: key(draw.of([text(STRANGER), text(caller), ...relaysOf(config(ledger))])),
+    ...{ caller: named, executionId: fromHex(record.executionId), listing: key(record.listing) },
     keyId: draw.maybe(4) ? bytesOf(2, 16) : fromHex(record.keyId),
-    destination: key(draw.maybe(4) ? purse(caller) : account),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
+    ...{ archiveIndex: 0, tree: TREE, usdcMint: MINT, reason: draw.of(program.REFUND_REASONS) },
   };
-  return plan('hand_over_refund', 'ExecutionRefunded', program.handOverRefund(input), (target) =>
-    rules.handOverRefund(target, input),
+  return plan('move_unclaimed_refund', 'ExecutionRefunded', program.moveUnclaimedRefund(input), (target) =>
+    rules.moveUnclaimedRefund(target, input),
   );
-};
-
-export const closeEscrow: Planner = (scene, draw) => {
-  const { ledger } = scene;
-  const escrowOf = ({ executionId }: rules.ExecutionRecord) =>
-    text(program.findEscrow(program.findExecution(fromHex(executionId))));
-  const tokenOf = (record: rules.ExecutionRecord) => ledger.get(escrowOf(record)).token;
-  const record = someRecord(ledger, draw, (candidate) => Boolean(tokenOf(candidate)?.closer));
-  const token = record && tokenOf(record);
-  if (!record || !token?.closer) return handOverRefund(scene, draw);
-  if (token.amount > 0n && !draw.maybe(8)) {
-    const [escrow, to] = [escrowOf(record), wallet(STRANGER)];
-    if (token.frozen || ledger.token(to).frozen) return null;
-    return { name: 'spend', happen: (target) => target.transfer(escrow, to, token.amount, token.owner) };
-  }
-  const rentSponsor = key(draw.maybe(8) ? text(STRANGER) : rules.escrowLenderOf(record));
-  const input = { executionId: fromHex(record.executionId), rentSponsor };
-  return plan('close_escrow', 'EscrowClosed', program.closeEscrow(input), (target) => rules.closeEscrow(target, input));
 };
 
 export const closeExecution: Planner = ({ ledger }, draw) => {

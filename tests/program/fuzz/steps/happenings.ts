@@ -5,8 +5,8 @@ import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { ripeFrom } from '../rules/archive.ts';
-import { TREASURY } from '../rules/config.ts';
-import { closableAt, handOverFrom } from '../rules/executions.ts';
+import { TREASURY, UNCLAIMED } from '../rules/config.ts';
+import { closableAt, movableAt } from '../rules/executions.ts';
 import { depositEdges } from './deposits.ts';
 import { bytesOf, type Happening, newNonce, type Planner, type Scene } from './plan.ts';
 
@@ -18,7 +18,7 @@ const HALF_HOUR = 1_800n;
 function edges(ledger: Ledger): bigint[] {
   const moments: bigint[] = [];
   for (const [, record] of ledger.all('ExecutionRecord')) {
-    if (record.status === 'open') moments.push(record.refundAt, record.deadline, handOverFrom(record));
+    if (record.status === 'open') moments.push(record.refundAt, record.deadline, movableAt(record));
     if (record.status === 'completed') {
       moments.push(ripeFrom(ledger, record), record.settledAt + BigInt(record.disputeWindowSeconds));
     }
@@ -122,8 +122,8 @@ export const dust: Planner = ({ ledger }, draw): Happening | null => {
   return { name: 'dust', happen: (target) => target.transfer(source, to, amount, text(STRANGER)) };
 };
 
-/** True for vaults and the treasury, which own themselves. */
-const isVault = (ledger: Ledger, address: Address) => ledger.token(address).owner === address;
+/** True for vaults and the treasury, which own themselves. Unclaimed refunds get nothing, so that their sum is exact. */
+const isVault = (ledger: Ledger, address: Address) => ledger.token(address).owner === address && address !== UNCLAIMED;
 
 /** An address of the program without an account, which may get one soon. */
 function soon(scene: Scene, draw: Draw): Address {

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { Result, Steps } from '../../../parts/result.tsx';
 import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
-import { HANDED_OVER } from '../../executions/refunded.tsx';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
 import type { RunState } from './useRun.ts';
 
@@ -174,9 +173,8 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
 
 const MONEY = {
   done: 'Your money is back: the whole price was refunded.',
-  handed_over: `Your money is back. ${HANDED_OVER}`,
-  claimable: 'The refund waits until the wallet that paid has a USDC account again.',
-  blocked: 'The refund waits because the USDC account of the wallet that paid is frozen.',
+  waiting: 'The refund waits until the USDC account of the wallet that paid can receive it.',
+  unclaimed: 'The refund is unclaimed. Claim it with npm run cli -- refund claim EXECUTION_ID.',
   pending: 'The refund is on its way.',
   none: 'No escrow was opened, so nothing was paid.',
   unknown: 'The whole price goes back to the wallet that paid it.',

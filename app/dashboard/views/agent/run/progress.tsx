@@ -6,7 +6,7 @@ import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { cx, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
 import { configQuery, explorerUrl } from '../../../service.ts';
-import { isPaidBack, RefundTransaction, refundedText, useRefund } from '../../executions/refunded.tsx';
+import { RefundTransaction, refundedText, useRefund } from '../../executions/refunded.tsx';
 import { describeFailure } from './failure.ts';
 import type { RunState } from './useRun.ts';
 
@@ -29,7 +29,7 @@ export function RunProgress({
 }) {
   const { data: config } = useQuery(configQuery);
   const found = run.ended ?? run.answer;
-  const refund = useRefund(run.ended, isPaidBack(run.ended?.refund ?? null));
+  const refund = useRefund(run.ended, run.ended?.refund === 'done');
   const links = {
     opened: run.opened && config ? explorerUrl(config, 'tx', run.opened.signature) : null,
     record: run.execution?.on_chain_record ?? null,
@@ -154,7 +154,7 @@ function stepsOf(
           state: isVoid ? 'waiting' : REFUND_STATES[refund ?? 'none'],
           about: isVoid ? (
             'There is nothing to refund.'
-          ) : refund && isPaidBack(refund) ? (
+          ) : refund && refund === 'done' ? (
             <>
               It is back in the wallet that paid: <RefundTransaction refund={refunded} />
             </>
@@ -182,19 +182,16 @@ function stepsOf(
 
 const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
   done: 'done',
-  handed_over: 'done',
-  claimable: 'failed',
-  blocked: 'failed',
+  waiting: 'failed',
+  unclaimed: 'failed',
   pending: 'active',
   none: 'active',
 };
 
 const REFUNDS = {
   done: '',
-  handed_over: '',
-  claimable:
-    'The refund waits, because the USDC account of the wallet that paid does not exist. Create it to get the refund.',
-  blocked: 'The refund waits, because the USDC account of the wallet that paid is frozen.',
+  waiting: 'The refund waits, because the USDC account of the wallet that paid is missing or frozen.',
+  unclaimed: 'The refund is unclaimed. Claim it with npm run cli -- refund claim EXECUTION_ID.',
   pending: 'The refund is on its way.',
   none: 'The whole price goes back to the wallet that paid it.',
 };

@@ -13,8 +13,8 @@ from .hashing import format_signature, key_of, verify_result_signature
 
 _OPENS = ("open_execution", "open_execution_with_grant", "open_execution_from_deposit")
 _SETTLES = ("settle_execution",)
-_HAND_OVER = "hand_over_refund"
-_REFUNDS = ("refund_execution", _HAND_OVER)
+_MOVE = "move_unclaimed_refund"
+_REFUNDS = ("refund_execution", _MOVE)
 
 
 @dataclass(frozen=True)
@@ -77,24 +77,26 @@ def check_settlement(
 
 
 def _compare_refund(check: OpenCheck, landed: Landed, record: Record | None, caller: str | None) -> None:
-    """Compares the escrow's balance with the refund in the caller's account; in a hand-over, in the escrow itself."""
+    """Compares the escrow's balance with the refund in the caller's account, or in that of unclaimed refunds."""
     accounts, holdings = landed.call.accounts, landed.transaction.holdings or {}
-    escrow = accounts.get("escrow", "")
-    is_handed_over = landed.call.name == _HAND_OVER
-    destination = escrow if is_handed_over else accounts.get("destination", "")
+    escrow, unclaimed = accounts.get("escrow", ""), accounts.get("unclaimed", "")
+    is_unclaimed = landed.call.name == _MOVE
     check.equal("status", "refunded", record.status if record else None)
     check.equal("escrow", escrow, _program.escrow_address(accounts.get("record", "")))
-    held, returned = holdings.get(escrow), holdings.get(destination)
+    held = holdings.get(escrow)
+    returned = holdings.get(unclaimed if is_unclaimed else accounts.get("destination", ""))
     if held is None or returned is None:
         check.lacks("The node does not report the token balances.")
         return
-    amount = returned.after if is_handed_over else returned.after - returned.before
+    amount = returned.after - returned.before
     if record is not None:
         check.equal("escrow held at least the price", _text(held.before >= record.price), "true")
-    check.equal("base units back to the caller", str(amount), str(held.before))
-    if not is_handed_over:
-        check.equal("base units left in the escrow", str(held.after), "0")
-    if caller is None or returned.owner is None:
+    what = "base units unclaimed" if is_unclaimed else "base units back to the caller"
+    check.equal(what, str(amount), str(held.before))
+    check.equal("base units left in the escrow", str(held.after), "0")
+    if is_unclaimed:
+        check.equal("account of unclaimed refunds", unclaimed, _program.unclaimed_address())
+    elif caller is None or returned.owner is None:
         check.notes("The owner of the caller's account was not compared: the node does not report it.")
     else:
         check.equal("owner of the caller's account", returned.owner, caller)

@@ -42,9 +42,10 @@ INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
         "refund_execution",
         "authority config record collateral escrow destination grant spender rent_sponsor token_program",
     ),
-    bytes([2, 160, 249, 155, 194, 57, 176, 213]): (
-        "hand_over_refund",
-        "authority config record collateral escrow destination grant spender rent_sponsor token_program",
+    bytes([35, 3, 124, 20, 85, 207, 159, 112]): (
+        "move_unclaimed_refund",
+        "authority config record collateral escrow destination grant spender rent_sponsor token_program unclaimed"
+        " archive tree event_authority program",
     ),
 }
 """The name and the ordered account names, by discriminator."""
@@ -190,6 +191,10 @@ def record_address(execution_id: bytes) -> str:
 def escrow_address(record: str) -> str:
     key = decode_base58(record)
     return derive(b"escrow", key) if key is not None and len(key) == 32 else ""
+
+
+def unclaimed_address() -> str:
+    return derive(b"unclaimed")
 
 
 def treasury_address() -> str:

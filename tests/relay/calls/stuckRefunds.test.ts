@@ -1,9 +1,9 @@
 /**
  * Refunds that callers cannot receive. However many there are, other callers are served. The wallet gets no more lent
- * rent, and after a week the relay hands the refunds over.
+ * rent, and after an hour the relay moves the refunds to the unclaimed ones, where their caller claims them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ACCOUNT_SIZE, AccountLayout, createInitializeAccountInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { ACCOUNT_SIZE, createInitializeAccountInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { EXECUTION_COLUMNS } from '../../../app/relay/ledger/tables.ts';
@@ -11,16 +11,18 @@ import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import {
   constants,
-  findEscrow,
   findExecution,
   findSpender,
+  findUnclaimed,
   refundExecution,
 } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { type ExecutionFacts, verifyExecution } from '../../../app/sdk/receipt/verify.ts';
+import { openChain } from '../../../app/sdk/wallet/marketplace.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { until } from '../../harness/edge/until.ts';
+import { claimUnclaimed } from '../../../app/sdk/wallet/unclaimed.ts';
+import { until, untilFound } from '../../harness/edge/until.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -112,7 +114,7 @@ describe('refunds that callers cannot receive', function () {
     });
     const calls = await Promise.all(Array.from({ length: count }, () => execute(0, { async: true })));
     const ids = calls.map(({ body }) => body.execution_id as string);
-    for (const id of ids) await until('its refund waits', async () => (await refundOf(id)) === 'blocked');
+    for (const id of ids) await until('its refund waits', async () => (await refundOf(id)) === 'waiting');
     answerWell();
     return ids;
   }
@@ -123,7 +125,6 @@ describe('refunds that callers cannot receive', function () {
   const lentTo = (id: string) => query(`SELECT record_lent FROM executions WHERE execution_id = '${id}'`);
   const waiting = () =>
     query("SELECT coalesce(sum(lamports), 0) FROM lent_sums WHERE scope = 'waiting'").then((sum) => BigInt(sum));
-  const escrowOf = (id: string) => findEscrow(findExecution(parseUuid(id)!));
 
   it('to a hundred paying wallets do not stop calls of other callers at the default settings, claimed or not', async () => {
     const [attacker] = market.callers;
@@ -246,7 +247,7 @@ describe('refunds that callers cannot receive', function () {
     });
   });
 
-  it("take nothing of other callers' budgets, and end with escrow accounts that belong to their callers", async () => {
+  it("take nothing of other callers' budgets, and end as unclaimed refunds that their callers claim", async () => {
     const [attacker] = market.callers;
     await start({ TRIAL_CALLS_PER_WALLET: '0', BURNT_LAMPORTS_PER_DAY: '60000', SPONSOR_LAMPORTS_WAITING: '1' });
     const ids = await letWait(2);
@@ -262,22 +263,45 @@ describe('refunds that callers cannot receive', function () {
 
     const records = await Promise.all(ids.map((id) => market.record(id)));
     const refundAt = Math.max(...records.map((one) => Number(one!.refundAt)));
-    await market.node.timeTravel(refundAt + constants.handOverSeconds + 1);
+    const before = await market.balances();
+    await market.node.timeTravel(refundAt + constants.unclaimedSeconds + 1);
     for (const id of ids) {
-      await until('it is handed over', async () => (await market.record(id))?.status === 'refunded');
-      const account = await market.node.connection.getAccountInfo(escrowOf(id), 'confirmed');
-      const { amount, owner } = AccountLayout.decode(account!.data);
-      expect([amount, owner.toBase58()]).to.deep.equal([PRICE, attacker!.wallet.publicKey.toBase58()]);
-      const state = `SELECT refund_state FROM executions WHERE execution_id = '${id}'`;
-      await until('the relay knows', async () => String(await query(state)) === 'handed_over');
+      await until('it is moved', async () => (await market.record(id)) === null);
+      await until('the relay knows', async () => {
+        await market.query('ledger', `UPDATE executions SET rest_until_ms = 0 WHERE execution_id = '${id}'`);
+        return String(await query(`SELECT state FROM executions WHERE execution_id = '${id}'`)) === 'refunded';
+      });
+      await until('the API shows it', async () => (await refundOf(id)) === 'unclaimed');
     }
-    // The API and anyone's verification show the whole price as returned to the caller.
-    const [first] = ids;
-    await until('the API shows it', async () => (await refundOf(first!)) === 'handed_over');
+    expect(await market.amountOf(findUnclaimed())).to.equal(BigInt(ids.length) * PRICE);
+    // Anyone's verification shows where the whole price is.
+    const [first, second] = ids;
     const facts: ExecutionFacts[] = [];
     await verifyExecution(first!, { rpcUrl: market.node.rpcUrl, onFacts: (found) => void facts.push(found) });
     expect(facts[0]?.refund?.amount).to.equal(PRICE);
-    // The rent of these accounts is still lent, and that of their records is for three days.
-    expect(await waiting()).to.equal(lent);
+    // The rent of the escrows is back; that of the records follows as that of all refunded ones.
+    expect(await waiting()).to.equal(0n);
+
+    await market.setFrozen(attacker!.usdc, false);
+    const { body } = await untilFound('its proof is served', async () => {
+      const source = findExecution(parseUuid(first!)!).toBase58();
+      const answer = await request(relay!.url, `/v1/unclaimed/${source}`);
+      return answer.status === 200 ? answer : null;
+    });
+    expect(body.refunds).to.have.length(1);
+    const chain = await openChain({ baseUrl: relay!.url, rpcUrl: market.node.rpcUrl });
+    await claimUnclaimed(chain, {
+      wallet: keypairSigner(attacker!.wallet),
+      source: findExecution(parseUuid(first!)!),
+      findUnclaimed: async () => body.refunds,
+    });
+    await until('the API shows the claim', async () => (await refundOf(first!)) === 'done');
+    expect(await refundOf(second!)).to.equal('unclaimed');
+    expect(await market.amountOf(findUnclaimed())).to.equal(PRICE);
+    const after = await market.balances();
+    expect(after).to.deep.equal({
+      ...before,
+      callers: before.callers.map((held, at) => held + (at === 0 ? PRICE : 0n)),
+    });
   });
 });

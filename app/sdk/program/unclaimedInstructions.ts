@@ -1,0 +1,91 @@
+/**
+ * Unclaimed refunds: moving one that its caller's account cannot receive, and claiming it by its leaf. Part of
+ * program.ts.
+ */
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { UnclaimedRefund } from './accounts.ts';
+import { findArchive, findRefundClaim, findTokenAccount } from './addresses.ts';
+import { constants } from './constants.ts';
+import type { RefundDepositInput } from './depositInstructions.ts';
+import { type RefundExecutionInput, refundAccounts } from './executionInstructions.ts';
+import { buildInstruction } from './instruction.ts';
+
+/** An archive with room, which receives the leaf. */
+export interface LeafPlace {
+  archiveIndex: number;
+  /** As stored in the archive. */
+  tree: PublicKey;
+}
+
+export interface MoveUnclaimedRefundInput extends Omit<RefundExecutionInput, 'destination'>, LeafPlace {
+  usdcMint: PublicKey;
+}
+
+/**
+ * Refunds an execution into the account of unclaimed refunds, if the caller's associated token account cannot receive.
+ * Allowed from `movableFrom(refundAt)`. Signs: authority, anyone.
+ */
+export function moveUnclaimedRefund(input: MoveUnclaimedRefundInput): TransactionInstruction {
+  const { caller, usdcMint, reason } = input;
+  const destination = findTokenAccount(caller, usdcMint);
+  const accounts = { ...refundAccounts({ ...input, destination }), ...placeAccounts(input) };
+  return buildInstruction('move_unclaimed_refund', accounts, { reason });
+}
+
+export interface MoveUnclaimedDepositInput extends Omit<RefundDepositInput, 'destination'>, LeafPlace {
+  /** As stored in the deposit. */
+  caller: PublicKey;
+}
+
+/**
+ * Refunds a deposit into the account of unclaimed refunds, if the caller's associated token account cannot receive.
+ * Allowed from `movableFrom` of the time from which anyone can refund it. Signs: authority, anyone.
+ */
+export function moveUnclaimedDeposit(input: MoveUnclaimedDepositInput): TransactionInstruction {
+  const { authority, deposit, rentSponsor, usdcMint, caller } = input;
+  const accounts = {
+    authority,
+    deposit,
+    vault: findTokenAccount(deposit, usdcMint),
+    destination: findTokenAccount(caller, usdcMint),
+    rent_sponsor: rentSponsor,
+    ...placeAccounts(input),
+  };
+  return buildInstruction('move_unclaimed_deposit', accounts, {});
+}
+
+/** Unix seconds from which a refund can be moved, from the time at which anyone can make it. */
+export const movableFrom = (refundableAt: bigint): bigint => refundableAt + BigInt(constants.unclaimedSeconds);
+
+export interface ClaimRefundInput extends LeafPlace {
+  /** The fields of the leaf. Its caller signs. */
+  refund: UnclaimedRefund;
+  leafIndex: number;
+  /**
+   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
+   * the tree's account has the others.
+   */
+  proof: readonly Uint8Array[];
+  /** Pays the rent of the account that forbids a second claim. */
+  payer: PublicKey;
+  /** Any USDC account of the caller. */
+  destination: PublicKey;
+}
+
+/** Pays an unclaimed refund to its caller. Signs: the refund's caller, payer. */
+export function claimRefund(input: ClaimRefundInput): TransactionInstruction {
+  const { refund, leafIndex, proof, payer, destination, archiveIndex, tree } = input;
+  const { source, caller, amount, unclaimedAt } = refund;
+  const accounts = {
+    caller,
+    payer,
+    archive: findArchive(archiveIndex),
+    tree,
+    claim: findRefundClaim(tree, leafIndex),
+    destination,
+  };
+  const nodes = proof.slice(0, constants.archiveProofNodes);
+  return buildInstruction('claim_refund', accounts, { source, amount, unclaimedAt, leafIndex, proof: nodes });
+}
+
+const placeAccounts = ({ archiveIndex, tree }: LeafPlace) => ({ archive: findArchive(archiveIndex), tree });
