@@ -113,7 +113,7 @@ export const SUITES: Suite[] = [
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
-    without: ['attacks', 'budgets', 'interrupted', 'lyingRelay'],
+    without: ['attacks', 'interrupted', 'lyingRelay'],
   },
   { name: 'integrator', about: 'the program, called only through Anchor and its IDL', folder: 'integrator' },
 
@@ -125,6 +125,7 @@ export const SUITES: Suite[] = [
       'cluster',
       'executionLists',
       'journal',
+      'lending',
       'queryPlans',
       'reconcile',
       'rents',
@@ -172,7 +173,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'economy',
-    about: "attacks by a hundred wallets on the operator's SOL",
+    about: 'what ten SOL of the operator carry in an hour, with every lamport accounted for',
     folder: 'relay/operation',
     files: ['economy'],
     long: true,
@@ -219,7 +220,7 @@ export const SUITES: Suite[] = [
     name: 'x402-attacks',
     about: 'x402 payments under attack, lying and killed relays; the risk of the operator',
     folder: 'relay/x402',
-    files: ['attacks', 'budgets', 'interrupted', 'lyingRelay'],
+    files: ['attacks', 'interrupted', 'lyingRelay'],
     long: true,
   },
   {
@@ -230,7 +231,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'calls-postgres',
-    about: 'keys, budgets and reservations that relays share, on PostgreSQL',
+    about: 'keys, loans and reservations that relays share, on PostgreSQL',
     folder: 'relay/calls',
     files: ['callKeys', 'gas', 'idempotency', 'keys', 'protection', 'reservations'],
     env: POSTGRES,
@@ -261,7 +262,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'calls-limits',
-    about: 'reservations, the protection of the fee payer, and refunds that callers cannot receive',
+    about: 'reservations, and the protection of the fee payer',
     folder: 'relay/calls',
     files: LIMITS,
     long: true,

@@ -444,38 +444,28 @@ CREATE TABLE executions (
   lease_owner TEXT,
   -- 1 once the end was read again at finality, when the chain can no longer undo it.
   lost_fees INTEGER NOT NULL DEFAULT 0,
-  -- The part of it that the caller's own account cost: it could not receive a refund that was sent, or its caller sent a
-  -- waiting refund, which takes the gas back. And when the last fee was lost.
-  account_fees INTEGER NOT NULL DEFAULT 0,
+  listing_fees INTEGER NOT NULL DEFAULT 0,
+  -- When the last fee was lost.
   lost_ms INTEGER NOT NULL DEFAULT 0,
   -- Until then the row needs no work: only a person, or the end of its time, can change anything.
   rest_until_ms INTEGER NOT NULL DEFAULT 0,
   -- The listing's timeout at that time; the caller may have asked for less.
   listing_timeout_seconds INTEGER,
-  -- The gas of a call, lamports. The wallet's gas balance pays it, or the operator within its budgets. It is put into the
-  -- record at open, for the relay authority that ends the execution.
+  -- What the open pays to the relay out of the gas balance: its own fee, and earlier losses of the wallet that it repays.
+  -- A call paid by a deposit repays them out of its service fee. And the gas that the record holds for its end.
+  fee_lamports INTEGER NOT NULL DEFAULT 0,
+  repaid_lamports INTEGER NOT NULL DEFAULT 0,
   gas_lamports INTEGER NOT NULL DEFAULT 0,
-  -- The operator's part of this call's fees if the operator pays for it, and its total for all calls with this id. A call that
-  -- never paid is replaced by the next one with its id, but its cost remains.
-  house_lamports INTEGER NOT NULL DEFAULT 0,
-  given_lamports INTEGER NOT NULL DEFAULT 0,
-  -- Number of calls with this id that the operator paid for.
-  trials INTEGER NOT NULL DEFAULT 0,
   -- Rent of the record and of the escrow if the operator lends it. The escrow's is returned when the execution ends, the
   -- record's when it is closed, which sets it to 0.
   record_lent INTEGER NOT NULL DEFAULT 0,
   escrow_lent INTEGER NOT NULL DEFAULT 0,
-  -- The most that the operator may lose by this call before its refund is signed, lamports; reserved in the budgets until then.
-  -- 0 if the wallet had paid for enough calls, or if the operator pays for everybody.
-  may_burn_lamports INTEGER NOT NULL DEFAULT 0,
-  -- Lamports that the open takes from the wallet's gas balance: gas, and the rent that nobody lends.
+  -- Lamports that the open takes from the wallet's gas balance: fee, gas, and the rent that the operator does not lend.
   tank_lamports INTEGER NOT NULL DEFAULT 0,
   -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
   opened_slot INTEGER,
   -- When the caller deleted task, parameters and result; null while they are kept.
   content_deleted_ms INTEGER,
-  -- 1 while the refund waits for the caller's account, and no transaction of it is signed or sent.
-  is_waiting INTEGER NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1)),
   -- Of a call that an x402 client pays for: the address of its deposit, whether that address names the payer, the part of the
   -- payment beyond the price, and the client's own id of the payment.
   deposit TEXT,
@@ -488,51 +478,54 @@ CREATE TABLE executions (
   payment_last_valid_height INTEGER
 ) STRICT;
 
-CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
-WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
-  INSERT INTO lent_sums (scope, name, lamports)
-  SELECT scope, name, sum(lamports) FROM (
-    SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
-      + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END END AS lamports
-    FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
-      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'returning') AND coalesce(new.refund_state, '') = 'waiting')
-  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
-  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
+CREATE TRIGGER executions_lent_added AFTER INSERT ON executions WHEN new.record_lent + new.escrow_lent > 0 BEGIN
+  UPDATE lent_sums SET lamports = lamports + CASE
+      WHEN new.state IN ('returned', 'void') THEN 0
+      WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
+      ELSE new.record_lent + new.escrow_lent END
+  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
 END;
 
-CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent, refund_state ON executions
-WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent > 0)
-  AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent OR old.refund_state IS NOT new.refund_state
-    OR old.state IN ('settled', 'refunded', 'returned', 'void') OR new.state IN ('settled', 'refunded', 'returned', 'void')) BEGIN
-  INSERT INTO lent_sums (scope, name, lamports)
-  SELECT scope, name, sum(lamports) FROM (
-    SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
-      + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END END AS lamports
-    FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
-      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (new.state IN ('refunding', 'returning') AND coalesce(new.refund_state, '') = 'waiting')
-    UNION ALL
-    SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
-      + CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END END AS lamports
-    FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
-      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'returning') AND coalesce(old.refund_state, '') = 'waiting')
-  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
-  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
+WHEN old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent > 0 BEGIN
+  UPDATE lent_sums SET lamports = lamports + CASE
+      WHEN new.state IN ('returned', 'void') THEN 0
+      WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
+      ELSE new.record_lent + new.escrow_lent END - CASE
+      WHEN old.state IN ('returned', 'void') THEN 0
+      WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
+      ELSE old.record_lent + old.escrow_lent END
+  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
 END;
 
-CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
-WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
-  INSERT INTO lent_sums (scope, name, lamports)
-  SELECT scope, name, sum(lamports) FROM (
-    SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
-      + CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END END AS lamports
-    FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
-      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
-    WHERE waits = (old.state IN ('refunding', 'returning') AND coalesce(old.refund_state, '') = 'waiting')
-  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
-  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
+CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.record_lent + old.escrow_lent > 0 BEGIN
+  UPDATE lent_sums SET lamports = lamports - CASE
+      WHEN old.state IN ('returned', 'void') THEN 0
+      WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
+      ELSE old.record_lent + old.escrow_lent END
+  WHERE kind = CASE WHEN old.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+END;
+
+CREATE TRIGGER executions_owed_added AFTER INSERT ON executions WHEN new.lost_fees > 0 BEGIN
+  INSERT INTO debts (wallet, lamports, lost_ms) VALUES (new.wallet, new.lost_fees, new.lost_ms)
+  ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
+END;
+
+CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports, opened_at ON executions
+WHEN new.lost_fees <> old.lost_fees OR new.repaid_lamports > 0 OR old.repaid_lamports > 0 BEGIN
+  INSERT INTO debts (wallet, lamports, lost_ms)
+  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END
+    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END, new.lost_ms)
+  ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
+  DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
+END;
+
+CREATE TRIGGER executions_owed_dropped AFTER DELETE ON executions
+WHEN old.lost_fees > 0 OR old.repaid_lamports > 0 BEGIN
+  INSERT INTO debts (wallet, lamports, lost_ms)
+  VALUES (old.wallet, CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END - old.lost_fees, 0)
+  ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports;
+  DELETE FROM debts WHERE wallet = old.wallet AND lamports = 0;
 END;
 
 CREATE TRIGGER executions_begun AFTER INSERT ON executions WHEN new.state IN ('open_confirmed', 'parked') BEGIN
@@ -567,8 +560,6 @@ WHEN CASE
 END;
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
-CREATE INDEX executions_open_by_wallet ON executions (wallet)
-  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_ended_by_listing
@@ -577,26 +568,18 @@ CREATE INDEX executions_ended_by_listing
   WHERE state IN ('settled', 'refunding', 'refunded');
 CREATE INDEX executions_failed_by_listing ON executions (listing, created_ms, execution_id)
   WHERE state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL;
-CREATE INDEX executions_burnt_by_wallet ON executions (wallet, lost_ms, lost_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt_by_listing ON executions (listing, lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt ON executions (lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
-CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
-CREATE INDEX executions_at_risk
-  ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
-  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void')
-    AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
-      'returning', 'open_signed', 'verified', 'refunding'))
-    AND is_waiting = 0;
-CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
-  WHERE is_waiting = 1;
+CREATE INDEX executions_lost ON executions (lost_ms, lost_fees, listing_fees) WHERE lost_fees > 0 OR listing_fees > 0;
+CREATE INDEX executions_lost_by_listing ON executions (listing, lost_ms, listing_fees) WHERE listing_fees > 0;
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state = 'waiting';
-CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
-  WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
+CREATE INDEX executions_opening_by_listing ON executions (listing)
+  WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
+    OR (state = 'open_signed' AND deposit IS NULL);
+CREATE INDEX executions_held_by_wallet ON executions (wallet, tank_lamports, fee_lamports, gas_lamports)
+  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND tank_lamports > 0;
 
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
 
@@ -606,9 +589,9 @@ CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
-CREATE INDEX executions_lent ON executions (execution_id)
+CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_lent)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
-CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
+CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');
 CREATE INDEX executions_landed ON executions (wallet, opened_slot) WHERE opened_slot IS NOT NULL;
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
@@ -686,7 +669,7 @@ CREATE TABLE archive_nodes (
   PRIMARY KEY (archive_index, level, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE rent_returns (
+CREATE TABLE lenders (
   address TEXT PRIMARY KEY
 ) STRICT;
 
@@ -792,10 +775,14 @@ CREATE TABLE failed_answers (
 CREATE INDEX failed_answers_by_age ON failed_answers (answered_ms) WHERE body IS NOT NULL;
 
 CREATE TABLE lent_sums (
-  scope TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total', 'waiting')),
-  name TEXT NOT NULL,
+  kind TEXT PRIMARY KEY CHECK (kind IN ('keys', 'x402')),
+  lamports INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE debts (
+  wallet TEXT PRIMARY KEY,
   lamports INTEGER NOT NULL,
-  PRIMARY KEY (scope, name)
+  lost_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sessions (

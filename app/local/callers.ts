@@ -13,7 +13,7 @@ const DAY_SECONDS = 86_400;
 /** Two days less than the chain allows, because its clock may differ from ours. */
 const GRANT_SECONDS = constants.maxGrantSeconds - 2 * DAY_SECONDS;
 
-/** Target gas balance of a caller that pays its own gas, lamports: enough for about 800 calls. */
+/** Target gas balance of a caller that pays its own gas, lamports: enough for hundreds of calls. */
 const TANK_LAMPORTS = 10_000_000n;
 
 /**

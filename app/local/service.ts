@@ -4,7 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createIndexer } from '../../indexer/indexer.ts';
 import { logToFile } from '../process/logDestination.ts';
-import { callKeysPath, indexPath, SPONSOR_ALL, USUAL_RESULTS, USUAL_SERVICE_FEE } from '../relay/config.ts';
+import { callKeysPath, indexPath, USUAL_RESULTS, USUAL_SERVICE_FEE } from '../relay/config.ts';
+import { UNLIMITED } from '../relay/ledger/funding.ts';
 import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -74,9 +75,9 @@ export async function startService(
       archive: { mode: 'on', waitSeconds: 0 },
       trustProxy: 0,
       publicRate: { perSecond: 50, burst: 200 },
-      budgets: SPONSOR_ALL,
-      revocations: { wallet: SPONSOR_ALL.burnt.wallet, total: SPONSOR_ALL.burnt.total },
-      rentReturn: null,
+      sponsorsAll: true,
+      lentLamports: null,
+      revocations: { wallet: UNLIMITED, total: UNLIMITED },
       results: USUAL_RESULTS,
       logLevel: 'info',
     },

@@ -1,21 +1,19 @@
 /** The relay's settings. No other module of its process reads the environment. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
 import { databaseUrl } from '../database/postgres.ts';
 import { describeSettings, readSettings } from '../process/settings.ts';
-import { constants, parseAddress } from '../sdk/program/program.ts';
+import { constants } from '../sdk/program/program.ts';
 import { formatUsdc, isUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
 import type { PublicRate } from './access/publicLimit.ts';
 import type { KeepingSettings } from './execution/keeping.ts';
-import { type Budgets, UNLIMITED } from './ledger/funding.ts';
 import type { RevocationBudget } from './ledger/revocations.ts';
 import type { RunwayLimits } from './operation/runway.ts';
 import type { ObjectSettings } from './outbound/resultObjects.ts';
-import { isAddress } from './parse.ts';
 import type { SweepSettings } from './sweeper/sweeper.ts';
 
 const lamports = (usual: bigint) =>
@@ -145,59 +143,24 @@ const settings = z.object({
     .enum(['true', 'false'])
     .default('false')
     .describe('true: creators may be called over http and at private addresses; only for a local network'),
-  RENT_RETURN_ADDRESS: z
-    .string()
-    .refine(isAddress, 'must be a base58 address of 32 bytes')
+  LENT_LAMPORTS: z.coerce
+    .bigint()
+    .min(0n)
+    .max(2n ** 52n)
     .optional()
     .describe(
-      'address that gets back the refundable deposits that this relay lends, best a cold wallet (default: the relay authority)',
+      'refundable deposits that you lend to calls at the same time, lamports; calls with keys and x402 clients get at most three quarters each (default, and never more: the balance of the relay authority less twice MIN_FEE_PAYER_LAMPORTS)',
     ),
   SPONSOR: z
-    .enum(['budgets', 'all'])
-    .default('budgets')
+    .enum(['none', 'all'])
+    .default('none')
     .describe(
-      'all: you pay all fees and deposits that a wallet’s gas balance does not pay, without the limits of TRIAL_* and SPONSOR_LAMPORTS_*',
+      'none: a call’s network fees come from its wallet’s gas balance. all: you pay all fees and deposits that a gas balance does not pay, within LENT_LAMPORTS; only for a local network, or if you want to give',
     ),
-  TRIAL_CALLS_PER_WALLET: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(3)
-    .describe('number of calls of each wallet whose network fees you pay'),
-  TRIAL_LAMPORTS_PER_DAY: lamports(5_000_000n).describe(
-    'network fees that you pay for all such calls in 24 hours, lamports',
-  ),
-  SPONSOR_LAMPORTS_PER_WALLET: lamports(100_000_000n).describe(
-    'refundable deposits lent to the calls of one wallet at a time, lamports; beyond it the wallet’s gas balance pays them',
-  ),
-  SPONSOR_LAMPORTS_PER_LISTING: lamports(1_000_000_000n).describe(
-    'refundable deposits lent to the calls of one agent at a time, lamports',
-  ),
-  SPONSOR_LAMPORTS_TOTAL: lamports(10_000_000_000n).describe(
-    'refundable deposits lent to all calls at a time, lamports',
-  ),
-  SPONSOR_LAMPORTS_WAITING: lamports(500_000_000n).describe(
-    'limit on refundable deposits lent to executions whose refund the caller cannot receive, lamports; above it only wallets that have paid for calls are lent deposits',
-  ),
-  BURNT_LAMPORTS_PER_WALLET_DAY: lamports(5_000_000n).describe(
-    'unpaid network fees, such as those of failed opens, of one wallet’s calls in 24 hours, lamports',
-  ),
-  BURNT_LAMPORTS_PER_LISTING_DAY: lamports(20_000_000n).describe(
-    'the same for one agent’s calls, without fees that callers’ own accounts cost, lamports; half is reserved for wallets that have paid for calls',
-  ),
-  BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe(
-    'the same for all calls, lamports; half is reserved in the same way',
-  ),
   REVOKE_LAMPORTS_PER_WALLET_DAY: lamports(100_000n).describe(
     'network fees for revoking keys of one wallet on-chain in 24 hours, lamports; beyond it the wallet must revoke them itself',
   ),
   REVOKE_LAMPORTS_PER_DAY: lamports(5_000_000n).describe('the same for all wallets, lamports'),
-  MAX_OPEN_EXECUTIONS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(0)
-    .describe('maximum number of open executions of one wallet; 0: no limit'),
   TRUST_PROXY: z.coerce
     .number()
     .int()
@@ -349,11 +312,12 @@ export interface RelayConfig {
   /** Failures in a row until an agent is refused (0 for never), and seconds between its probes. */
   degraded: { refuseAfter: number; probeSeconds: number };
   egressIps: string[];
-  budgets: Budgets;
+  /** The operator pays all that the gas balances do not. */
+  sponsorsAll: boolean;
+  /** Rent that may be lent at once, lamports; null for all that the balance allows. */
+  lentLamports: bigint | null;
   /** The budget to revoke keys. */
   revocations: RevocationBudget;
-  /** Null: the relay authority. */
-  rentReturn: PublicKey | null;
   /** Number of trusted proxies that append to X-Forwarded-For. */
   trustProxy: number;
   /** Rate limit per address, for requests without a key or session of a known wallet. */
@@ -373,16 +337,6 @@ export interface RelayConfig {
   developmentWallets: { name: string; keypair: Keypair }[] | null;
   logLevel: string;
 }
-
-/** Unlimited budgets, for a relay that only its operator uses. */
-export const SPONSOR_ALL: Budgets = {
-  sponsorsAll: true,
-  lent: { wallet: 0n, listing: 0n, total: 0n },
-  waiting: 0n,
-  burnt: { wallet: UNLIMITED, listing: UNLIMITED, total: UNLIMITED },
-  trial: { calls: 0, lamportsPerDay: 0n },
-  openExecutions: 0,
-};
 
 /** A keypair file in solana-keygen's format. Throws with the path and the expected format. */
 export function readKeypair(path: string): Keypair {
@@ -426,24 +380,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     allowPrivateEndpoints: env.ALLOW_PRIVATE_ENDPOINTS === 'true',
     degraded: { refuseAfter: env.REFUSE_AFTER, probeSeconds: env.PROBE_SECONDS },
     egressIps: env.EGRESS_IPS.split(',').filter(Boolean),
-    budgets: {
-      sponsorsAll: env.SPONSOR === 'all',
-      lent: {
-        wallet: env.SPONSOR_LAMPORTS_PER_WALLET,
-        listing: env.SPONSOR_LAMPORTS_PER_LISTING,
-        total: env.SPONSOR_LAMPORTS_TOTAL,
-      },
-      waiting: env.SPONSOR_LAMPORTS_WAITING,
-      burnt: {
-        wallet: env.BURNT_LAMPORTS_PER_WALLET_DAY,
-        listing: env.BURNT_LAMPORTS_PER_LISTING_DAY,
-        total: env.BURNT_LAMPORTS_PER_DAY,
-      },
-      trial: { calls: env.TRIAL_CALLS_PER_WALLET, lamportsPerDay: env.TRIAL_LAMPORTS_PER_DAY },
-      openExecutions: env.MAX_OPEN_EXECUTIONS,
-    },
+    sponsorsAll: env.SPONSOR === 'all',
+    lentLamports: env.LENT_LAMPORTS ?? null,
     revocations: { wallet: env.REVOKE_LAMPORTS_PER_WALLET_DAY, total: env.REVOKE_LAMPORTS_PER_DAY },
-    rentReturn: env.RENT_RETURN_ADDRESS ? parseAddress(env.RENT_RETURN_ADDRESS) : null,
     trustProxy: env.TRUST_PROXY,
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },
     shutdownSeconds: env.SHUTDOWN_SECONDS,

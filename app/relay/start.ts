@@ -58,15 +58,16 @@ import { createArchiveNodes } from './ledger/archiveNodes.ts';
 import { shareCallKeys } from './ledger/callKeys.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership, type Leadership } from './ledger/leadership.ts';
+import { noteLender } from './ledger/lenders.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
-import { noteRentReturn } from './ledger/rentReturns.ts';
 import { createSweepTransactions } from './ledger/sweepTransactions.ts';
 import { hasSigned } from './ledger/transactions.ts';
 import { isReturned, readClosedEnd, readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
 import { type ChainWatch, createChainWatch } from './operation/chainWatch.ts';
 import { createGate, type Gate } from './operation/gate.ts';
+import { createLending, type WatchedLending } from './operation/lending.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
@@ -169,6 +170,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     settings: config.archive,
     minLamports: config.runway.minLamports,
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
+    spent: (lamports) => runway.spend(lamports),
     log,
   });
   const ends = [watch.end, chainWatch.end, keyDirectory.end, standing.end, runway.end, storage.end];
@@ -331,17 +333,10 @@ function requireAuthority(config: Config, chain: RelayChain): void {
   );
 }
 
-/** A program cannot receive lamports: each open that names one would fail and cost its fee. */
-async function requireRentReturn(address: PublicKey | null, chain: RelayChain): Promise<void> {
-  if (address === null) return;
-  const { accounts } = await chain.read([address]);
-  if (accounts[0]?.executable)
-    throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which cannot receive lamports`);
-}
-
 interface EngineParts {
   storage: Storage;
   runway: Runway;
+  lending: WatchedLending;
   /** Of the fee payer of x402 payments. */
   x402Runway: Runway | null;
   readText: ReadText;
@@ -377,6 +372,8 @@ async function assembleParts(options: RelayOptions, more: Later) {
     nodes: () => chain.nodes(),
     x402FeePayer,
     ...money,
+    lendingLimit: () => lending.limit(),
+    spent: (lamports) => runway.spend(lamports),
     now: () => Date.now(),
   });
   const observe: Observe = (stage, ms) => {
@@ -389,16 +386,22 @@ async function assembleParts(options: RelayOptions, more: Later) {
   await chain.look();
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
-  await requireRentReturn(config.rentReturn, chain);
-  await noteRentReturn(files.ledger.db, String(config.rentReturn ?? chain.authority));
+  await noteLender(files.ledger.db, chain.authority.toBase58());
   const callKeys = loadCallKeys(config.callKeysPath);
   const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
   const objects = config.results.objects && createResultObjects(config.results.objects);
   const storage = await startStorage(config, gate, log);
-  const runway = await startRunway(config, chain, gate, log);
+  const lending = createLending({
+    ...config,
+    recordSeconds: marketplace.config.recordSeconds,
+    minLamports: config.runway.minLamports,
+    views: files.views.db,
+  });
+  const runway = await startRunway(config, chain, gate, lending, log);
   const parts: EngineParts = {
     storage,
     runway,
+    lending,
     x402Runway: await startX402Runway(config, chain, marketplace.config, log),
     readText: createReadText(objects, log),
     files,
@@ -454,7 +457,8 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
       authority: chain.authority.toBase58(),
       readBalances: more.accounts.readBalances,
       nodes: chain.nodes,
-      budgets: config.budgets,
+      lending: parts.lending,
+      clock: () => chain.clock(),
       x402: () =>
         config.x402 && {
           feePayer: config.x402.feePayer.publicKey.toBase58(),
@@ -539,8 +543,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     journal: parts.metrics.listenTo(wrapJournal ? wrapJournal(journal) : journal),
     creators: parts.creators,
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
-    budgets: config.budgets,
-    rentReturn: config.rentReturn ?? chain.authority,
+    lending: parts.lending,
     isAlone: parts.watch.isAlone,
     authorities: standing,
     keepLate: createKeepLate(journal, ledger.db, log),
@@ -581,9 +584,19 @@ function assembleEvents(
   return createEvents({ ledger: ledger.db, views: views.db, writes, calls, limits, now: () => Date.now(), log });
 }
 
-async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {
+async function startRunway(
+  config: RelayConfig,
+  chain: RelayChain,
+  gate: Gate,
+  lending: WatchedLending,
+  log: Logger,
+): Promise<Runway> {
   const runway = createRunway({
-    readBalance: () => chain.connection.getBalance(chain.authority),
+    async readBalance() {
+      const balance = await chain.connection.getBalance(chain.authority);
+      await lending.look(balance);
+      return balance;
+    },
     whose: 'relay authority',
     refuses: 'new executions',
     limits: config.runway,

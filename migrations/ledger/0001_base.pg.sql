@@ -41,21 +41,18 @@ CREATE TABLE executions (
   lease_owner TEXT COLLATE "C",
   is_final BIGINT NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
   lost_fees BIGINT NOT NULL DEFAULT 0,
-  account_fees BIGINT NOT NULL DEFAULT 0,
+  listing_fees BIGINT NOT NULL DEFAULT 0,
   lost_ms BIGINT NOT NULL DEFAULT 0,
   rest_until_ms BIGINT NOT NULL DEFAULT 0,
   listing_timeout_seconds BIGINT,
+  fee_lamports BIGINT NOT NULL DEFAULT 0,
+  repaid_lamports BIGINT NOT NULL DEFAULT 0,
   gas_lamports BIGINT NOT NULL DEFAULT 0,
-  house_lamports BIGINT NOT NULL DEFAULT 0,
-  given_lamports BIGINT NOT NULL DEFAULT 0,
-  trials BIGINT NOT NULL DEFAULT 0,
   record_lent BIGINT NOT NULL DEFAULT 0,
   escrow_lent BIGINT NOT NULL DEFAULT 0,
-  may_burn_lamports BIGINT NOT NULL DEFAULT 0,
   tank_lamports BIGINT NOT NULL DEFAULT 0,
   opened_slot BIGINT,
   content_deleted_ms BIGINT,
-  is_waiting BIGINT NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1)),
   deposit TEXT COLLATE "C",
   names_payer BIGINT NOT NULL DEFAULT 0 CHECK (names_payer IN (0, 1)),
   service_fee BIGINT NOT NULL DEFAULT 0,
@@ -64,8 +61,6 @@ CREATE TABLE executions (
   payment_last_valid_height BIGINT
 );
 CREATE INDEX executions_unfinished ON executions (created_ms)
-  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
-CREATE INDEX executions_open_by_wallet ON executions (wallet)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
@@ -77,28 +72,23 @@ CREATE INDEX executions_ended_by_listing
   WHERE state IN ('settled', 'refunding', 'refunded');
 CREATE INDEX executions_failed_by_listing ON executions (listing, created_ms, execution_id)
   WHERE state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL;
-CREATE INDEX executions_burnt_by_wallet ON executions (wallet, lost_ms, lost_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt_by_listing ON executions (listing, lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt ON executions (lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
-CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
-CREATE INDEX executions_at_risk
-  ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
-  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void')
-    AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
-      'returning', 'open_signed', 'verified', 'refunding'))
-    AND is_waiting = 0;
-CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
-  WHERE is_waiting = 1;
+-- Lost network fees: in total, and those that count against a listing.
+CREATE INDEX executions_lost ON executions (lost_ms, lost_fees, listing_fees) WHERE lost_fees > 0 OR listing_fees > 0;
+CREATE INDEX executions_lost_by_listing ON executions (listing, lost_ms, listing_fees) WHERE listing_fees > 0;
 -- Refunds and returns that wait for the caller's account.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state = 'waiting';
-CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
-  WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
 CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
+-- The same opens by listing.
+CREATE INDEX executions_opening_by_listing ON executions (listing)
+  WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
+    OR (state = 'open_signed' AND deposit IS NULL);
+-- Executions whose escrow holds rent of the wallet's gas balance.
+CREATE INDEX executions_held_by_wallet ON executions (wallet, tank_lamports, fee_lamports, gas_lamports)
+  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND tank_lamports > 0;
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
 CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
   WHERE fingerprint IS NOT NULL AND state <> 'void';
@@ -107,11 +97,11 @@ CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
 CREATE INDEX executions_landed ON executions (wallet, opened_slot)
   WHERE is_final = 0 AND opened_slot IS NOT NULL;
--- Lent rents that have not been returned, by id.
-CREATE INDEX executions_lent ON executions (execution_id)
+-- Lent rents that come back by the clock, the oldest end first.
+CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_lent)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 -- Recent ends, which the index may not have yet.
-CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
+CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');
 -- Ends that are not final yet.
 CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
   WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
@@ -252,7 +242,7 @@ CREATE TABLE sweeper (
 );
 INSERT INTO sweeper (id) VALUES (1);
 
-CREATE TABLE rent_returns (
+CREATE TABLE lenders (
   address TEXT COLLATE "C" PRIMARY KEY
 );
 
@@ -309,49 +299,78 @@ CREATE TABLE agent_examples (
   PRIMARY KEY (metadata_hash, wallet)
 );
 
--- Lent rent by wallet, by listing and in total (''), lamports; what waits for a caller's account is in 'waiting' ('') instead.
--- Triggers update it in the transaction that changes it, because adding up the rows for each claim would take longer with every
--- row. It follows from `executions` alone. Sums that many rows change are split by the first letter of the
--- row's id, so that relays do not wait for each other's commits.
+-- Rent that the operator lends, by kind of lender. The sums are split by the first letter of the row's id, so that relays do not
+-- wait for each other's commits.
 CREATE TABLE lent_sums (
-  scope TEXT COLLATE "C" NOT NULL CHECK (scope IN ('wallet', 'listing', 'total', 'waiting')),
-  name TEXT COLLATE "C" NOT NULL,
+  kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('keys', 'x402')),
   part TEXT COLLATE "C" NOT NULL,
   lamports BIGINT NOT NULL,
-  PRIMARY KEY (scope, name, part)
+  PRIMARY KEY (kind, part)
 );
 
--- What a row has lent, by the sums that it counts in.
-CREATE FUNCTION lent_by(e executions) RETURNS TABLE (scope TEXT, name TEXT, part TEXT, lamports BIGINT)
-IMMUTABLE LANGUAGE sql AS $$
-  SELECT s.scope, s.name, left(e.execution_id, 1), CASE WHEN e.state IN ('returned', 'void') THEN 0 ELSE e.record_lent
-    + CASE WHEN e.state IN ('settled', 'refunded') THEN 0 ELSE e.escrow_lent END END
-  FROM (VALUES ('wallet', e.wallet, false), ('listing', e.listing, false), ('total', '', false), ('waiting', '', true))
-    AS s (scope, name, waits)
-  WHERE s.waits = (e.state IN ('refunding', 'returning') AND coalesce(e.refund_state, '') = 'waiting')
+CREATE FUNCTION lent_by(e executions) RETURNS BIGINT IMMUTABLE LANGUAGE sql AS $$
+  SELECT CASE
+    WHEN e.state IN ('returned', 'void') THEN 0
+    WHEN e.state IN ('settled', 'refunded') THEN e.record_lent
+    ELSE e.record_lent + e.escrow_lent END
 $$;
 
 CREATE FUNCTION count_lent() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+DECLARE
+  present executions := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+  change BIGINT := coalesce(lent_by(NEW), 0) - coalesce(lent_by(OLD), 0);
 BEGIN
-  -- Always in this order, so that no two transactions wait for each other. A row that replaces a void one may be of another
-  -- listing; the void one had lent nothing.
-  INSERT INTO lent_sums (scope, name, part, lamports)
-  SELECT scope, name, part, sum(lamports)::BIGINT FROM (
-    SELECT n.scope, n.name, n.part, n.lamports FROM lent_by(NEW) AS n
-    UNION ALL SELECT o.scope, o.name, o.part, -o.lamports FROM lent_by(OLD) AS o
-  ) AS changes GROUP BY scope, name, part HAVING sum(lamports) <> 0 ORDER BY scope, name, part
-  ON CONFLICT (scope, name, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
+  IF change <> 0 THEN
+    -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
+    INSERT INTO lent_sums (kind, part, lamports)
+    VALUES (CASE WHEN present.deposit IS NULL THEN 'keys' ELSE 'x402' END, left(present.execution_id, 1), change)
+    ON CONFLICT (kind, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
+  END IF;
   RETURN NULL;
 END
 $$;
 
 CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
-  FOR EACH ROW WHEN (NEW.record_lent > 0) EXECUTE FUNCTION count_lent();
-CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent, refund_state ON executions
+  FOR EACH ROW WHEN (NEW.record_lent + NEW.escrow_lent > 0) EXECUTE FUNCTION count_lent();
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
   FOR EACH ROW WHEN (OLD.record_lent + OLD.escrow_lent > 0 OR NEW.record_lent + NEW.escrow_lent > 0)
   EXECUTE FUNCTION count_lent();
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
   FOR EACH ROW WHEN (OLD.record_lent + OLD.escrow_lent > 0) EXECUTE FUNCTION count_lent();
+
+-- Lost network fees that wallets owe.
+CREATE TABLE debts (
+  wallet TEXT COLLATE "C" PRIMARY KEY,
+  lamports BIGINT NOT NULL,
+  lost_ms BIGINT NOT NULL
+);
+
+CREATE FUNCTION owed_by(e executions) RETURNS BIGINT IMMUTABLE LANGUAGE sql AS $$
+  SELECT e.lost_fees - CASE WHEN e.opened_at IS NULL THEN 0 ELSE e.repaid_lamports END
+$$;
+
+CREATE FUNCTION count_owed() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+DECLARE
+  present executions := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+  change BIGINT := coalesce(owed_by(NEW), 0) - coalesce(owed_by(OLD), 0);
+BEGIN
+  IF change <> 0 THEN
+    INSERT INTO debts (wallet, lamports, lost_ms) VALUES (present.wallet, change, present.lost_ms)
+    ON CONFLICT (wallet) DO UPDATE
+    SET lamports = debts.lamports + excluded.lamports, lost_ms = greatest(debts.lost_ms, excluded.lost_ms);
+    DELETE FROM debts WHERE wallet = present.wallet AND lamports = 0;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
+  FOR EACH ROW WHEN (NEW.lost_fees > 0) EXECUTE FUNCTION count_owed();
+CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports, opened_at ON executions
+  FOR EACH ROW WHEN (NEW.lost_fees <> OLD.lost_fees OR NEW.repaid_lamports > 0 OR OLD.repaid_lamports > 0)
+  EXECUTE FUNCTION count_owed();
+CREATE TRIGGER executions_owed_dropped AFTER DELETE ON executions
+  FOR EACH ROW WHEN (OLD.lost_fees > 0 OR OLD.repaid_lamports > 0) EXECUTE FUNCTION count_owed();
 
 -- Sessions of wallets by the SHA-256 of their token or cookie, hex; a reader of this table cannot use them.
 CREATE TABLE sessions (

@@ -43,24 +43,25 @@ describe('the admin', function () {
       });
     }));
 
-  it('sees lent and lost lamports with their limits, records that are archived late, and the balance that payments by x402 need', () =>
+  it('sees what is lent, free, due and lost, records that are archived late, and the balance that payments by x402 need', () =>
     site.visit(ADMIN, async (page) => {
       await page.route('**/trpc/operation.state', async (route) => {
         const response = await route.fetch();
         const json = await response.json();
         const { lamports, x402 } = json.result.data;
         json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
-        // A local network has no limits.
-        expect(lamports).to.include({ lent_limit: null, burnt_limit: null });
-        Object.assign(lamports, { lent: 4_000_000, lent_limit: 10_000_000_000 });
-        Object.assign(lamports, { burnt_today: 5_000, burnt_limit: 50_000_000 });
+        Object.assign(lamports, { lent: 4_000_000, lent_limit: 10_000_000_000, free: 9_996_000_000 });
+        Object.assign(lamports, { due: 3_000_000, due_seconds: 600, unclaimed: 2_000_000, burnt_today: 5_000 });
         Object.assign(x402, { lamports: 90_000_000, min_lamports: 2_000_000, open_deposits: 3 });
         return route.fulfill({ response, json });
       });
       await page.goto('/admin');
       const fact = (label: string) => page.locator('dt').filter({ hasText: label }).locator('+ dd');
       await fact('Deposits lent').getByText('0.004 of 10 SOL', { exact: true }).waitFor();
-      await fact('Unpaid fees, 24 hours').getByText('0.000005 of 0.05 SOL', { exact: true }).waitFor();
+      await fact('Free to lend').getByText('9.996 SOL', { exact: true }).waitFor();
+      await fact('Comes back by the clock').getByText('0.003 SOL, the first in 10 minutes', { exact: true }).waitFor();
+      await fact('Refunds that callers cannot receive').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Unpaid fees, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.09 SOL', { exact: true }).waitFor();
       await fact('Minimum balance for quotes').getByText('0.002 SOL', { exact: true }).waitFor();
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();

@@ -21,7 +21,7 @@ export function gasCommands(): Command {
     });
 
   withWallet(group.command('add'))
-    .description('add SOL to the gas balance; 0.01 SOL pays for about 800 calls')
+    .description('add SOL to the gas balance; 0.01 SOL pays for about 650 calls')
     .argument('<sol>', 'amount', toSol)
     .option('--of <address>', 'the gas balance of another wallet', toAddress)
     .action(async (lamports: bigint, options: OfOptions) => {

@@ -50,7 +50,7 @@ export function addCreate(group: Command): void {
     )
     .option(
       '--gas <sol>',
-      "add this much to the wallet's gas balance in the same transaction; 0.01 pays for about 800 calls",
+      "add this much to the wallet's gas balance in the same transaction (default: 0.0045 if it is empty, which pays for about 200 calls; 0: nothing)",
       toSol,
     )
     .option('--replace-delegate', "replace another delegate of the wallet's USDC account")
@@ -63,6 +63,7 @@ export function addCreate(group: Command): void {
     })
     .action(async (options: CreateOptions) => {
       const { createKey } = await import('../../sdk/wallet/apiKeys.ts');
+      const { firstGas } = await import('../../sdk/wallet/gas.ts');
       const wallet = await readWallet(options);
       const marketplace = await open(options);
       const { name, allowance, replaceDelegate } = options;
@@ -75,13 +76,14 @@ export function addCreate(group: Command): void {
         maxGasLamports: options.maxGas,
       };
       const restrictions = readRestrictions(options);
+      const gas = options.gas ?? (await firstGas(marketplace.connection, wallet.publicKey));
       const key = {
         wallet,
         name,
         limits,
         onProgress: report,
         ...(allowance && { allowance }),
-        ...(options.gas && { gas: options.gas }),
+        ...(gas && { gas }),
         ...(replaceDelegate && { replaceDelegate }),
         ...(Object.keys(restrictions).length > 0 && { restrictions }),
       };

@@ -60,19 +60,18 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
   };
 }
 
-/** The gas balance and a call's fees. Ignores rent, and first calls that the operator may pay. */
+/** The gas balance, and if it can pay for a call. */
 function gasOf(
   wallet: string,
-  { tank, leastTank, fees }: KeyMoney,
+  { tank, leastTank, fees, escrowRent }: KeyMoney,
   grant: NonNullable<KeyMoney['grant']>,
 ): OwnKey['gas'] {
-  const next = least(fees, BigInt(grant.maxGasLamports));
-  const left = tank - next;
+  const left = tank - fees - escrowRent;
   return {
     tank: findSpender(parseAddress(wallet)).toBase58(),
     lamports: toNumber(tank),
-    next_call_lamports: toNumber(next),
+    next_call_lamports: toNumber(fees),
     // A gas balance must end empty or rent-exempt.
-    pays_next_call: left === 0n || left >= leastTank,
+    pays_next_call: (left === 0n || left >= leastTank) && fees <= BigInt(grant.maxGasLamports),
   };
 }

@@ -16,7 +16,7 @@ import {
 import { findAccounts } from '../../sdk/wallet/connection.ts';
 import type { FoundChange } from '../../sdk/wallet/pending.ts';
 import type { TakeReading } from './edgeBudget.ts';
-import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
+import { costOf } from './fees.ts';
 import { type AccountsAt, COMMITMENT } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from './rent.ts';
@@ -32,8 +32,9 @@ export interface KeyMoney {
   tank: bigint;
   /** Minimum of a gas balance that is not empty. */
   leastTank: bigint;
-  /** Network fees of a call at the current priority. */
+  /** Network fees of a call at the current priority, and the escrow's rent that it lends until it ends. */
   fees: bigint;
+  escrowRent: bigint;
 }
 
 /** The chain as the HTTP layer sees it; ids are base58 and hex. Methods reject if the node does not answer. */
@@ -82,14 +83,16 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       const { accounts, now } = await read([grant, findTokenAccount(owner, mint), spender, RENT_ADDRESS]);
       const [, source, tank, rent] = accounts;
       const token = source?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(source.data) : null;
-      const { open, settle } = chain.quote();
+      const { fee, gas } = costOf(chain.quote());
+      const rents = decodeRents(rent!.data);
       return {
         ...toGrant({ accounts, now }),
         balance: token?.amount ?? 0n,
         allowance: token?.delegateOption && token.delegate.equals(spender) ? token.delegatedAmount : 0n,
         tank: BigInt(tank?.lamports ?? 0),
-        leastTank: decodeRents(rent!.data).empty,
-        fees: 2n * LAMPORTS_PER_SIGNATURE + open + settle,
+        leastTank: rents.empty,
+        fees: fee + gas,
+        escrowRent: rents.escrow,
       };
     },
     async readExecution(executionId) {

@@ -21,6 +21,7 @@ import {
 } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
+import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
 import { COMMITMENT } from './reader.ts';
 
 const REFRESH_MS = 10_000;
@@ -51,6 +52,20 @@ export interface PriorityQuote {
   open: bigint;
   settle: bigint;
 }
+
+/**
+ * A call's share of the transaction that archives its record, lamports. Twelve records share a fee of 5,000; this pays
+ * if seven do.
+ */
+export const ARCHIVE_SHARE = 700n;
+
+/**
+ * A call's network fees at these prices, lamports: `fee` of the open, `gas` of the end with its share of the archive.
+ */
+export const costOf = ({ open, settle }: PriorityQuote) => ({
+  fee: LAMPORTS_PER_SIGNATURE + open,
+  gas: LAMPORTS_PER_SIGNATURE + settle + ARCHIVE_SHARE,
+});
 
 export interface Fees {
   /**

@@ -4,14 +4,13 @@ import { findEscrow, findExecution } from '../../sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
-import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { costOf } from '../chain/fees.ts';
 import { ApiError } from '../errors.ts';
-import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
-import { opensAllowed } from '../ledger/funding.ts';
+import type { ClaimedExecution } from '../ledger/claims.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { createBuying } from './buying.ts';
-import { createClaiming, identify, interrupted, RETRY_SECONDS } from './claiming.ts';
+import { createClaiming, identify, interrupted } from './claiming.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { createOpenLine } from './openLine.ts';
 import { obstacleOf } from './protection.ts';
@@ -24,19 +23,18 @@ export type Beginning = ReturnType<typeof createBeginning>;
 
 /** Creates the ways to begin an execution. */
 export function createBeginning(deps: EngineDeps) {
-  const { chain, journal, budgets } = deps;
+  const { chain, journal, lending } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
   const reservations = createReservations(journal);
   const claiming = createClaiming(deps, reservations, starting);
-  const { buy } = createBuying(deps, starting);
   const line = createOpenLine(async (wallet, listing, passing) => {
     const sums = await journal.sumsOf(wallet, listing, Date.now());
-    const obstacle = claiming.obstacleTo(sums, passing);
+    const obstacle = obstacleOf(sums, lending, BigInt(passing));
     if (obstacle instanceof ApiError) throw obstacle;
-    if (obstacle === null) return true;
-    return obstacle === 'risk' ? 'soon' : Number(opensAllowed(sums.paid));
-  });
+    return obstacle === null ? true : Number(obstacle.opens);
+  }, chain.finality);
+  const { buy } = createBuying(deps, line, starting);
 
   /**
    * Returns the row of a paid call with its open signed. `live.opened` wakes the calls that wait for it. If the
@@ -80,31 +78,18 @@ export function createBeginning(deps: EngineDeps) {
     const wallet = record.caller.toBase58();
     const executionId = formatUuid(record.executionId);
     const gas = BigInt(record.gasLamports);
-    const need = LAMPORTS_PER_SIGNATURE + chain.quote().settle;
-    const house = gas < need ? need - gas : 0n;
-    // Its settle and its refund may each fail, as for any call. The wallet itself paid for the open.
-    const way = {
-      gas,
-      house,
-      recordRent: 0n,
-      escrowRent: 0n,
-      tank: 0n,
-      mayBurn: budgets.sponsorsAll ? 0n : 2n * (gas + house),
-    };
+    const need = costOf(chain.quote()).gas;
+    if (gas < need && !lending.sponsorsAll) throw tooLittleGas(executionId, gas, need);
+    const way = { fee: 0n, repaid: 0n, gas, recordRent: 0n, escrowRent: 0n, tank: 0n };
     try {
       await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), {
         ways: [way],
-        budgets,
+        lending,
         purse: null,
       });
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);
-      if (!(error instanceof NotFunded)) throw error;
-      const obstacle = obstacleOf(error.sums, budgets, way);
-      if (obstacle instanceof ApiError) throw obstacle;
-      if (house > 0n) throw tooLittleGas(executionId, gas, need);
-      const message = `Too many calls of this wallet are in progress. Retry in ${RETRY_SECONDS} s.`;
-      throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+      throw error;
     }
     return executionId;
   }
@@ -113,7 +98,7 @@ export function createBeginning(deps: EngineDeps) {
 }
 
 function tooLittleGas(executionId: string, gas: bigint, need: bigint): ApiError {
-  const message = `The record holds ${gas} lamports of gas, but settling it costs ${need}`;
+  const message = `The record holds ${gas} lamports of gas, but settling and archiving it cost ${need}`;
   const details = { reason: 'gas' as const, have_lamports: Number(gas), need_lamports: Number(need) };
   return new ApiError('not_startable', message, { executionId, details });
 }

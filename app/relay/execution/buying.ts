@@ -8,17 +8,18 @@ import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { PaymentReason } from '../../sdk/wire/errorCodes.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
-import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { costOf } from '../chain/fees.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { type ClaimedDeposit, NotFunded } from '../ledger/claims.ts';
-import type { Held, Purse, Sums, Way } from '../ledger/funding.ts';
+import type { Purse, Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
-import { interrupted, isOpenable, RETRY_SECONDS } from './claiming.ts';
+import { interrupted, isOpenable } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
-import { heldFor, obstacleOf, rentShortage } from './protection.ts';
+import type { OpenLine } from './openLine.ts';
+import { lentShortage, obstacleOf } from './protection.ts';
 import { signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
@@ -36,7 +37,6 @@ export function refusePayment(reason: PaymentReason, message: string): ApiError<
 }
 
 interface Found {
-  executionId: string;
   payable: bigint;
   purse: Purse;
   way: Way;
@@ -44,19 +44,23 @@ interface Found {
 }
 
 /** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
-export function createBuying(deps: EngineDeps, starting: Set<string>) {
-  const { chain, journal, usdcMint, budgets } = deps;
+export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<string>) {
+  const { chain, journal, usdcMint, lending } = deps;
 
   /** Returns the row with the deposit's transaction signed. Throws ApiError. */
   async function buy(agent: Agent, call: DepositCall, live: Live): Promise<JournalRow> {
     await deps.requireServing(agent.listing);
-    const found = await find(agent, call);
-    const { executionId } = found;
+    const executionId = formatUuid(deriveExecutionId(parseAddress(call.payer).toBytes(), call.nonce));
     // The same payment is already starting. This one's `finally` must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
     starting.add(executionId);
+    const opened = live.opened;
+    live.opened = () => {
+      line.wake(call.payer);
+      opened();
+    };
     try {
-      const row = await claim(agent, call, found);
+      const row = await claim(agent, call, executionId);
       try {
         await journal.depositSigned(row, await signDeposit(chain, row, deps));
       } catch (error) {
@@ -73,7 +77,7 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
   }
 
   /** Reads the payer's money and the deposit. Throws ApiError 402 if the payment would not land. */
-  async function find(agent: Agent, call: DepositCall): Promise<Found> {
+  async function find(agent: Agent, call: DepositCall, owed: bigint): Promise<Found> {
     const payer = parseAddress(call.payer);
     const id = deriveExecutionId(payer.toBytes(), call.nonce);
     const source = findTokenAccount(payer, usdcMint);
@@ -89,18 +93,14 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     const total = agent.price + call.serviceFee;
     const payable = payableOf(account, payer, usdcMint);
     if (payable < total) throw insufficient(call.payer, payable, total);
-    const { open, settle } = chain.quote();
-    const gas = 2n * LAMPORTS_PER_SIGNATURE + open + settle;
     const rents = decodeRents(rent!.data);
-    const held = heldFor({ gas, house: 0n }, budgets.sponsorsAll);
-    // The fees of the deposit, the payment and the return, which has up to two signatures, may all be lost.
-    const unpaid = MAX_PAYMENT_FEE + 3n * LAMPORTS_PER_SIGNATURE + 2n * open;
-    const mayBurn = held.mayBurn > 0n ? held.mayBurn + unpaid : 0n;
+    const { fee, gas } = costOf(chain.quote());
+    // The service fee is at least 1.5 times what a call costs: the rest repays earlier losses of the wallet.
+    const spare = (fee + gas) / 2n;
+    const repaid = owed < spare ? owed : spare;
     return {
-      executionId: formatUuid(id),
       payable,
-      // The relay provides the gas. The service fee pays for it.
-      way: { ...held, mayBurn, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n },
+      way: { fee: 0n, repaid, gas: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n },
       purse: {
         slot: BigInt(slot),
         keyId: NO_KEY,
@@ -114,34 +114,36 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     };
   }
 
-  async function claim(agent: Agent, call: DepositCall, found: Found): Promise<JournalRow> {
-    const { executionId, way, purse, now, payable } = found;
+  /** Claims the row, in turn with the wallet's other payments. Throws ApiError. */
+  async function claim(agent: Agent, call: DepositCall, executionId: string): Promise<JournalRow> {
+    const ticket = await line.enter(call.payer, agent.listing, performance.now());
     try {
-      const row = toClaimed(agent, call, executionId, now);
-      return await journal.claimDeposit(row, Date.now(), { ways: [way], budgets, purse });
-    } catch (error) {
-      if (error instanceof JournalConflict) throw inProgress(executionId);
-      if (!(error instanceof NotFunded)) throw error;
-      const { sums } = error;
-      if (sums.held_wallet + purse.price > payable) {
-        throw insufficient(call.payer, payable - sums.held_wallet, purse.price);
+      for (let owed = 0n; ; ) {
+        const { way, purse, now, payable } = await find(agent, call, owed);
+        const row = toClaimed(agent, call, executionId, now);
+        const claimed = await journal.claimDeposit(row, Date.now(), { ways: [way], lending, purse }).catch((error) => {
+          if (error instanceof JournalConflict) throw inProgress(executionId);
+          if (error instanceof NotFunded) return error.sums;
+          throw error;
+        });
+        if ('execution_id' in claimed) return claimed;
+        if (claimed.held_wallet + purse.price > payable) {
+          throw insufficient(call.payer, payable - claimed.held_wallet, purse.price);
+        }
+        const obstacle = obstacleOf(claimed, lending);
+        if (obstacle instanceof ApiError) throw obstacle;
+        const shortage = lentShortage(way, claimed, lending, { kind: 'x402', now });
+        if (shortage) throw shortage;
+        owed = claimed.owed > 0n ? claimed.owed : 0n;
+        // The obstacle may be gone by now.
+        if (obstacle !== null) await ticket.again();
       }
-      throw whyNotNow(sums, way);
+    } finally {
+      ticket.leave();
     }
   }
 
-  function whyNotNow(sums: Sums & Held, way: Way): ApiError {
-    const obstacle = obstacleOf(sums, budgets, way);
-    if (obstacle instanceof ApiError) return obstacle;
-    return rentShortage(way, sums, budgets) ?? overloaded();
-  }
-
   return { buy };
-}
-
-function overloaded(): ApiError {
-  const message = `Too many payments are in progress for this wallet, or for all new wallets together. Nothing was paid. Retry in ${RETRY_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 function insufficient(payer: string, have: bigint, need: bigint): ApiError {

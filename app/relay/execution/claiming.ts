@@ -12,7 +12,7 @@ import {
   takesNonceHalfHour,
 } from '../../sdk/receipt/receipt.ts';
 import type { Agent } from '../agents/catalog.ts';
-import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { costOf } from '../chain/fees.ts';
 import { ApiError } from '../errors.ts';
 import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
 import type { Held, Sums } from '../ledger/funding.ts';
@@ -20,7 +20,7 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { PaidCall, Principal } from './contract.ts';
 import type { Ticket } from './openLine.ts';
-import { gasShortage, heldFor, obstacleOf, waysToPay, whatHolds } from './protection.ts';
+import { cannotLend, gasShortage, obstacleOf, tankBusy, waysToPay, whatHolds } from './protection.ts';
 import type { Reservations } from './reservations.ts';
 import { allowedBy, isTaken, meansOf, type PayerAccounts, purseOf, readPayer, requirePayable } from './reserve.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
@@ -54,6 +54,8 @@ interface Attempt extends Claim {
   patientUntil: number;
   /** Accounts that the call read while it waited. */
   known: PayerAccounts | null;
+  /** Lost fees that the wallet owes, as far as the call knows, lamports. */
+  owed: bigint;
 }
 
 /** The money of a payer for a call, and the ways to pay for it. */
@@ -66,18 +68,7 @@ interface Funds {
 }
 
 /** Reads the payer's money and finds what blocks the payment. */
-function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
-  /** The cost of a call's two transactions at the current priority, lamports. */
-  function feesOfCall(): bigint {
-    const { open, settle } = chain.quote();
-    return 2n * LAMPORTS_PER_SIGNATURE + open + settle;
-  }
-
-  /** Finds what blocks a call. It judges by the way to pay that reserves the most for a wallet. */
-  function obstacleTo(sums: Sums, passing = 0, fees = feesOfCall()) {
-    return obstacleOf(sums, budgets, heldFor({ gas: fees, house: 0n }, budgets.sponsorsAll), BigInt(passing));
-  }
-
+function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
   /**
    * Reads the payer's accounts and checks that they can pay. If the first request of a repeated call has just taken the
    * money, the error is `request_in_progress`.
@@ -96,10 +87,10 @@ function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
     throw inProgress(executionId);
   }
 
-  function fundsOf({ principal, agent }: Attempt, accounts: PayerAccounts): Funds {
+  function fundsOf({ principal, agent, owed }: Attempt, accounts: PayerAccounts): Funds {
     const allowed = allowedBy(accounts);
-    const means = meansOf(accounts, allowed, feesOfCall());
-    const ways = waysToPay(means, budgets);
+    const means = meansOf(accounts, allowed, costOf(chain.quote()));
+    const ways = waysToPay(means, lending, owed);
     return { accounts, allowed, means, ways, purse: purseOf(accounts, allowed, principal, agent.price) };
   }
 
@@ -108,18 +99,18 @@ function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
     if (first) throw inProgress(first);
   }
 
-  return { obstacleTo, readFunds, fundsOf, requireNotRunning };
+  return { readFunds, fundsOf, requireNotRunning };
 }
 
 /** `starting` holds the ids between their claim and their first step. Each claim adds its own. */
 export function createClaiming(deps: EngineDeps, reservations: Reservations, starting: Set<string>) {
-  const { chain, journal, usdcMint, budgets } = deps;
-  const { obstacleTo, readFunds, fundsOf, requireNotRunning } = createFunding(deps);
+  const { chain, journal, usdcMint, lending } = deps;
+  const { readFunds, fundsOf, requireNotRunning } = createFunding(deps);
   const maxWaitMs = MAX_WAIT_MS + chain.finality.ms;
 
   /** Returns the row and the chain's time of acceptance. Throws ApiError. */
   async function claim(wanted: Claim): Promise<{ row: JournalRow; now: bigint }> {
-    const attempt: Attempt = { ...wanted, patientUntil: performance.now() + maxWaitMs, known: null };
+    const attempt: Attempt = { ...wanted, patientUntil: performance.now() + maxWaitMs, known: null, owed: 0n };
     for (;;) {
       const claimed = await tryOnce(attempt);
       if (claimed) return claimed;
@@ -143,7 +134,7 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     starting.add(executionId);
     try {
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
-      const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse });
+      const row = await journal.claim(claimed, Date.now(), { ways, lending, purse });
       noticeClaimed(deps, attempt, funds, row);
       return { row, now: accounts.now };
     } catch (error) {
@@ -169,9 +160,14 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
       requirePayable(accounts, allowed, agent.price, sums);
       if (sums.failed_since > 0n) throw nodeBehind();
     }
-    const obstacle = obstacleTo(sums, 0, means.fees);
+    const obstacle = obstacleOf(sums, lending);
     if (obstacle instanceof ApiError) throw obstacle;
-    const holds = obstacle === null ? whatHolds(ways, means, sums, budgets) : null;
+    const holds = obstacle === null ? whatHolds(ways, means, sums, lending) : null;
+    const owed = sums.owed > 0n ? sums.owed : 0n;
+    if (obstacle === null && owed !== attempt.owed) {
+      attempt.owed = owed;
+      return;
+    }
     // The obstacle may be gone by now.
     if (obstacle !== null || holds === 'passed') {
       await attempt.ticket.again();
@@ -179,9 +175,9 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
       attempt.patientUntil = performance.now() + maxWaitMs;
       return;
     }
-    if (holds === null || performance.now() >= patientUntil) {
-      throw gasShortage(principal.wallet, means, sums, budgets);
-    }
+    if (holds === 'gas') throw gasShortage(principal.wallet, means, sums);
+    if (holds === 'lent') throw cannotLend(ways, principal.wallet, means, sums, lending, accounts.now);
+    if (performance.now() >= patientUntil) throw tankBusy(principal.wallet, means, sums, ways[0]!.tank);
     deps.log.debug(
       { wallet: principal.wallet, listing: agent.listing },
       'a call waits for gas that earlier calls reserve',
@@ -197,12 +193,12 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     });
   }
 
-  return { claim, obstacleTo };
+  return { claim };
 }
 
 function noticeClaimed(deps: EngineDeps, { principal, agent }: Attempt, funds: Funds, row: JournalRow): void {
   const { accounts, allowed, means, purse } = funds;
-  const gas = row.tank_lamports > 0n ? means.fees : 0n;
+  const gas = row.tank_lamports > 0n ? means.fee + means.gas : 0n;
   const tank = purse.tank - purse.tankRest - row.tank_lamports;
   const { wallet, keyId } = principal;
   deps.claimed?.({ wallet, keyId, price: agent.price, grant: allowed.grant, now: accounts.now, gas, tank });

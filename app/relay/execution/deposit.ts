@@ -11,7 +11,7 @@ import type { EngineDeps, Live, Step } from './step.ts';
 export type Depositing = ReturnType<typeof createDepositing>;
 
 /** Creates the steps of a deposit. */
-export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead' | 'mayBurn'>, stopping: AbortSignal) {
+export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'>, stopping: AbortSignal) {
   const { chain, journal } = deps;
   const { read } = createDepositReader(deps);
   const returning = createReturning(deps, ending, stopping);

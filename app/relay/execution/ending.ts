@@ -5,9 +5,9 @@
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
-import { burnableBy } from '../ledger/funding.ts';
+import type { Culprit } from '../ledger/notes.ts';
 import { isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
-import { landedOf, type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
+import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
@@ -19,14 +19,21 @@ const MAX_REBUILDS = 5n;
 /** The program's errors for a settle and a refund by a key that is no relay authority. */
 const NOT_NAMED: readonly (string | null)[] = ['NotRelayAuthority', 'RefundTooEarly'];
 
+/** Whose doing it was that the chain refused a settle or a refund. */
+function culpritOf(kind: StoredTransaction['kind'], error: string | null): Culprit {
+  if (NOT_NAMED.includes(error)) return 'operator';
+  if (kind === 'refund') return 'wallet';
+  return error === 'PayoutUnusable' ? 'listing' : 'operator';
+}
+
 export type Ending = ReturnType<typeof createEnding>;
 
 /** The parts that settle and refund share once their bytes are stored. */
 export function createEnding(
-  deps: Pick<EngineDeps, 'chain' | 'journal' | 'log' | 'authorities' | 'budgets' | 'closedEnd'>,
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'log' | 'authorities' | 'closedEnd'>,
   stopping: AbortSignal,
 ) {
-  const { chain, journal, log, authorities, budgets } = deps;
+  const { chain, journal, log, authorities } = deps;
   const send = createSubmit(deps, stopping);
 
   /** True if a removed authority signed the bytes. The program refuses them permanently. */
@@ -65,9 +72,8 @@ export function createEnding(
   }
 
   /**
-   * The refund of ours that landed. If a stranger's refund gave the gas back to the wallet, `burnt` is the cost of the
-   * open and of our own refund, lamports. Our refund may still land after that one and fail, so its fee counts as soon
-   * as it is signed.
+   * The refund of ours that landed. If a stranger's landed first, the gas went back to the wallet, and `burnt` is the fee
+   * of ours, lamports. It may still land and fail, so it counts as soon as it is signed.
    */
   async function refundOf(
     row: JournalRow,
@@ -77,24 +83,7 @@ export function createEnding(
     if (end.settledAt < end.refundAt) return { landed: undecidedOf(row, 'refund') };
     const refunds = transactionsOf(row, 'refund').filter(({ outcome }) => outcome !== 'failed');
     for (const landed of refunds) if (await chain.hasSucceeded(landed.signature)) return { landed };
-    const openFee = landedOf(row, 'open')?.fee ?? 0n;
-    if (openFee <= row.house_lamports) return {};
-    const refund = refunds.findLast(({ outcome }) => outcome === null);
-    return { burnt: openFee - row.house_lamports + (refund?.fee ?? 0n) };
-  }
-
-  /**
-   * True if the daily budgets allow one more failed transaction of this row. The row's amount at risk stays reserved,
-   * in addition to the amount that it has burnt.
-   */
-  async function mayBurn(row: JournalRow): Promise<boolean> {
-    const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());
-    const { wallet, listing, total } = burnableBy(budgets, row.may_burn_lamports === 0n);
-    return (
-      sums.burnt_wallet + sums.risk_wallet <= wallet &&
-      sums.burnt_listing + sums.risk_listing <= listing &&
-      sums.burnt_total + sums.risk_total <= total
-    );
+    return { burnt: refunds.findLast(({ outcome }) => outcome === null)?.fee ?? 0n };
   }
 
   /**
@@ -120,14 +109,13 @@ export function createEnding(
       await authorities.look();
       if (isDead(signed)) return 'wait';
     }
-    if (fate.kind === 'failed') await journal.burnt(row, signed.fee);
+    if (fate.kind === 'failed') await journal.burnt(row, signed.fee, culpritOf(signed.kind, fate.error));
     else await journal.decided(row, signed, 'expired');
     if (isWaiting(row)) {
-      // The next transaction of a refund that waits for its caller's account needs a new reservation.
       await journal.refundWaits(row.execution_id);
       return 'rest';
     }
-    if (row.rebuilds >= MAX_REBUILDS || !(await mayBurn(row))) {
+    if (row.rebuilds >= MAX_REBUILDS) {
       log.error(
         { execution_id: row.execution_id, fate: fate.kind },
         'parked an execution: its transaction does not land',
@@ -139,5 +127,5 @@ export function createEnding(
     return left === 'next' && !isPast ? 'wait' : left;
   }
 
-  return { submit, followRecord, withoutRecord, followFate, isDead, mayBurn };
+  return { submit, followRecord, withoutRecord, followFate, isDead };
 }

@@ -3,7 +3,7 @@ import type { Fate } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
-import type { FailedOpen } from '../ledger/notes.ts';
+import type { Culprit, FailedOpen } from '../ledger/notes.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
@@ -14,6 +14,24 @@ import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 import { createSubmit } from './submit.ts';
+
+/** The program's errors for an open that its listing no longer allows. The caller has agreed to what it was before. */
+const BY_LISTING: readonly (string | null)[] = [
+  'ListingVersionMismatch',
+  'ListingNotActive',
+  'ListingDelisted',
+  'PriceAboveMax',
+  'TimeoutOutOfRange',
+  'ExposureLimitReached',
+];
+/** Those that neither the caller nor the creator has caused. */
+const BY_OPERATOR: readonly (string | null)[] = ['OpensPaused', 'NotRelayAuthority'];
+
+/** Whose doing it was that the chain refused an open. */
+function culpritOf(error: string | null): Culprit {
+  if (BY_OPERATOR.includes(error)) return 'operator';
+  return BY_LISTING.includes(error) ? 'listing' : 'wallet';
+}
 
 /** Creates the step that opens. */
 export function createOpening(
@@ -110,11 +128,12 @@ export function createOpening(
     { error, message, slot }: Fate & { kind: 'failed' },
   ): Promise<Step> {
     deps.openFailed(error, row.listing);
-    // Paused opens and a removed authority are not the caller's fault. The operator's own share of the fee is already
-    // counted.
-    const isCharged = error !== 'OpensPaused' && error !== 'NotRelayAuthority';
-    const burnt = isCharged && fee > row.house_lamports ? fee - row.house_lamports : 0n;
-    return voidOpen(row, live, openRefused(error, message, row), { slot, burnt, error });
+    return voidOpen(row, live, openRefused(error, message, row), {
+      slot,
+      burnt: fee,
+      culprit: culpritOf(error),
+      error,
+    });
   }
 
   return { open };

@@ -1,17 +1,16 @@
 /**
- * Queues the calls of a wallet that has its maximum of opens in flight, or whose burnt budgets are full at the moment.
- * They go on in order of arrival. The ledger, which several relays share, decides which call may go on. The queue only
- * keeps the order of this process. A call that it cannot serve in time is refused within a second.
+ * Queues the calls of a wallet whose opens in flight, or those of the listing, are as many as allowed. They go on in
+ * order of arrival. The ledger, which several relays share, decides which call may go on. The queue only keeps the order
+ * of this process. A call that it cannot serve in time is refused at once.
  */
+import type { Finality } from '../../solana/finality.ts';
 import { ApiError } from '../errors.ts';
 
 /** Maximum wait of a call for earlier opens to land, on a slow chain, and maximum calls of a wallet in the queue. */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 2_000;
-/** Maximum queued calls per open that the wallet may have in flight. On a chain without delays they take 15 s. */
-const WAITING_FOR_ONE = 15;
-/** Maximum wait for earlier calls that end only when their agents answer. */
-const SOON_MS = 1_000;
+/** How long an open takes at least, besides its finality. */
+const OPEN_MS = 250;
 /** Poll interval while no event arrives: another relay's opens may have ended. */
 const POLL_MS = 250;
 const RETRY_SECONDS = 5;
@@ -33,8 +32,6 @@ export interface OpenLine {
 
 interface Waiting {
   place: number;
-  /** When the call came, on a monotonic clock, ms. */
-  sinceMs: number;
   listing: string;
   go(): void;
   fail(error: unknown): void;
@@ -49,32 +46,28 @@ interface Line {
   timer?: NodeJS.Timeout;
 }
 
-/**
- * True if one more call may try. A number: the call waits for an open to land, and the wallet may have this many in
- * flight. `soon`: the call waits for agents, which may take long, so it is refused soon.
- */
-export type Verdict = true | number | 'soon';
+/** True if one more call may try; otherwise the opens that may be in flight, one of which it waits for. */
+export type Verdict = true | number;
 
 /** `mayPass` returns the verdict while `passing` calls of the wallet already try. It throws ApiError. */
 export function createOpenLine(
   mayPass: (wallet: string, listing: string, passing: number) => Promise<Verdict>,
+  finality: Pick<Finality, 'ms'>,
 ): OpenLine {
+  // Calls in the queue that one open after the other can serve in time.
+  const inTime = Math.max(2, Math.floor(MAX_WAIT_MS / (finality.ms + OPEN_MS)));
   const lines = new Map<string, Line>();
 
   /** Refuses the calls that cannot be served in time. The others keep their places. */
-  function refuseLate(line: Line, verdict: number | 'soon'): void {
-    const isLate = ({ sinceMs }: Waiting, at: number) =>
-      verdict === 'soon' ? performance.now() - sinceMs >= SOON_MS : at >= verdict * WAITING_FOR_ONE;
-    const late = line.waiting.filter(isLate);
-    line.waiting = line.waiting.filter((waiting) => !late.includes(waiting));
-    for (const { fail } of late) fail(tooMany());
+  function refuseLate(line: Line, opens: number): void {
+    for (const { fail } of line.waiting.splice(opens * inTime)) fail(tooMany());
   }
 
   async function passWhoMay(wallet: string, line: Line): Promise<void> {
     for (let head = line.waiting[0]; head; head = line.waiting[0]) {
       const verdict = await mayPass(wallet, head.listing, line.passing).catch((error: unknown) => ({ error }));
       if (line.waiting[0] !== head) continue;
-      if (verdict === 'soon' || typeof verdict === 'number') return refuseLate(line, verdict);
+      if (typeof verdict === 'number') return refuseLate(line, verdict);
       line.waiting.shift();
       if (verdict !== true) head.fail(verdict.error);
       else {
@@ -100,14 +93,13 @@ export function createOpenLine(
     else if (line.passing === 0) lines.delete(wallet);
   }
 
-  function wait(wallet: string, listing: string, place: number, sinceMs: number): Promise<void> {
+  function wait(wallet: string, listing: string, place: number): Promise<void> {
     const line = lines.get(wallet) ?? { waiting: [], passing: 0, isLooking: false, looksAgain: false };
     lines.set(wallet, line);
     if (line.waiting.length >= MAX_WAITING) throw tooMany();
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         place,
-        sinceMs,
         listing,
         go() {
           clearTimeout(timer);
@@ -131,7 +123,6 @@ export function createOpenLine(
 
   return {
     async enter(wallet, listing, place) {
-      const sinceMs = performance.now();
       let isPassing = false;
       const leave = () => {
         const line = lines.get(wallet);
@@ -142,7 +133,7 @@ export function createOpenLine(
       };
       const again = async () => {
         leave();
-        await wait(wallet, listing, place, sinceMs);
+        await wait(wallet, listing, place);
         isPassing = true;
       };
       if (lines.has(wallet)) await again();
@@ -153,6 +144,6 @@ export function createOpenLine(
 }
 
 function tooMany(): ApiError {
-  const message = `Too many calls in progress for this wallet, or for all new wallets together. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
+  const message = `Too many calls of this wallet, or of new callers of this agent, are being opened at this moment. A wallet may open one at a time, and one more for every four calls that it completed within a day. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }

@@ -49,17 +49,19 @@ export function isByWallet({ keyId }: Pick<ExecutionRecord, 'keyId'>): boolean {
   return keyId.every((byte) => byte === 0);
 }
 
-/** The gas that the record holds, and the part of its rent that the operator lent. */
+/**
+ * The gas that the record holds, and the part of its rent that the operator lent: the sponsor is a relay authority. The
+ * row that a replaced call left knows what its open repaid.
+ */
 export async function wayOf(
-  { chain, rentReturn }: Pick<EngineDeps, 'chain' | 'rentReturn'>,
+  { chain, authorities }: Pick<EngineDeps, 'chain' | 'authorities'>,
   record: ExecutionRecord,
 ): Promise<Way> {
-  const gas = BigInt(record.gasLamports);
-  if (!record.rentSponsor.equals(rentReturn))
-    return { gas, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 0n };
+  const way = { fee: 0n, repaid: 0n, gas: BigInt(record.gasLamports), recordRent: 0n, escrowRent: 0n, tank: 0n };
+  if (!authorities.names(record.rentSponsor.toBase58())) return way;
   const { accounts } = await chain.read([RENT_ADDRESS]);
   const rents = decodeRents(accounts[0]!.data);
-  return { gas, house: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n, mayBurn: 0n };
+  return { ...way, recordRent: rents.record, escrowRent: record.spenderBump !== 0 ? 0n : rents.escrow };
 }
 
 /**
@@ -69,7 +71,7 @@ export async function wayOf(
  * otherwise anyone may refund it. Returns the number of adopted records. Throws if the node does not answer.
  */
 export async function adoptOrphans(
-  deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn'>,
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'authorities'>,
   log: Logger,
   records?: readonly string[],
 ): Promise<number> {

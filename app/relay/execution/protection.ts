@@ -1,198 +1,212 @@
 /**
- * Limits the operator's cost of a call: finds the ways to pay for it, or the refusal if there is none. The wallet's gas
- * balance pays the gas and rent that the operator's budgets do not cover.
+ * Who pays what for a call: the ways to pay for it, and why none of them is possible now. Each refusal names its rule,
+ * the figures, and when they change.
  */
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
-import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { FIRST_GAS } from '../../sdk/wallet/firstGas.ts';
+import { formatSol } from '../../sdk/wire/sol.ts';
 import type { Rents } from '../chain/rent.ts';
 import { ApiError } from '../errors.ts';
-import { type Budgets, burnableBy, type Held, opensAllowed, type Sums, type Way } from '../ledger/funding.ts';
+import {
+  FIRST_OPENS_OF_LISTING,
+  type Held,
+  type Lending,
+  LISTING_LOSS_MS,
+  MOST_LISTING_LOSS,
+  opensAllowed,
+  type Sums,
+  shareOf,
+  tryAfterMs,
+  type Way,
+} from '../ledger/funding.ts';
 
-/** Retry delay for a wallet that burnt too much. Burnt amounts leave the 24-hour sum gradually. */
-const RETRY_BURNT_SECONDS = 900;
-const RETRY_OPEN_SECONDS = 10;
-/** Retry delay while no more rent can be lent. An escrow's returns within seconds, a record's days after its end. */
+/** Retry delay while the deposits of calls in progress are lent: they come back when the calls end. */
+const RETRY_SECONDS = 5;
+/** Retry delay while all lent deposits belong to calls in progress. */
 const RETRY_LENT_SECONDS = 60;
 
 /** The cost of a call's transactions, and the money to pay it, lamports. */
 export interface Means {
-  /** Fees of open and settle at the current priority. */
-  fees: bigint;
-  /** Maximum gas that the key's grant allows for one execution. */
+  /** Network fee of the open. */
+  fee: bigint;
+  /** Network fee of the end, and the share of the archive. */
+  gas: bigint;
+  /** Maximum fee and gas that the key's grant allows for one execution. */
   maxGas: bigint;
   rents: Rents;
   tank: bigint;
 }
 
-/** The two signatures that every call pays for. */
-const LEAST_FEES = 2n * LAMPORTS_PER_SIGNATURE;
+const least = (one: bigint, other: bigint) => (one < other ? one : other);
 
 /**
- * The maximum that a call burns before its refund is signed. A settle can fail because the creator's account is
- * unusable, and the refund because the caller's is. Each of these can spend everything except the signature of the
- * open. If neither lands before strangers may refund, a stranger's refund gives away the gas meant for the open. The
- * operator's own share is already counted as given.
+ * The ways to pay, best for the caller first. The gas balance pays the network fees, repays what the wallet owes, and
+ * lends the escrow's rent. The operator lends the record's; if it cannot, the gas balance does. With SPONSOR=all the
+ * operator pays for a wallet without gas.
  */
-function mostBurnt({ gas, house }: Pick<Way, 'gas' | 'house'>): bigint {
-  const end = gas + house - LAMPORTS_PER_SIGNATURE;
-  return 2n * end + (house > 0n ? 0n : LAMPORTS_PER_SIGNATURE);
-}
-
-/**
- * The payment of a call, with the amount reserved for its wallet's losses. With SPONSOR=all there is no such reserve.
- */
-export function heldFor(paid: Pick<Way, 'gas' | 'house'>, sponsorsAll: boolean) {
-  return { ...paid, mayBurn: sponsorsAll ? 0n : mostBurnt(paid) };
-}
-
-/**
- * True if the gas balance has this amount. The balance must end empty or rent-exempt, whichever of the opens in `held`
- * land.
- */
-function tankHas({ tank, rents }: Pick<Means, 'tank' | 'rents'>, lamports: bigint, held = 0n): boolean {
-  const left = tank - held - lamports;
-  return left >= rents.empty || (left === 0n && held === 0n);
-}
-
-/** Gas that a call takes from the gas balance if the operator gives nothing, limited by the key. */
-const gasOf = ({ fees, maxGas }: Pick<Means, 'fees' | 'maxGas'>) => (fees < maxGas ? fees : maxGas);
-
-/** The maximum that a call takes from the gas balance: its gas, and with `ownRent` its rent, lamports. */
-function mostFromTank(means: Pick<Means, 'fees' | 'maxGas' | 'rents'>, ownRent: boolean): bigint {
-  return gasOf(means) + (ownRent ? means.rents.record + means.rents.escrow : 0n);
-}
-
-/**
- * The ways to pay, best for the caller first. For each payer of the fees, the operator lends the rent, or else the gas
- * balance does. The ledger takes the first way within its budgets whose lamports are not reserved for another call.
- */
-export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsorsAll'>): Way[] {
-  const { rents } = means;
-  const gas = gasOf(means);
-  const lent = { recordRent: rents.record, escrowRent: rents.escrow };
-  const own = { recordRent: 0n, escrowRent: 0n };
-  const onHouse = heldFor({ gas: 0n, house: means.fees }, sponsorsAll);
-  const byTank = heldFor({ gas, house: 0n }, sponsorsAll);
+export function waysToPay(
+  { fee, gas, maxGas, rents }: Means,
+  { sponsorsAll }: Pick<Lending, 'sponsorsAll'>,
+  owed = 0n,
+): Way[] {
+  const spare = maxGas - fee - gas;
+  const repaid = sponsorsAll || spare < 0n ? 0n : least(owed, spare);
+  const own = { fee: fee + repaid, repaid, gas, escrowRent: 0n };
+  const tank = fee + repaid + gas + rents.escrow;
   const ways: Way[] = [];
-  const ownRent = rents.record + rents.escrow;
-  const house: Way[] = [{ ...onHouse, ...lent, tank: 0n }];
-  if (tankHas(means, ownRent)) house.push({ ...onHouse, ...own, tank: ownRent });
-  if (gas >= LEAST_FEES) {
-    if (tankHas(means, gas)) ways.push({ ...byTank, ...lent, tank: gas });
-    if (tankHas(means, gas + ownRent)) ways.push({ ...byTank, ...own, tank: gas + ownRent });
+  if (spare >= 0n) ways.push({ ...own, recordRent: rents.record, tank });
+  if (sponsorsAll) {
+    ways.push({ fee: 0n, repaid: 0n, gas: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n });
   }
-  // With SPONSOR=all the gas balance still pays first. Otherwise the operator gives a wallet its first calls.
-  return sponsorsAll ? [...ways, ...house] : [...house, ...ways];
+  if (spare >= 0n) ways.push({ ...own, recordRent: 0n, tank: tank + rents.record });
+  return ways;
 }
 
 /**
- * Finds what blocks a call with these costs, in addition to `passing` calls like it: null, a refusal, or a reason to
- * wait. `opens`: the wallet's opens in flight, which land within seconds. `risk`: earlier calls that may still burn
- * their fees, which end when their agents have answered.
+ * True if the gas balance has this amount. It must end empty or rent-exempt, whichever of the opens in `held` land.
+ */
+function tankHas(
+  { tank, rents }: Pick<Means, 'tank' | 'rents'>,
+  lamports: bigint,
+  { held_tank: held }: Pick<Held, 'held_tank'> = { held_tank: 0n },
+): boolean {
+  const left = tank - held - lamports;
+  return lamports === 0n || left >= rents.empty || (left === 0n && held === 0n);
+}
+
+/**
+ * Finds what blocks a call of this wallet, in addition to `passing` calls like it: null, a refusal, or the opens of the
+ * wallet or of the listing that must be final first, with their maximum.
  */
 export function obstacleOf(
   sums: Sums,
-  budgets: Budgets,
-  { gas, house, mayBurn }: Pick<Way, 'gas' | 'house' | 'mayBurn'>,
+  { sponsorsAll }: Pick<Lending, 'sponsorsAll'>,
   passing = 0n,
-): 'opens' | 'risk' | ApiError | null {
-  if (budgets.openExecutions > 0 && sums.open_now >= BigInt(budgets.openExecutions)) {
-    return tooManyOpen(budgets.openExecutions);
-  }
-  const isProven = sums.is_proven === 1n;
-  const burnable = burnableBy(budgets, isProven);
-  const lamports = isProven || mayBurn < gas + house ? gas + house : mayBurn;
-  const burntBy: [who: string, burnt: bigint, atRisk: bigint, most: bigint][] = [
-    ['Calls of this wallet', sums.burnt_wallet, sums.risk_wallet, burnable.wallet],
-    ['Calls of this agent', sums.burnt_listing, sums.risk_listing, burnable.listing],
-    ['Failed calls', sums.burnt_total, sums.risk_total, burnable.total],
-  ];
-  for (const [who, lost, , most] of burntBy) if (lost + lamports > most) return burntTooMuch(who, lost);
-  if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'opens';
-  const isNearLimit = burntBy.some(([, lost, atRisk, most]) => lost + atRisk + lamports * (passing + 1n) > most);
-  return isNearLimit ? 'risk' : null;
-}
-
-function burntTooMuch(who: string, lost: bigint): ApiError {
-  const message = `${who} have cost the marketplace ${lost} lamports of unpaid network fees in 24 hours. Nothing was charged. Retry later.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_BURNT_SECONDS });
-}
-
-function tooManyOpen(limit: number): ApiError {
-  const message = `The wallet has ${limit} open executions, the maximum. Nothing was charged. Retry when one has ended.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
-}
-
-/** Message why the budgets lend no rent for one more call; null if they lend it. */
-function whyNotLent(rents: Pick<Rents, 'record' | 'escrow'>, sums: Sums, budgets: Budgets): string | null {
-  const { lent, waiting, sponsorsAll } = budgets;
+): { opens: bigint } | ApiError | null {
   if (sponsorsAll) return null;
-  const rent = rents.record + rents.escrow;
-  const inAll = '; one more call would exceed the limit for';
-  if (sums.waits === 1n)
-    return 'The marketplace lends no refundable deposits to a wallet whose USDC account cannot receive a refund';
-  if (sums.is_proven === 0n && sums.lent_waiting > waiting) {
-    return 'Refunds that callers cannot receive yet lock the refundable deposits that the marketplace lends to new wallets';
+  if (sums.listing_lost > MOST_LISTING_LOSS) return unstableListing(sums);
+  if (sums.owed > 0n) {
+    if (sums.owed_ms + tryAfterMs(sums.owed) > sums.now_ms) return stillOwes(sums);
+    if (sums.in_flight + passing > 0n) return { opens: 1n };
   }
-  if (sums.lent_wallet + rent > lent.wallet) {
-    return `Calls of this wallet hold ${sums.lent_wallet} lamports of refundable deposits lent by the marketplace${inAll} a wallet`;
-  }
-  if (sums.lent_listing + rent > lent.listing) {
-    return `Calls of this agent hold ${sums.lent_listing} lamports of refundable deposits lent by the marketplace${inAll} an agent`;
-  }
-  if (sums.lent_total + rent > lent.total)
-    return `Calls hold ${sums.lent_total} lamports of refundable deposits lent by the marketplace${inAll} all calls`;
-  return null;
+  const ofWallet = opensAllowed(sums.completed);
+  if (sums.in_flight + passing >= ofWallet) return { opens: ofWallet };
+  const ofListing = opensAllowed(sums.listing_completed, FIRST_OPENS_OF_LISTING);
+  return sums.listing_in_flight >= ofListing ? { opens: ofListing } : null;
 }
 
-/** The 503 for a call whose rent only the budgets could lend; null if they lend it. */
-export function rentShortage(
-  { recordRent: record, escrowRent: escrow }: Pick<Way, 'recordRent' | 'escrowRent'>,
+const secondsUntil = (ms: bigint, nowMs: bigint): number => Math.max(1, Math.ceil(Number(ms - nowMs) / 1_000));
+
+const unavailable = (message: string, retryAfterSeconds: number): ApiError =>
+  new ApiError('service_unavailable', `${message} Nothing was charged. Retry in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+  });
+
+function unstableListing({ listing_lost: lost, listing_lost_ms: since, now_ms: now }: Sums): ApiError {
+  const message = `Changes of this agent's listing or payout account during calls have cost the marketplace ${lost} lamports of network fees within an hour, more than ${MOST_LISTING_LOSS}.`;
+  return unavailable(message, secondsUntil(since + LISTING_LOSS_MS, now));
+}
+
+function stillOwes({ owed, owed_ms: since, now_ms: now }: Sums): ApiError {
+  const message = `The wallet owes ${owed} lamports of network fees of calls that failed on the chain. Its next call repays them; until then it may try once in ${tryAfterMs(owed) / 60_000n} minutes.`;
+  return unavailable(message, secondsUntil(since + tryAfterMs(owed), now));
+}
+
+type Kind = 'keys' | 'x402';
+const LENT = { keys: 'lent_keys', x402: 'lent_x402' } as const;
+const BORROWERS = { keys: 'calls with keys', x402: 'x402 clients' } as const;
+
+/** True if the operator may lend the rent of this way. */
+function isLent(way: Way, sums: Sums, { limit }: Pick<Lending, 'limit'>, kind: Kind): boolean {
+  const rent = way.recordRent + way.escrowRent;
+  if (rent === 0n) return true;
+  const total = limit();
+  return sums[LENT[kind]] + rent <= shareOf(total) && sums.lent_keys + sums.lent_x402 + rent <= total;
+}
+
+/** The 503 for a call whose rent the operator cannot lend now; null if it can. `now`: the chain's clock, unix seconds. */
+export function lentShortage(
+  way: Way,
   sums: Sums,
-  budgets: Budgets,
+  lending: Pick<Lending, 'limit' | 'recordSeconds'>,
+  { kind, now, besides = '' }: { kind: Kind; now: bigint; besides?: string },
 ): ApiError | null {
-  const reason = whyNotLent({ record, escrow }, sums, budgets);
-  if (reason === null) return null;
-  const message = `${reason}. Nothing was paid. Retry later.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_LENT_SECONDS });
+  if (isLent(way, sums, lending, kind)) return null;
+  const total = lending.limit();
+  const rent = way.recordRent + way.escrowRent;
+  const ofKind = sums[LENT[kind]] + rent > shareOf(total);
+  const [lent, most, whom] = ofKind
+    ? [sums[LENT[kind]], shareOf(total), BORROWERS[kind]]
+    : [sums.lent_keys + sums.lent_x402, total, 'all calls'];
+  const back = sums.lent_since === null ? null : Number(sums.lent_since - now) + lending.recordSeconds;
+  const seconds = back === null ? RETRY_LENT_SECONDS : Math.max(1, back);
+  const message = `The marketplace lends refundable deposits of at most ${most < 0n ? 0n : most} lamports to ${whom} at a time. It has lent ${lent}, and this call needs ${rent}.${besides}`;
+  return unavailable(message, seconds);
 }
 
 /**
- * Finds what blocks a call that the fee budgets allow. `passed`: earlier calls that may have ended by now. `tank`:
- * earlier calls reserve the gas balance that it needs. null: the wallet itself lacks the lamports.
+ * Finds what blocks a call that may open: `passed`: nothing any more. `tank`: earlier calls reserve the gas balance that
+ * it needs, or it lends their escrows. `lent`: the operator can lend no more, and the gas balance cannot lend it either.
+ * `gas`: the gas balance is too low.
  */
 export function whatHolds(
   ways: readonly Way[],
   means: Means,
   sums: Sums & Held,
-  budgets: Budgets,
-): 'passed' | 'tank' | null {
-  const { sponsorsAll, trial } = budgets;
-  const isLent = whyNotLent(means.rents, sums, budgets) === null;
-  const isGiven = (house: bigint) =>
-    house === 0n || sponsorsAll || (sums.trials < BigInt(trial.calls) && sums.given + house <= trial.lamportsPerDay);
-  const within = ways.filter((way) => (way.recordRent === 0n || isLent) && isGiven(way.house));
-  if (within.some(({ tank }) => tank === 0n || tankHas(means, tank, sums.held_tank))) return 'passed';
-  return within.length > 0 ? 'tank' : null;
+  lending: Lending,
+): 'passed' | 'tank' | 'lent' | 'gas' {
+  const lent = ways.filter((way) => isLent(way, sums, lending, 'keys'));
+  if (lent.some(({ tank }) => tankHas(means, tank, sums))) return 'passed';
+  const whole = means.tank + sums.tank_escrows * means.rents.escrow;
+  if (lent.some(({ tank }) => tankHas({ ...means, tank: whole }, tank))) return 'tank';
+  return ways.some(({ tank }) => tankHas(means, tank)) ? 'lent' : 'gas';
 }
 
-/** The 402 for a gas balance that cannot pay the part that the budgets leave to it. */
-export function gasShortage(wallet: string, means: Means, sums: Sums & Held, budgets: Budgets): ApiError {
-  const tank = findSpender(parseAddress(wallet)).toBase58();
+/** The 503 for a call that only needs gas of the wallet's earlier calls. */
+export function tankBusy(wallet: string, means: Means, sums: Sums & Held, need: bigint): ApiError {
+  const left = leftIn(means, sums);
+  const message = `The gas balance of wallet ${wallet} has ${left} lamports left, and this call needs ${need + means.rents.empty}. It gets back the refundable deposits of the wallet's calls in progress when they end. Send SOL to ${tankOf(wallet)} for more calls at the same time.`;
+  return unavailable(message, RETRY_SECONDS);
+}
+
+/** The 503 for a call whose deposit neither the operator nor the gas balance can lend. */
+export function cannotLend(
+  [way, ...others]: readonly Way[],
+  wallet: string,
+  means: Means,
+  sums: Sums & Held,
+  lending: Lending,
+  now: bigint,
+): ApiError {
+  const need = (others.at(-1)?.tank ?? 0n) + means.rents.empty;
+  const besides = ` The gas balance of wallet ${wallet} could lend it instead: it has ${leftIn(means, sums)} lamports left and needs ${need}. Send SOL to ${tankOf(wallet)}, or wait.`;
+  return lentShortage(way!, sums, lending, { kind: 'keys', now, besides }) ?? tankBusy(wallet, means, sums, way!.tank);
+}
+
+const tankOf = (wallet: string): string => findSpender(parseAddress(wallet)).toBase58();
+
+function leftIn({ tank }: Pick<Means, 'tank'>, { held_tank: held }: Pick<Held, 'held_tank'>): bigint {
+  return tank > held ? tank - held : 0n;
+}
+
+/** The 402 for a gas balance, or a key's gas limit, that cannot pay for a call. */
+export function gasShortage(wallet: string, means: Means, sums: Sums & Held): ApiError {
+  const tank = tankOf(wallet);
+  const { fee, gas, maxGas, rents } = means;
   const fail = (have: bigint, need: bigint, message: string) =>
     new ApiError('insufficient_balance', message, {
       details: { limit: 'gas', wallet, tank, have_lamports: Number(have), need_lamports: Number(need) },
     });
-  if (means.maxGas < LEAST_FEES) {
-    const message = `The API key of wallet ${wallet} allows ${means.maxGas} lamports of gas per execution; this call needs ${LEAST_FEES}. Create a key with a higher gas limit.`;
-    return fail(means.maxGas, LEAST_FEES, message);
+  const owed = sums.owed > 0n ? sums.owed : 0n;
+  const leastFees = fee + gas + (owed > 0n ? 1n : 0n);
+  if (maxGas < leastFees) {
+    const message = `The API key of wallet ${wallet} allows ${maxGas} lamports of gas per execution; this call needs ${leastFees}. Create a key with a higher gas limit.`;
+    return fail(maxGas, leastFees, message);
   }
-  const { rents } = means;
-  const isLent = whyNotLent(rents, sums, budgets) === null;
-  const need = mostFromTank(means, !isLent) + rents.empty;
-  const left = means.tank - sums.held_tank;
-  const have = left > 0n ? left : 0n;
-  const parts = isLent ? 'gas' : 'fees and refundable deposits';
-  const message = `The gas balance of wallet ${wallet} has ${have} lamports left for ${parts}; this call needs ${need}. Send SOL to ${tank}.`;
+  const fees = fee + gas + least(owed, maxGas - fee - gas);
+  const need = fees + rents.escrow + rents.empty;
+  const have = leftIn(means, sums);
+  const later = (have + FIRST_GAS - rents.escrow - rents.empty) / (fee + gas);
+  const message = `The gas balance of wallet ${wallet} has ${have} lamports left, enough for no call. This call needs ${need}: ${fees} for network fees, ${rents.escrow} as a refundable deposit until it ends, and ${rents.empty} that must stay. Send SOL to ${tank}; with ${formatSol(FIRST_GAS)} SOL more it is enough for ${later} calls.`;
   return fail(have, need, message);
 }

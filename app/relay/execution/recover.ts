@@ -10,8 +10,10 @@ import type { Work } from './work.ts';
 
 /** Interval of the search for unfinished rows: two statements in our own ledger. */
 const RECOVERY_INTERVAL_MS = 500;
-/** Interval of the search for orphans and for returned rents, which are lent for at least an hour. */
-const LEADER_INTERVAL_MS = 10 * 60_000;
+/** Interval of the search for orphans. */
+const ORPHANS_INTERVAL_MS = 10 * 60_000;
+/** Interval of the search for rents that came back, which can then be lent again. */
+const RENTS_INTERVAL_MS = 60_000;
 /** Rows of one batch of unfinished rows. */
 const RECOVERED_AT_ONCE = 500;
 
@@ -55,10 +57,10 @@ export function startRecovery(
   };
   const ends = [
     repeat(RECOVERY_INTERVAL_MS, tasks.recover, (error) => log.error({ error }, 'recovery failed; it will be retried')),
-    repeat(LEADER_INTERVAL_MS, asLeader('orphans', tasks.adoptUnknown), (error) =>
+    repeat(ORPHANS_INTERVAL_MS, asLeader('orphans', tasks.adoptUnknown), (error) =>
       log.warn({ error }, 'cannot look for open records without a row'),
     ),
-    repeat(LEADER_INTERVAL_MS, asLeader('rents', tasks.countRents), (error) =>
+    repeat(RENTS_INTERVAL_MS, asLeader('rents', tasks.countRents), (error) =>
       log.warn({ error }, 'cannot read the refundable deposits that are lent'),
     ),
   ];

@@ -24,7 +24,7 @@ const CODES: Partial<Record<RefundReason, string>> = {
 
 /** Creates the steps that refund. */
 export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }: Ending) {
-  const { chain, journal, budgets, usdcMint } = deps;
+  const { chain, journal, usdcMint } = deps;
 
   /**
    * Signs and stores a refund. From then on nothing settles. `message` is for the caller; `answer` is stored for the
@@ -61,7 +61,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     if (isDead(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
     const fate = await submit(row, signed);
     if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') {
-      await journal.burnt(row, signed.fee, true);
+      await journal.burnt(row, signed.fee, 'wallet');
       return waitForAccount(row);
     }
     return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
@@ -82,14 +82,15 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
 
   /**
    * Retries a refund with an unusable account only once that account is usable. Until the money is back, its displayed
-   * status does not change. An account that repeatedly becomes unusable burns a fee each time: if the budgets have no
-   * room for it, the refund waits on. Its caller can still send it, and an hour after refund_at the sweeper moves it.
+   * status does not change. An account that becomes unusable again burns a fee: while the wallet owes it, its waiting
+   * refunds wait on. Their caller can still send them, and an hour after refund_at
+   * the sweeper moves them.
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (isWaiting(row) || row.rebuilds > 0n) {
       if (await isStuck(row, snapshot.record!)) return waitForAccount(row);
       if (isWaiting(row)) {
-        if (!(await journal.reserveRefund(row, budgets))) return 'rest';
+        if (await owes(deps, row)) return 'rest';
         await resignRefund(row, snapshot, row.rebuilds);
       }
     }
@@ -128,6 +129,14 @@ function storeRefund(
     message: row.error_message ?? '',
     rebuilds,
   });
+}
+
+/** True if the wallet owes lost fees. */
+export async function owes(
+  { journal }: Pick<EngineDeps, 'journal'>,
+  { wallet, listing }: JournalRow,
+): Promise<boolean> {
+  return (await journal.sumsOf(wallet, listing, Date.now())).owed > 0n;
 }
 
 /** True if the row was made for an orphan. */

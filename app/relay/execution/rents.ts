@@ -17,11 +17,11 @@ export async function countRents(
   journal: Pick<Journal, 'lent' | 'rentReturned'>,
 ): Promise<void> {
   const { now } = await chain.readAgreed([]);
-  for (let after = ''; ; ) {
+  for (let after: Parameters<typeof journal.lent>[2] = null; ; ) {
     const rows = await journal.lent(now - BigInt(constants.recordSecondsMin), BATCH, after);
     const last = rows.at(-1);
     if (!last) return;
-    after = last.execution_id;
+    after = last;
     const { accounts } = await chain.readAgreed(rows.map(addressOf));
     await journal.rentReturned(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
   }

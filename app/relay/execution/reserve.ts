@@ -156,15 +156,10 @@ export function purseOf(
   };
 }
 
-/** The money for the call's transactions. `fees` are their cost, lamports. */
-export function meansOf({ accounts }: PayerAccounts, { grant }: Allowed, fees: bigint): Means {
+/** The money for the call's transactions. `cost` are their network fees, lamports. */
+export function meansOf({ accounts }: PayerAccounts, { grant }: Allowed, cost: Pick<Means, 'fee' | 'gas'>): Means {
   const [, , tank, rent] = accounts;
-  return {
-    fees,
-    maxGas: BigInt(grant.maxGasLamports),
-    rents: rentsOf(rent),
-    tank: BigInt(tank?.lamports ?? 0),
-  };
+  return { ...cost, maxGas: BigInt(grant.maxGasLamports), rents: rentsOf(rent), tank: BigInt(tank?.lamports ?? 0) };
 }
 
 function rentsOf(rent: PayerAccounts['accounts'][number] | undefined) {

@@ -4,6 +4,7 @@ import { lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
 import type { Ending } from './ending.ts';
+import { owes } from './refund.ts';
 import { signReturn } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 import { createSubmit, hasLanded } from './submit.ts';
@@ -14,7 +15,7 @@ export type Returning = ReturnType<typeof createReturning>;
 const MAX_REBUILDS = 5n;
 
 /** Creates the steps that return a deposit. */
-export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' | 'mayBurn'>, stopping: AbortSignal) {
+export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>, stopping: AbortSignal) {
   const { chain, journal, log } = deps;
   const { read, readPast } = createDepositReader(deps);
   const submit = createSubmit(deps, stopping);
@@ -33,7 +34,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   function sign(row: JournalRow, at: DepositAt, rebuilds = 0n): Promise<NewTransaction> {
     const { deposit, now } = at;
     const isWhole = deposit !== null && isPaid(row, at) && now >= deposit.expiresAt;
-    const rentSponsor = deposit?.rentSponsor ?? deps.rentReturn;
+    const rentSponsor = deposit?.rentSponsor ?? chain.authority;
     return signReturn(chain, row, { usdcMint: deps.usdcMint, rentSponsor, isWhole, attempt: Number(rebuilds) });
   }
 
@@ -59,7 +60,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
       if (isPaid(row, at) && at.isStuck) return waitForAccount(row);
       const again = await sign(row, at);
       if (await chain.simulate(again.bytes)) return waitForAccount(row);
-      if (!(await journal.reserveRefund(row, deps.budgets))) return 'rest';
+      if (await owes(deps, row)) return 'rest';
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       return 'next';
     }
@@ -73,12 +74,12 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (fate.kind === 'confirmed') return endEmptied(row, live);
     if (fate.kind === 'failed') {
       const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
-      await journal.burnt(row, signed.fee, byAccount);
+      await journal.burnt(row, signed.fee, 'wallet');
       if (byAccount) return waitForAccount(row);
     }
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
     log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
-    if (await ending.mayBurn(row)) await giveBack(row, fresh, why, row.rebuilds);
+    await giveBack(row, fresh, why, row.rebuilds);
     return 'rest';
   }
 
@@ -123,7 +124,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     const fees = taken.reduce((sum, { fee }) => sum + fee, 0n);
     // Fees that were lost earlier count already.
     const burnt = fees > row.lost_fees ? fees - row.lost_fees : 0n;
-    await journal.void(row, why.code, why.message, { slot, burnt });
+    await journal.void(row, why.code, why.message, { slot, burnt, culprit: 'wallet' });
     live.opened();
     return 'ended';
   }

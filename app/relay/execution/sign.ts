@@ -15,42 +15,29 @@ import {
   settleExecution,
 } from '../../sdk/program/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
+import { ARCHIVE_SHARE } from '../chain/fees.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
-import { landedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
+import type { EngineDeps } from './step.ts';
 
 /** How long after the check the escrow may still be funded, seconds on the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
 
 type Signing = Pick<RelayChain, 'sign' | 'authority' | 'quote'>;
 
-/** Money for priority fees: the rest after the two signatures. The relay pays no priority that it did not collect. */
-function spareOf(gas: bigint, row: Pick<JournalRow, 'house_lamports'>): bigint {
-  return gas + row.house_lamports - 2n * LAMPORTS_PER_SIGNATURE;
+/** The maximum priority fee of the open: what the row collected for it. If the operator pays, the current price. */
+function openPriority(chain: Signing, { fee_lamports: fee, repaid_lamports: repaid }: JournalRow): bigint {
+  return fee > 0n ? fee - repaid - LAMPORTS_PER_SIGNATURE : chain.quote().open;
 }
 
-/** The open's share of that money. */
-function openPriority(chain: Signing, row: JournalRow): bigint {
-  const spare = spareOf(row.gas_lamports, row);
-  const { open, settle } = chain.quote();
-  if (spare <= 0n) return 0n;
-  return open + settle === 0n ? spare / 2n : (spare * open) / (open + settle);
-}
-
-/** The share of settle or refund: the rest that the open left. */
-function endPriority(record: Pick<ExecutionRecord, 'gasLamports'>, row: JournalRow): bigint {
-  const open = landedOf(row, 'open');
-  const paid = open ? open.fee - LAMPORTS_PER_SIGNATURE : 0n;
-  return spareOf(BigInt(record.gasLamports), row) + (open ? 0n : LAMPORTS_PER_SIGNATURE) - paid;
-}
-
-interface Places {
-  usdcMint: PublicKey;
-  /** Gets back the rent that the relay lends. */
-  rentReturn: PublicKey;
+/** The same of a settle or refund, by the gas that the record holds. */
+function endPriority(chain: Signing, { gasLamports }: Pick<ExecutionRecord, 'gasLamports'>): bigint {
+  if (gasLamports === 0) return chain.quote().settle;
+  const spare = BigInt(gasLamports) - LAMPORTS_PER_SIGNATURE - ARCHIVE_SHARE;
+  return spare > 0n ? spare : 0n;
 }
 
 /**
@@ -60,9 +47,9 @@ interface Places {
 export function signOpen(
   chain: Signing,
   row: JournalRow,
-  { usdcMint, rentReturn }: Places,
+  { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
   openBefore: bigint,
-  depositRentSponsor = rentReturn,
+  depositRentSponsor = chain.authority,
 ): Promise<NewTransaction> {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
@@ -71,7 +58,7 @@ export function signOpen(
     ...termsOf(row),
     relayAuthority: chain.authority,
     payer: chain.authority,
-    rentSponsor: row.record_lent > 0n ? rentReturn : findSpender(wallet),
+    rentSponsor: row.record_lent > 0n ? chain.authority : findSpender(wallet),
     usdcMint,
     executionId,
     maxPrice: row.price,
@@ -84,8 +71,8 @@ export function signOpen(
           ...open,
           wallet,
           keyId: Buffer.from(row.key_id, 'hex'),
-          feeLamports: 0,
-          spenderLendsEscrow: false,
+          feeLamports: Number(row.fee_lamports),
+          spenderLendsEscrow: row.escrow_lent === 0n,
         })
       : openExecutionFromDeposit({
           ...open,
@@ -115,7 +102,7 @@ const quotedPayerOf = (row: JournalRow): PublicKey | null => (row.names_payer ==
 export function signDeposit(
   chain: Signing,
   row: JournalRow,
-  { usdcMint, rentReturn }: Places,
+  { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
 ): Promise<NewTransaction> {
   const instruction = prepareDeposit({
     terms: termsOf(row),
@@ -125,7 +112,7 @@ export function signDeposit(
     usdcMint,
     authority: chain.authority,
     rentPayer: chain.authority,
-    rentSponsor: rentReturn,
+    rentSponsor: chain.authority,
     caller: parseAddress(row.wallet),
   });
   return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
@@ -164,7 +151,7 @@ export function signReturn(
  */
 export function signSettle(
   chain: Signing,
-  row: JournalRow,
+  _row: JournalRow,
   record: ExecutionRecord,
   payout: PublicKey,
   result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
@@ -186,7 +173,7 @@ export function signSettle(
         executionTimeMs: Number(result.execution_time_ms),
       }),
     ],
-    endPriority(record, row),
+    endPriority(chain, record),
     attempt,
   );
 }
@@ -194,7 +181,7 @@ export function signSettle(
 /** Signs the refund of a record to its caller's associated token account. */
 export function signRefund(
   chain: Signing,
-  row: JournalRow,
+  _row: JournalRow,
   record: ExecutionRecord,
   usdcMint: PublicKey,
   reason: RefundReason,
@@ -213,7 +200,7 @@ export function signRefund(
         reason,
       }),
     ],
-    endPriority(record, row),
+    endPriority(chain, record),
     attempt,
   );
 }

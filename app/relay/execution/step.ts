@@ -6,7 +6,7 @@ import type { Authorities } from '../chain/cluster.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { ApiError } from '../errors.ts';
-import type { Budgets } from '../ledger/funding.ts';
+import type { Lending } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
@@ -40,10 +40,8 @@ export interface EngineDeps {
   leases: Pick<Leases, 'alive'>;
   creators: CreatorPool;
   usdcMint: PublicKey;
-  /** The operator's limits. */
-  budgets: Budgets;
-  /** The address that gets back the rent that the operator lends. */
-  rentReturn: PublicKey;
+  /** The operator's money. */
+  lending: Lending;
   /** True if no other deployment signs with our authority. */
   isAlone(): boolean;
   /** The authorities that may settle and refund, by Config. */

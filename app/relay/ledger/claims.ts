@@ -4,11 +4,10 @@ import type { Named } from '../../database/prepared.ts';
 import { IS_KEYED, readByDeposit, readExecutionRow, readIdByTail, TAIL } from './executions.ts';
 import {
   type Asking,
-  type Budgets,
-  CLAIM_SUMS,
   covers,
   fits,
   type Held,
+  type Lending,
   type Limits,
   limitsOf,
   type Money,
@@ -55,9 +54,6 @@ export type ClaimedDeposit = ClaimedExecution &
     deposit: string;
   };
 
-/** Most opens in flight of a new wallet that pays by deposits: each costs the operator before it is paid. */
-const FIRST_DEPOSITS = 1;
-
 /** The columns of a new row; the others get the table's defaults. */
 type Taken = Partial<Omit<ExecutionColumns, 'execution_id' | 'wallet' | 'listing'>> &
   Pick<ExecutionColumns, 'execution_id' | 'wallet' | 'listing' | 'created_ms'>;
@@ -65,7 +61,7 @@ type Taken = Partial<Omit<ExecutionColumns, 'execution_id' | 'wallet' | 'listing
 /** The ways to pay for a call, best first, and the limits on it. */
 export interface Funding {
   ways: readonly Way[];
-  budgets: Budgets;
+  lending: Lending;
   /** The wallet's money for it; null if that is in the escrow already. */
   purse: Purse | null;
 }
@@ -77,7 +73,7 @@ export class NotFunded extends Error {
   }
 }
 
-const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 0n };
+const NOTHING: Way = { fee: 0n, repaid: 0n, gas: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n };
 /** Later than any slot, so that no landed open counts as a reservation. */
 const NO_SLOT = 2n ** 53n;
 
@@ -116,21 +112,19 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
   const build = (given: Named<Record<string, unknown>>) => {
     const named = given as Named<ClaimValues>;
     return sql<TakenRow>`
-    WITH ${meRow(named)}, ${isDeposit ? SUMS : CLAIM_SUMS},
-    before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(account_fees), 0) AS account_before,
-      coalesce(max(lost_ms), 0) AS lost_before, coalesce(max(given_lamports), 0) AS given_before,
-      coalesce(max(trials), 0) AS trials_before FROM executions WHERE execution_id = ${named.execution_id})
-    INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees,
-      account_fees, lost_ms, given_lamports, trials, gas_lamports, house_lamports, record_lent, escrow_lent,
-      tank_lamports, may_burn_lamports)
-    SELECT ${sql.join(columns.map((column) => named[column]))}, lost,
-      account_before, lost_before, given_before + house, trials_before + CASE WHEN house > 0 THEN 1 ELSE 0 END, gas,
-      house, record_rent, escrow_rent, tank, CASE WHEN is_proven = 1 THEN 0 ELSE may_burn END
+    WITH ${meRow(named)}, ${SUMS},
+    before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(listing_fees), 0) AS listing_lost_before,
+      coalesce(max(lost_ms), 0) AS lost_before, coalesce(max(repaid_lamports), 0) AS repaid_before
+      FROM executions WHERE execution_id = ${named.execution_id})
+    INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees, listing_fees, lost_ms,
+      fee_lamports, repaid_lamports, gas_lamports, record_lent, escrow_lent, tank_lamports)
+    SELECT ${sql.join(columns.map((column) => named[column]))}, lost, listing_lost_before, lost_before, fee,
+      ${limits ? sql.ref('repaid') : sql.ref('repaid_before')}, gas, record_rent, escrow_rent, tank
     FROM sums, before, ${waysRows(ways.length, given as Named<ReturnType<typeof waysOf>>)}
     WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id = ${named.execution_id})
     ${isKeyed ? isFirst(named) : sql``}
     ${isDeposit ? isUnused(named) : sql``}
-    ${limits ? sql`AND ${fits(named)}` : sql``}
+    ${limits ? sql`AND ${fits(named, isDeposit ? 'x402' : 'keys')}` : sql``}
     ${purse ? sql`AND ${covers(named)}` : sql``}
     ORDER BY rank LIMIT 1
     ON CONFLICT (execution_id) DO UPDATE SET ${REPLACING} WHERE executions.state = 'void'
@@ -187,18 +181,18 @@ export function createClaims(writing: Writing) {
     /**
      * Takes the id before anything else happens, and returns its row with the way to pay. A call that repeats a void
      * one replaces it. Throws JournalConflict if the id or the Idempotency-Key is taken. Throws NotFunded if the wallet has too
-     * many opens in flight, its money is reserved, or no way to pay fits the budgets.
+     * many opens in flight, its money is reserved, or no way to pay fits the limits.
      */
     claim(row: ClaimedExecution, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, budgets, purse } = funding;
+      const { ways, lending, purse } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse });
+      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(lending, true), purse });
     },
     /** Like `claim`, for a call paid by a deposit. No other call may use that deposit. */
     claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, budgets, purse } = funding;
+      const { ways, lending, purse } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      const limits = limitsOf(budgets, true, FIRST_DEPOSITS);
+      const limits = limitsOf(lending, true);
       return take(writing, { ...row, ...first }, { ways, limits, purse });
     },
     /** Takes a funded record that its wallet opened itself, to run it here. Throws like `claim`. */
@@ -213,8 +207,8 @@ export function createClaims(writing: Writing) {
         rebuilds: 0n,
         lease_owner: owner,
       };
-      const { ways, budgets, purse } = funding;
-      await take(writing, { ...row, ...funded }, { ways, limits: limitsOf(budgets, false), purse });
+      const { ways, lending, purse } = funding;
+      await take(writing, { ...row, ...funded }, { ways, limits: limitsOf(lending, false), purse });
     },
     /**
      * Adopts an open record whose row is lost or void; it waits for its refund. `way` is the gas that the record holds,
@@ -244,7 +238,7 @@ export function createClaims(writing: Writing) {
         throw error;
       }
     },
-    /** The opens in flight, the amounts at risk and the burnt amounts of a wallet and a listing, now. */
+    /** The sums that limit a call of a wallet to a listing, now. */
     sumsOf: (wallet: string, listing: string, nowMs: number): Promise<Sums> =>
       readSums(writing, { id: '', wallet, listing, keyId: '', slot: NO_SLOT, nowMs: BigInt(nowMs) }),
     /** The reserved part of the money that accounts of this slot show for a wallet and one of its keys. */

@@ -240,7 +240,8 @@ export async function readFailures(
 /** Unpaid network fees since `sinceMs`, lamports: of executions, and of revoked keys. */
 export async function readBurnt(views: Kysely<LedgerDatabase>, sinceMs: number): Promise<bigint> {
   const { rows } = await sql<{ burnt: bigint }>`SELECT
-    (SELECT coalesce(sum(lost_fees), 0) FROM executions WHERE lost_fees > 0 AND lost_ms > ${BigInt(sinceMs)})
+    (SELECT coalesce(sum(lost_fees + listing_fees), 0) FROM executions
+      WHERE (lost_fees > 0 OR listing_fees > 0) AND lost_ms > ${BigInt(sinceMs)})
     + (SELECT coalesce(sum(fee), 0) FROM revocations WHERE sent_ms > ${BigInt(sinceMs)}) AS burnt`.execute(views);
   return rows[0]!.burnt;
 }

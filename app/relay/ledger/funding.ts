@@ -1,55 +1,36 @@
 /**
- * Adds up the sums that limit a call, in the statement that claims its row. They are the operator's loans and losses
- * (rent, fees, free calls, opens in flight) and the reservations on the wallet's money. Nothing is kept in memory, so
- * several relays share the sums, and a crash loses none of them.
+ * Adds up the sums that limit a call, in the statement that claims its row: the operator's loans, the wallet's opens in
+ * flight and lost fees, and the reservations on the wallet's money. Nothing is kept in memory, so several relays share
+ * the sums, and a crash loses none of them.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Named } from '../../database/prepared.ts';
 import type { LedgerDatabase } from './tables.ts';
 import { compilable, type Writing } from './writing.ts';
 
-/** A budget that is never reached. */
-export const UNLIMITED = 2n ** 52n;
-
-/** Limits in lamports for one wallet, for one listing, and in total. */
-export interface Budget {
-  wallet: bigint;
-  listing: bigint;
-  total: bigint;
-}
-
-/** The operator's limits. */
-export interface Budgets {
-  /** The operator pays the part that a wallet's gas balance does not, and lends all rent. Burnt fees stay limited. */
+/** The operator's money. */
+export interface Lending {
+  /** The operator pays all that the gas balances do not, and opens in flight and lost fees have no limits. */
   sponsorsAll: boolean;
-  /** Rent lent at the same time. */
-  lent: Budget;
-  /**
-   * Rent lent to refunds and deposits that wait for their caller's account, not counted in `lent`. Beyond it only proven
-   * wallets are lent rent.
-   */
-  waiting: bigint;
-  /** Unpaid network fees within 24 hours. */
-  burnt: Budget;
-  /** Free calls of one wallet in its lifetime, and the cost of all free calls within 24 hours. */
-  trial: { calls: number; lamportsPerDay: bigint };
-  /** Maximum open executions of one wallet; 0 for any number. */
-  openExecutions: number;
+  /** Rent that may be lent at once, lamports, everything counted. */
+  limit(): bigint;
+  /** A record's rent comes back this long after its end. */
+  recordSeconds: number;
 }
 
-/** One way to pay for a call, lamports. The first way that the budgets allow is taken. */
+/** One way to pay for a call, lamports. The first way that the limits allow is taken. */
 export interface Way {
-  /** Stored in the record. */
+  /** Paid to the relay at open, out of the gas balance: the open's network fee, and `repaid`. */
+  fee: bigint;
+  /** Earlier losses of the wallet that this call repays. */
+  repaid: bigint;
+  /** Stored in the record, for its end and its archiving. */
   gas: bigint;
-  /** Given by the operator for fees; 0 if gas pays them. */
-  house: bigint;
-  /** Rent that the operator lends; both 0 if the gas balance lends it, or if none is lent. */
+  /** Rent that the operator lends; 0 if the gas balance lends it. */
   recordRent: bigint;
   escrowRent: bigint;
   /** Taken out of the wallet's gas balance by the open. */
   tank: bigint;
-  /** The most that the call may burn before its refund is signed; 0 if none is reserved for it. */
-  mayBurn: bigint;
 }
 
 /** The money that the wallet's accounts show at one moment: USDC in base units, the gas balance in lamports. */
@@ -66,42 +47,28 @@ export interface Purse {
   tankRest: bigint;
 }
 
-/** Opens in flight that a new wallet may have, and the most that any wallet may have. */
-export const FIRST_OPENS = 4;
-export const MOST_OPENS = 256;
-/** Calls that paid their gas, per additional open in flight. */
-const PAID_FOR_ONE = 4;
-/** A wallet is proven after this many calls that paid their gas and ended since its last failed one. */
-const PROVEN_BY = 4;
-const MOST_PAID = (MOST_OPENS - FIRST_OPENS) * PAID_FOR_ONE;
-/** Period of the daily budgets. */
+/** A wallet may have one open in flight, and one more for so many of its completed calls of the last day. */
+export const CALLS_FOR_ONE_OPEN = 4;
+/**
+ * A listing may have so many of all callers, and more by the same rule. By changing it at the right moment, its creator
+ * can make all of them fail.
+ */
+export const FIRST_OPENS_OF_LISTING = 8;
+/** Most completed calls that are counted: for 65 opens of a wallet in flight, and 264 of a listing. */
+const MOST_COMPLETED = { wallet: 256, listing: 1_024 };
+/** While a wallet owes lost fees, it may try one open in a minute for each so many lamports that it owes. */
+const TRY_MS = 60_000n;
+const OWED_FOR_ONE = 5_000n;
+/** Time between a wallet's last lost fee and its next try, ms. */
+export const tryAfterMs = (owed: bigint): bigint => TRY_MS * (owed > OWED_FOR_ONE ? owed / OWED_FOR_ONE : 1n);
+/** A listing that has cost more than this within the hour is refused until the oldest loss is an hour ago, lamports. */
+export const MOST_LISTING_LOSS = 50_000n;
+export const LISTING_LOSS_MS = 3_600_000n;
+/** Keys and x402 clients are each lent at most three quarters of what may be lent, so that neither takes it all. */
+export const shareOf = (limit: bigint): bigint => (limit * 3n) / 4n;
 export const DAY_MS = 24n * 60n * 60n * 1_000n;
-const ANY = 2n ** 53n;
-
-/**
- * Must match the partial index. For a proven wallet only transactions on their way to the chain count: they burn their
- * fee if the wallet withdraws its money or the creator's account becomes unusable. Creating wallets is free, so every
- * unfinished call of an unproven wallet counts. A refund that waits for its caller's account counts for its wallet alone
- * (WAITING), until it is signed again.
- */
-const AT_RISK = `state NOT IN ('settled', 'refunded', 'returned', 'void')
-  AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
-    'returning', 'open_signed', 'verified', 'refunding'))
-  AND is_waiting = 0`;
-/** Waiting refunds: their fees are burnt if the caller sends them itself. Must match the partial index. */
-const WAITING = 'is_waiting = 1 AND created_ms > since_ms';
-/** Rows that wait for the caller's own account. Must match the partial index and the triggers. */
-const WAITS = `refund_state = 'waiting' AND state IN ('refunding', 'returning')`;
-/**
- * The lamports that such a row may burn. A row to be refunded may burn the fee of the refund. It may also burn that of
- * its open, if somebody else sends the refund and the gas returns to the wallet.
- */
-const AMOUNT = `CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
-  WHEN may_burn_lamports > gas_lamports + house_lamports THEN may_burn_lamports
-  ELSE gas_lamports + house_lamports END`;
-const RISK = `sum(${AMOUNT})`;
-const LAST_LOSS = `(SELECT coalesce(max(lost_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
-const IS_PAID = `gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> ''`;
+/** More than any amount. Every ledger stores such numbers exactly. */
+export const UNLIMITED = 2n ** 52n;
 
 /** The subject of sums. `slot` is the slot of the accounts that the sums are checked against. */
 export interface Asking {
@@ -120,33 +87,21 @@ export const meOf = ({ id, wallet, listing, keyId, slot, nowMs }: Asking) => ({
   me_listing: listing,
   me_key_id: keyId,
   me_slot: slot,
-  me_since_ms: nowMs - DAY_MS,
+  me_now_ms: nowMs,
 });
 
 /** One row `me` with the subject. */
 export const meRow = (me: Named<ReturnType<typeof meOf>>) => sql`me AS MATERIALIZED (SELECT
   CAST(${me.me_id} AS TEXT) AS id, CAST(${me.me_wallet} AS TEXT) AS wallet, CAST(${me.me_listing} AS TEXT) AS listing,
   CAST(${me.me_key_id} AS TEXT) AS key_id, CAST(${me.me_slot} AS BIGINT) AS slot,
-  CAST(${me.me_since_ms} AS BIGINT) AS since_ms)`;
+  CAST(${me.me_now_ms} AS BIGINT) AS now_ms)`;
 
-const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM executions AS e WHERE ${where})`;
-
-/** Fees that were lost within the day. */
-const LOST = 'lost_fees > 0 AND lost_ms > since_ms';
-/**
- * The part of them that counts for other callers too. Otherwise one caller with a closed account could use up
- * everybody's budgets.
- */
-const SHARED = 'sum(lost_fees - account_fees)';
-
-const lentOf = (scope: string, name: string) =>
-  `(SELECT coalesce(sum(lamports), 0) FROM lent_sums AS l WHERE l.scope = '${scope}' AND l.name = ${name})`;
 /** Reservations of the wallet's rows: its USDC, the USDC of the key that asks, and lamports of its gas balance. */
 const taken = (which = '') => `coalesce(sum(e.price + e.service_fee)${which}, 0) AS by_wallet,
   coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price + e.service_fee ELSE 0 END)${which}, 0) AS by_key,
   coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank`;
 
-/** Rows whose money is reserved but still in the wallet's account. Must match the partial index. */
+/** Rows whose money is reserved but still in the wallet's account. Must match the partial indexes. */
 const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
   OR (e.state = 'open_signed' AND e.deposit IS NULL))`;
 
@@ -167,72 +122,72 @@ const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   landed.newest_slot AS newest_slot,
   landed.failed AS failed_since`;
 
-const PAID = `(SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
-    AND created_ms > ${LAST_LOSS} LIMIT ${MOST_PAID}) AS paying)`;
+const count = (whose: 'wallet' | 'listing', where: string) => `(SELECT count(*) FROM (SELECT 1 FROM executions AS e
+  WHERE e.${whose} = me.${whose} AND ${where} LIMIT ${MOST_COMPLETED[whose]}) AS counted)`;
+const lentTo = (kind: string) => `(SELECT coalesce(sum(lamports), 0) FROM lent_sums WHERE kind = '${kind}')`;
+const ofDebt = (column: string) => `coalesce((SELECT d.${column} FROM debts AS d WHERE d.wallet = me.wallet), 0)`;
+const ofLosses = (what: string) => `coalesce((SELECT ${what} FROM executions AS e WHERE e.listing = me.listing
+  AND listing_fees > 0 AND lost_ms > me.now_ms - ${LISTING_LOSS_MS}), 0)`;
 
-/** One row `sums` about `me`. Each sum reads a dedicated index. */
-const sumsWith = (paid: string) =>
-  sql.raw(`${TAKEN_BY_OTHERS},
+/**
+ * One row `sums` about `me`. Each sum reads a dedicated index. Completed calls are counted only where they decide: the
+ * first opens need none.
+ */
+export const SUMS = sql.raw(`${TAKEN_BY_OTHERS},
+of_listing AS MATERIALIZED (SELECT count(e.listing) AS in_flight
+  FROM me CROSS JOIN executions AS e WHERE e.listing = me.listing AND ${OPENING}),
 sums AS MATERIALIZED (SELECT
   opening.in_flight AS in_flight,
-  ${paid} AS paid,
-  CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
-    AND state IN ('settled', 'refunded') AND created_ms > ${LAST_LOSS} LIMIT ${PROVEN_BY}) AS ended) = ${PROVEN_BY}
-    THEN 1 ELSE 0 END AS is_proven,
-  ${one('count(*)', `e.wallet = me.wallet AND state NOT IN ('settled', 'refunded', 'returned', 'void')`)} AS open_now,
-  ${one('sum(lost_fees)', `e.wallet = me.wallet AND ${LOST}`)} AS burnt_wallet,
-  ${one(SHARED, `e.listing = me.listing AND ${LOST}`)} AS burnt_listing,
-  ${one(SHARED, LOST)} AS burnt_total,
-  ${one(RISK, `e.wallet = me.wallet AND ${AT_RISK}`)}
-    + ${one('sum(gas_lamports + house_lamports)', `e.wallet = me.wallet AND ${WAITING}`)} AS risk_wallet,
-  ${one(RISK, `e.listing = me.listing AND ${AT_RISK}`)} AS risk_listing,
-  ${one(RISK, AT_RISK)} AS risk_total,
-  ${lentOf('wallet', 'me.wallet')} AS lent_wallet,
-  ${lentOf('listing', 'me.listing')} AS lent_listing,
-  ${lentOf('total', "''")} AS lent_total,
-  ${lentOf('waiting', "''")} AS lent_waiting,
-  CASE WHEN EXISTS (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${WAITS}) THEN 1 ELSE 0 END AS waits,
-  ${one('sum(trials)', 'e.wallet = me.wallet AND trials > 0')} AS trials,
-  ${one('sum(given_lamports)', 'given_lamports > 0 AND created_ms > since_ms')} AS given,
+  CASE WHEN opening.in_flight = 0 THEN 0 ELSE ${count(
+    'wallet',
+    `state IN ('settled', 'refunded')
+    AND state = 'settled' AND settled_at > (me.now_ms - ${DAY_MS}) / 1000`,
+  )} END AS completed,
+  of_listing.in_flight AS listing_in_flight,
+  CASE WHEN of_listing.in_flight < ${FIRST_OPENS_OF_LISTING} THEN 0 ELSE ${count(
+    'listing',
+    `state IN ('settled', 'refunding', 'refunded') AND state = 'settled'
+    AND created_ms > me.now_ms - ${DAY_MS}`,
+  )} END AS listing_completed,
+  ${ofDebt('lamports')} AS owed,
+  ${ofDebt('lost_ms')} AS owed_ms,
+  ${ofLosses('sum(listing_fees)')} AS listing_lost,
+  ${ofLosses('min(lost_ms)')} AS listing_lost_ms,
+  ${lentTo('keys')} AS lent_keys,
+  ${lentTo('x402')} AS lent_x402,
+  (SELECT min(settled_at) FROM executions WHERE record_lent > 0 AND state IN ('settled', 'refunded')) AS lent_since,
+  (SELECT count(*) FROM executions AS e WHERE e.wallet = me.wallet AND tank_lamports > 0
+    AND state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked')
+    AND tank_lamports > fee_lamports + gas_lamports) AS tank_escrows,
+  me.now_ms AS now_ms,
   ${HELD}
-  FROM me, opening, landed)`);
-
-export const SUMS = sumsWith(PAID);
-/**
- * For a claim. The number of paid calls does not matter while a wallet has fewer opens in flight than a new one may.
- */
-export const CLAIM_SUMS = sumsWith(`CASE WHEN opening.in_flight < ${FIRST_OPENS} THEN 0 ELSE ${PAID} END`);
-
-const spentBy = (whose: string) => `${one('sum(lost_fees)', `${whose} ${LOST}`)} + ${one(RISK, `${whose} ${AT_RISK}`)}`;
-/** One row `spent` about `me`: all fees that were lost within the day, and all amounts at risk. */
-export const SPENT = sql.raw(`spent AS MATERIALIZED (SELECT ${spentBy('e.wallet = me.wallet AND')} AS by_wallet,
-  ${spentBy('e.listing = me.listing AND')} AS by_listing, ${spentBy('')} AS in_total FROM me)`);
+  FROM me, opening, landed, of_listing)`);
 
 /** The sums of a wallet and a listing; lamports, except for the counts. */
 export interface Sums {
+  /**
+   * Opens of the wallet that are not final, and its completed calls of the last day, at most 256 (0 while no open is in
+   * flight).
+   */
   in_flight: bigint;
-  paid: bigint;
-  /** 1 if the wallet has paid for enough calls that ended. */
-  is_proven: bigint;
-  open_now: bigint;
-  burnt_wallet: bigint;
-  /** Without the fees that callers' own accounts cost, which count for their wallets alone. */
-  burnt_listing: bigint;
-  burnt_total: bigint;
-  /** With the wallet's waiting refunds. */
-  risk_wallet: bigint;
-  risk_listing: bigint;
-  risk_total: bigint;
-  lent_wallet: bigint;
-  lent_listing: bigint;
-  lent_total: bigint;
-  /** Lent to all refunds and deposits that wait for their callers' accounts, not counted in the sums above. */
-  lent_waiting: bigint;
-  /** 1 if the wallet has such a refund or deposit. */
-  waits: bigint;
-  /** Free calls of the wallet in its lifetime, and the cost of all free calls within a day. */
-  trials: bigint;
-  given: bigint;
+  completed: bigint;
+  /** The same of the listing (0 while it has less opens than its first ones). */
+  listing_in_flight: bigint;
+  listing_completed: bigint;
+  /** Lost fees that the wallet owes, and when it lost the last one, unix ms. */
+  owed: bigint;
+  owed_ms: bigint;
+  /** Fees of the last hour that count against the listing, and when the oldest of them was lost. */
+  listing_lost: bigint;
+  listing_lost_ms: bigint;
+  lent_keys: bigint;
+  lent_x402: bigint;
+  /** End of the oldest execution whose record's rent is lent, unix seconds; null if there is none. */
+  lent_since: bigint | null;
+  /** Executions of the wallet in progress whose escrow holds rent of its gas balance. */
+  tank_escrows: bigint;
+  /** The moment of the sums, unix ms. */
+  now_ms: bigint;
 }
 
 /** Reservations on the money that accounts of a slot show: base units, and lamports of the gas balance. */
@@ -246,85 +201,33 @@ export interface Held {
   failed_since: bigint;
 }
 
-/** Maximum opens in flight for a wallet with this many paid calls since its last failed one. */
-export function opensAllowed(paid: bigint): bigint {
-  return BigInt(FIRST_OPENS) + paid / BigInt(PAID_FOR_ONE);
-}
+/** Maximum opens in flight after so many completed calls. */
+export const opensAllowed = (completed: bigint, first = 1): bigint =>
+  BigInt(first) + completed / BigInt(CALLS_FOR_ONE_OPEN);
 
-/**
- * Half of the burnt budgets per agent and in total is reserved for proven wallets. Otherwise new wallets, which cost
- * nothing to create, could use it up and lock everybody out.
- */
-export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, isProven: boolean): Budget {
-  if (isProven) return burnt;
-  return { wallet: burnt.wallet, listing: burnt.listing / 2n, total: burnt.total / 2n };
-}
-
-/**
- * The limits on signing a waiting refund again. It fails again each time its caller closes the account in time. It gets
- * half of what calls get, so that it never takes the place of a call.
- */
-export function resentBy(budgets: Pick<Budgets, 'burnt'>, isProven: boolean): Budget {
-  const { wallet, listing, total } = burnableBy(budgets, isProven);
-  return { wallet, listing: listing / 2n, total: total / 2n };
-}
-
-/** A budget as named values of a statement. */
-export const roomOf = ({ wallet, listing, total }: Budget) => ({
-  room_wallet: wallet,
-  room_listing: listing,
-  room_total: total,
-});
-
-/** True if `spent` has room for the row's amount. */
-export const hasRoom = (room: Named<ReturnType<typeof roomOf>>) => sql<boolean>`EXISTS (SELECT 1 FROM spent
-  WHERE by_wallet + ${sql.raw(AMOUNT)} <= ${at(room.room_wallet)}
-    AND by_listing + ${sql.raw(AMOUNT)} <= ${at(room.room_listing)}
-    AND in_total + ${sql.raw(AMOUNT)} <= ${at(room.room_total)})`;
-
-/** The limits of a claim, as named values of its statement. */
-export function limitsOf(budgets: Budgets, isOpen: boolean, firstOpens = FIRST_OPENS) {
-  const { burnt, lent, waiting, trial, sponsorsAll } = budgets;
-  const unbounded = (amount: bigint) => (sponsorsAll ? ANY : amount);
-  return {
-    isOpen: isOpen && !sponsorsAll ? 1n : 0n,
-    firstOpens: BigInt(firstOpens),
-    openLimit: budgets.openExecutions > 0 ? BigInt(budgets.openExecutions) : ANY,
-    burntWallet: burnt.wallet,
-    burntListing: burnt.listing,
-    burntTotal: burnt.total,
-    lentWallet: unbounded(lent.wallet),
-    lentListing: unbounded(lent.listing),
-    lentTotal: unbounded(lent.total),
-    waits: sponsorsAll ? 1n : 0n,
-    lentWaiting: unbounded(waiting),
-    trialCalls: unbounded(BigInt(trial.calls)),
-    trialLamports: unbounded(trial.lamportsPerDay),
-  };
+/** The limits of a claim, as named values of its statement. `isOpen`: its open is still to come. */
+export function limitsOf({ sponsorsAll, limit }: Lending, isOpen: boolean) {
+  const total = limit();
+  return { isOpen: isOpen && !sponsorsAll ? 1n : 0n, lentTotal: total, lentShare: shareOf(total) };
 }
 
 export type Limits = ReturnType<typeof limitsOf>;
 
-/** The same share as in `burnableBy`. */
-const SHARE = sql.raw('(CASE WHEN is_proven = 1 THEN 1 ELSE 2 END)');
-/** The amount that the call adds to the amount at risk. */
-const ADDED = sql.raw('(CASE WHEN is_proven = 0 AND may_burn > gas + house THEN may_burn ELSE gas + house END)');
-
 const at = (value: RawBuilder<bigint>) => sql`CAST(${value} AS BIGINT)`;
 
+const MAY_OPEN = sql.raw(`(in_flight < 1 + completed / ${CALLS_FOR_ONE_OPEN}
+  AND listing_in_flight < ${FIRST_OPENS_OF_LISTING} + listing_completed / ${CALLS_FOR_ONE_OPEN}
+  AND listing_lost <= ${MOST_LISTING_LOSS}
+  AND (repaid = 0 OR repaid <= owed)
+  AND (owed <= 0 OR (repaid > 0 AND in_flight = 0 AND owed_ms + ${TRY_MS}
+    * CASE WHEN owed > ${OWED_FOR_ONE} THEN owed / ${OWED_FOR_ONE} ELSE 1 END <= now_ms)))`);
+
 /** True if `way` of `ways` fits `sums`. */
-export function fits(l: Named<Limits>): RawBuilder<boolean> {
-  return sql<boolean>`
-    (${at(l.isOpen)} = 0 OR in_flight < ${at(l.firstOpens)} + paid / ${sql.raw(String(PAID_FOR_ONE))})
-    AND open_now < ${at(l.openLimit)}
-    AND burnt_wallet + risk_wallet + ${ADDED} <= ${at(l.burntWallet)}
-    AND burnt_listing + risk_listing + ${ADDED} <= ${at(l.burntListing)} / ${SHARE}
-    AND burnt_total + risk_total + ${ADDED} <= ${at(l.burntTotal)} / ${SHARE}
-    AND (record_rent = 0 OR (lent_wallet + record_rent + escrow_rent <= ${at(l.lentWallet)}
-      AND lent_listing + record_rent + escrow_rent <= ${at(l.lentListing)}
-      AND lent_total + record_rent + escrow_rent <= ${at(l.lentTotal)}
-      AND waits <= ${at(l.waits)} AND (is_proven = 1 OR lent_waiting <= ${at(l.lentWaiting)})))
-    AND (house = 0 OR (trials < ${at(l.trialCalls)} AND given + house <= ${at(l.trialLamports)}))`;
+export function fits(l: Named<Limits>, kind: 'keys' | 'x402'): RawBuilder<boolean> {
+  const own = sql.raw(`lent_${kind}`);
+  return sql<boolean>`(${at(l.isOpen)} = 0 OR ${MAY_OPEN})
+    AND (record_rent + escrow_rent = 0 OR (${own} + record_rent + escrow_rent <= ${at(l.lentShare)}
+      AND lent_keys + lent_x402 + record_rent + escrow_rent <= ${at(l.lentTotal)}))`;
 }
 
 /** The wallet's money as named values of a statement. */
@@ -350,12 +253,12 @@ export function covers(money: Named<Money>): RawBuilder<boolean> {
 
 /** The columns of a way in a statement. */
 const WAY_COLUMNS = {
+  fee: 'fee',
+  repaid: 'repaid',
   gas: 'gas',
-  house: 'house',
   record_rent: 'recordRent',
   escrow_rent: 'escrowRent',
   tank: 'tank',
-  may_burn: 'mayBurn',
 } as const satisfies Record<string, keyof Way>;
 
 /** The ways as named values of a statement. */
@@ -399,9 +302,23 @@ export async function readHeld(
   return (await db.executeQuery(query)).rows[0]!;
 }
 
-/** Lent rent in total, lamports, including that of waiting refunds. */
-export async function readLent(views: Kysely<LedgerDatabase>): Promise<bigint> {
-  const lent = sql.raw(`SELECT ${lentOf('total', "''")} + ${lentOf('waiting', "''")} AS lent`);
-  const { rows } = await sql<{ lent: bigint }>`${lent}`.execute(views);
-  return rows[0]!.lent;
+/** What the operator has lent, lamports. */
+export interface Lent {
+  lent: bigint;
+  /** Of records that have ended, which comes back by the clock; and the end of the oldest, unix seconds. */
+  due: bigint;
+  due_since: bigint | null;
+  /** Of refunds and deposits that wait for their callers' accounts. */
+  unclaimed: bigint;
+}
+
+export async function readLent(views: Kysely<LedgerDatabase>): Promise<Lent> {
+  const { rows } = await sql<Lent>`SELECT
+    (SELECT CAST(coalesce(sum(lamports), 0) AS BIGINT) FROM lent_sums) AS lent,
+    (SELECT CAST(coalesce(sum(record_lent), 0) AS BIGINT) FROM executions
+      WHERE record_lent > 0 AND state IN ('settled', 'refunded')) AS due,
+    (SELECT min(settled_at) FROM executions WHERE record_lent > 0 AND state IN ('settled', 'refunded')) AS due_since,
+    (SELECT CAST(coalesce(sum(record_lent + escrow_lent), 0) AS BIGINT) FROM executions
+      WHERE refund_state = 'waiting' AND state IN ('refunding', 'returning')) AS unclaimed`.execute(views);
+  return rows[0]!;
 }

@@ -2,17 +2,14 @@
  * Moves that announce a transaction. Each is on the disk before the relay acts. So neither a killed process nor a power
  * cut loses a transaction that may have been sent.
  */
-import { sql } from 'kysely';
-import type { Named } from '../../database/prepared.ts';
-import { type Budgets, hasRoom, meOf, meRow, resentBy, roomOf, SPENT } from './funding.ts';
 import type { Mover, Moving } from './moves.ts';
 import { type OpenedRecord, openedBy } from './notes.ts';
 import { isWaiting, type JournalRow } from './tables.ts';
-import { compilable, type NewTransaction, type Writing } from './writing.ts';
+import type { NewTransaction } from './writing.ts';
 
 /** The intents of one journal. All throw JournalConflict if the row may not move there. */
-export function createIntents(mover: Mover, writing: Writing) {
-  return { ...createDepositIntents(mover), ...createExecutionIntents(mover, writing) };
+export function createIntents(mover: Mover) {
+  return { ...createDepositIntents(mover), ...createExecutionIntents(mover) };
 }
 
 /** The intents that create a deposit, pay into it, and return its money. */
@@ -37,7 +34,6 @@ function createDepositIntents({ intend }: Mover) {
         'returning',
         {
           refund_state: isWaiting(row) ? 'waiting' : 'pending',
-          is_waiting: 0n,
           error_code: why.code,
           error_message: why.message,
           rebuilds: why.rebuilds,
@@ -49,7 +45,7 @@ function createDepositIntents({ intend }: Mover) {
 }
 
 /** The intents that fund an escrow, settle it, and refund it. */
-function createExecutionIntents({ intend }: Mover, writing: Writing) {
+function createExecutionIntents({ intend }: Mover) {
   return {
     /** These bytes will be sent to fund the escrow. */
     openSigned(row: Moving, signed: NewTransaction, openBefore: bigint): Promise<void> {
@@ -75,7 +71,6 @@ function createExecutionIntents({ intend }: Mover, writing: Writing) {
         {
           refund_reason: BigInt(why.reason),
           refund_state: why.waits || isWaiting(row) ? 'waiting' : 'pending',
-          is_waiting: why.waits ? 1n : 0n,
           error_code: why.code,
           error_message: why.message,
           rebuilds: why.rebuilds,
@@ -83,38 +78,14 @@ function createExecutionIntents({ intend }: Mover, writing: Writing) {
         { ...signed, kind: 'refund' },
       );
     },
-    reserveRefund: (row: Waiting, budgets: Pick<Budgets, 'burnt'>) => reserveRefund(writing, row, budgets),
     /**
      * A person has to check it: too many rebuilds, or, with `opened`, the open landed although it had been given up. The
      * chain still lets anyone refund after refund_at.
      */
     parked(row: Moving, opened?: { record: OpenedRecord; slot: number }): Promise<void> {
       if (!opened) return intend(row, 'parked', {});
-      const before = { refund_state: null, is_waiting: 0n, error_code: null, error_message: null };
+      const before = { refund_state: null, error_code: null, error_message: null };
       return intend(row, 'parked', { ...openedBy(opened.record, opened.slot), ...before });
     },
   };
-}
-
-type Waiting = Pick<JournalRow, 'execution_id' | 'wallet' | 'listing' | 'may_burn_lamports' | 'is_waiting'>;
-
-/**
- * Reserves the fees of a waiting refund that will be signed again. One statement sums and reserves, so concurrent
- * refunds and relays never exceed the limits together. Returns false if the budgets have no room.
- */
-async function reserveRefund(writing: Writing, row: Waiting, budgets: Pick<Budgets, 'burnt'>): Promise<boolean> {
-  if (row.is_waiting === 0n) return true;
-  const { execution_id: id, wallet, listing } = row;
-  const { writes, db, owner, compile } = writing;
-  const me = meOf({ id, wallet, listing, keyId: '', slot: 0n, nowMs: BigInt(Date.now()) });
-  const values = { ...me, owner, ...roomOf(resentBy(budgets, row.may_burn_lamports === 0n)) };
-  const reserving = (named: Named<typeof values>) => sql`
-    WITH ${meRow(named)}, ${SPENT}
-    UPDATE executions SET is_waiting = 0
-    WHERE execution_id = ${named.me_id} AND lease_owner = ${named.owner} AND is_waiting = 1 AND ${hasRoom(named)}`;
-  const query = compile('reserve a refund', values, (named) => compilable(db, reserving(named)));
-  const [reserved] = await writes.alone([`wallet ${wallet}`, 'totals'], [query]);
-  if (reserved?.changes !== 1) return false;
-  row.is_waiting = 0n;
-  return true;
 }

@@ -38,7 +38,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     get: (id: string): Promise<JournalRow | undefined> => readExecutionRow(writing, id),
     idByTail: (wallet: string, tail: Uint8Array) => readIdByTail(db, wallet, tail),
     ...createClaims(writing),
-    ...createIntents(mover, writing),
+    ...createIntents(mover),
     ...createNotes(mover, writing),
     ...createOutcomes(writing),
     ...createResults(writing),

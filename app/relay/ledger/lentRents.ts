@@ -3,19 +3,21 @@
  * `lent_sums` lock the sums of a row in a fixed order, and with several rows two transactions could wait for each other.
  */
 import { sql } from 'kysely';
+import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** The lent rents of one journal. */
 export function createLentRents({ db }: Writing) {
   return {
-    /** Ended rows whose records opened before this moment (unix seconds), with rent still lent, in order of their ids. */
-    lent(openedBefore: bigint, limit: number, after: string) {
+    /** Ended rows whose records opened before this moment (unix seconds), with rent still lent, oldest end first, after `after`. */
+    lent(openedBefore: bigint, limit: number, after: Pick<JournalRow, 'settled_at' | 'execution_id'> | null) {
       return db
         .selectFrom('executions')
-        .select('execution_id')
+        .select(['execution_id', 'settled_at'])
         .where(sql<boolean>`record_lent > 0 AND state IN ('settled', 'refunded')`)
         .where('opened_at', '<', openedBefore)
-        .where('execution_id', '>', after)
+        .where(sql<boolean>`(settled_at, execution_id) > (${after?.settled_at ?? -1n}, ${after?.execution_id ?? ''})`)
+        .orderBy('settled_at')
         .orderBy('execution_id')
         .limit(limit)
         .execute();

@@ -25,7 +25,7 @@ const ROWS = 64;
 const LONG_ROWS = 4;
 const rowsOf = (table: string) => (/\.(results|late_answers)$/.test(table) ? LONG_ROWS : ROWS);
 /** Leases, because no relay runs; sums and search words, because PostgreSQL computes them. */
-const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|document_words(_\w+)?)$/;
+const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|debts|document_words(_\w+)?)$/;
 const EVENTS = `${SCHEMAS.ledger}.events`;
 /** Tables whose next row PostgreSQL numbers on its own. */
 const COUNTED = [
@@ -267,12 +267,18 @@ function addTo(hash: Hash, row: Row, columns: string[]): void {
 
 /** Compares the sums that the triggers of both sides computed from the same executions. */
 async function compareSums(from: Sqlite.Database, to: Target): Promise<void> {
-  const text = `SELECT scope, name, sum(lamports) AS lamports FROM TABLE GROUP BY scope, name
-    HAVING sum(lamports) <> 0 ORDER BY scope, name`;
-  const { rows } = await to.executeQuery<Row>(CompiledQuery.raw(text.replace('TABLE', `${SCHEMAS.ledger}.lent_sums`)));
-  const sums = (found: Row[]) => JSON.stringify(found.map((row) => [row.scope, row.name, String(row.lamports)]));
-  if (sums(rows) !== sums(from.prepare(text.replace('TABLE', 'lent_sums')).all() as Row[]))
-    throw new Error('The sums of lent lamports differ between the two databases. Nothing was changed.');
+  const texts = {
+    lent_sums: 'SELECT kind AS name, sum(lamports) AS lamports FROM TABLE GROUP BY kind HAVING sum(lamports) <> 0',
+    debts: 'SELECT wallet AS name, lamports FROM TABLE',
+  };
+  const sums = (found: Row[]) => JSON.stringify(found.map((row) => [row.name, String(row.lamports)]));
+  for (const [table, text] of Object.entries(texts)) {
+    const ordered = `${text} ORDER BY 1`;
+    const query = CompiledQuery.raw(ordered.replace('TABLE', `${SCHEMAS.ledger}.${table}`));
+    const { rows } = await to.executeQuery<Row>(query);
+    if (sums(rows) !== sums(from.prepare(ordered.replace('TABLE', table)).all() as Row[]))
+      throw new Error(`The sums in ${table} differ between the two databases. Nothing was changed.`);
+  }
 }
 
 /** `readPlaces` returns the locations of both databases. It is called when the command runs. */

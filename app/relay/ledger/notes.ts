@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
-import { isWaiting, type JournalRow, type TransactionRow } from './tables.ts';
+import type { JournalRow, TransactionRow } from './tables.ts';
 import { undecidedOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
 
@@ -23,10 +23,14 @@ export const openedBy = (record: OpenedRecord, slot: number) => ({
   opened_slot: BigInt(slot),
 });
 
-/** An open that the chain refused in this slot, and its unpaid fee, lamports. */
+/** Whose doing a lost fee was: the wallet owes it, or it counts against the listing. `operator`: nobody else's. */
+export type Culprit = 'wallet' | 'listing' | 'operator';
+
+/** An open that the chain refused in this slot, its unpaid fee, lamports, and whose doing that was. */
 export interface FailedOpen {
   slot: number;
   burnt: bigint;
+  culprit: Culprit;
 }
 
 /** How the money came back. */
@@ -41,15 +45,20 @@ export interface Returned {
   why?: { code: string; message: string };
 }
 
-type Losses = Pick<JournalRow, 'lost_fees' | 'account_fees'>;
-type Losing = Losses & Pick<JournalRow, 'refund_state'>;
+/** What the callers of these notes count besides. */
+export type Paying = Pick<JournalRow, 'fee_lamports' | 'repaid_lamports' | 'gas_lamports' | 'opened_at'>;
+type Losing = Pick<JournalRow, 'lost_fees' | 'listing_fees' | 'lost_ms'>;
 
 /** The losses plus one more fee, lamports. */
-const losses = (row: Losses, lamports: bigint, byAccount: boolean) => ({
-  lost_fees: row.lost_fees + lamports,
-  account_fees: row.account_fees + (byAccount ? lamports : 0n),
-  lost_ms: BigInt(Date.now()),
-});
+function losses(row: Losing, lamports: bigint, culprit: Culprit): Losing {
+  const { lost_fees, listing_fees, lost_ms } = row;
+  if (culprit === 'operator' || lamports === 0n) return { lost_fees, listing_fees, lost_ms };
+  return {
+    lost_fees: lost_fees + (culprit === 'wallet' ? lamports : 0n),
+    listing_fees: listing_fees + (culprit === 'listing' ? lamports : 0n),
+    lost_ms: BigInt(Date.now()),
+  };
+}
 
 /** The notes of one journal. Its moves throw JournalConflict if the row may not move there. */
 export function createNotes(mover: Mover, writing: Writing) {
@@ -95,14 +104,14 @@ function createEndNotes({ note }: Mover) {
      * The deposit is closed, and its payer has the money back. `landed` is our return; without one, somebody else sent
      * it, or it is unknown who did. `why` is given if the row has none yet.
      */
-    returned(row: Moving, returnedAt: bigint, { landed, why }: Returned = {}): Promise<void> {
+    returned(row: Moving & Paying, returnedAt: bigint, { landed, why }: Returned = {}): Promise<void> {
       const error = why && { error_code: why.code, error_message: why.message };
-      const changes = { settled_at: returnedAt, refund_state: 'done' as const, is_waiting: 0n, ...error };
+      const changes = { settled_at: returnedAt, refund_state: 'done' as const, ...error };
       return note(row, 'returned', changes, { landed });
     },
     /** Amounts are base units. */
     settled(
-      row: Moving & Pick<JournalRow, 'gas_lamports' | 'deposit'>,
+      row: Moving & Paying,
       outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint },
     ): Promise<void> {
       const changes = {
@@ -113,16 +122,16 @@ function createEndNotes({ note }: Mover) {
       return note(row, 'settled', changes, { landed: undecidedOf(row, 'settle') });
     },
     /**
-     * `landed` is our refund; without one, somebody else sent it. `burnt`: fees left unpaid because the gas returned to
-     * the wallet then, lamports.
+     * `landed` is our refund; without one, somebody else sent it. `burnt`: the fee of ours, which failed after that and
+     * whose gas returned to the wallet, lamports.
      */
     refunded(
-      row: Moving & Losing & Pick<JournalRow, 'error_code' | 'gas_lamports' | 'deposit'>,
+      row: Moving & Losing & Paying & Pick<JournalRow, 'error_code'>,
       settledAt: bigint,
       { landed, burnt = 0n }: Refunded = {},
     ): Promise<void> {
-      const lost = burnt > 0n ? losses(row, burnt, isWaiting(row)) : {};
-      const changes = { settled_at: settledAt, refund_state: 'done' as const, is_waiting: 0n, ...lost };
+      const lost = burnt > 0n ? losses(row, burnt, 'wallet') : {};
+      const changes = { settled_at: settledAt, refund_state: 'done' as const, ...lost };
       return note(row, 'refunded', changes, { landed });
     },
     /**
@@ -130,7 +139,7 @@ function createEndNotes({ note }: Mover) {
      * the accounts are outdated.
      */
     void(
-      row: Moving & Losing & Pick<JournalRow, 'accepted_at'>,
+      row: Moving & Losing & Paying & Pick<JournalRow, 'accepted_at'>,
       code: string,
       message: string,
       failed?: FailedOpen,
@@ -141,8 +150,7 @@ function createEndNotes({ note }: Mover) {
         settled_at: now > row.accepted_at ? now : row.accepted_at,
         error_code: code,
         error_message: message,
-        ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, false) }),
-        is_waiting: 0n,
+        ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, failed.culprit) }),
       });
     },
   };
@@ -151,33 +159,32 @@ function createEndNotes({ note }: Mover) {
 /** The notes of refused transactions and of a refund that waits. They move no row. */
 function createLossNotes({ db }: Writing) {
   return {
-    /**
-     * The chain took the fee of a transaction that it refused. The fee stays unpaid; lamports. `byAccount`: the caller's
-     * own account is the cause.
-     */
-    async burnt(
-      row: Losing & Pick<JournalRow, 'execution_id'>,
-      lamports: bigint,
-      byAccount = isWaiting(row),
-    ): Promise<void> {
-      const { lost_ms, ...lost } = losses({ lost_fees: 0n, account_fees: 0n }, lamports, byAccount);
-      await db
-        .updateTable('executions')
-        .set((own) => ({
-          lost_fees: own('lost_fees', '+', lost.lost_fees),
-          account_fees: own('account_fees', '+', lost.account_fees),
-          lost_ms,
-        }))
-        .where('execution_id', '=', row.execution_id)
-        .execute();
-      row.lost_fees += lost.lost_fees;
-      row.account_fees += lost.account_fees;
+    /** The chain took the fee of a transaction that it refused, lamports. The fee stays unpaid. */
+    async burnt(row: Losing & Pick<JournalRow, 'execution_id'>, lamports: bigint, culprit: Culprit): Promise<void> {
+      const { lost_fees, listing_fees, lost_ms } = losses(
+        { lost_fees: 0n, listing_fees: 0n, lost_ms: 0n },
+        lamports,
+        culprit,
+      );
+      if (culprit !== 'operator') {
+        await db
+          .updateTable('executions')
+          .set((own) => ({
+            lost_fees: own('lost_fees', '+', lost_fees),
+            listing_fees: own('listing_fees', '+', listing_fees),
+            lost_ms,
+          }))
+          .where('execution_id', '=', row.execution_id)
+          .execute();
+      }
+      row.lost_fees += lost_fees;
+      row.listing_fees += listing_fees;
     },
     /** The refund waits for the caller's account; none of its transactions can land any more. */
     async refundWaits(id: string): Promise<void> {
       await db
         .updateTable('executions')
-        .set({ refund_state: 'waiting', is_waiting: 1n })
+        .set({ refund_state: 'waiting' })
         .where('execution_id', '=', id)
         .where('state', 'in', ['refunding', 'returning'])
         .execute();

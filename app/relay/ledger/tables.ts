@@ -75,36 +75,30 @@ export interface ExecutionsTable {
   lease_owner: string | null;
   /** SHA-256 of agent and canonical body in hex, if the call carried an Idempotency-Key. */
   fingerprint: string | null;
-  /** Unpaid network fees, including those of calls that this one replaced, lamports. */
+  /** Unpaid network fees that the wallet owes, including those of calls that this one replaced, lamports. */
   lost_fees: Generated<bigint>;
-  /** The part that the caller's own account caused: by refused refunds, or by a waiting refund that the caller sent. */
-  account_fees: Generated<bigint>;
+  /** Those that count against the listing instead. */
+  listing_fees: Generated<bigint>;
   /** When the last of these fees was lost, unix ms; 0 if none was. */
   lost_ms: Generated<bigint>;
   /** Unix milliseconds before which recovery leaves the row alone. */
   rest_until_ms: Generated<bigint>;
-  /** Lamports stored in the record for the relay that ends the execution. */
+  /** Lamports that the open pays to the relay out of the gas balance: its network fee, and what it repays. */
+  fee_lamports: Generated<bigint>;
+  /** Earlier lost fees of the wallet that this call repays once its open has landed, lamports. */
+  repaid_lamports: Generated<bigint>;
+  /** Lamports stored in the record for its end and its archiving. */
   gas_lamports: Generated<bigint>;
-  /** The operator's share of this call's fees, lamports; 0 unless it is a free call. */
-  house_lamports: Generated<bigint>;
-  /** The same, plus that of calls that this one replaced. */
-  given_lamports: Generated<bigint>;
-  /** Number of free calls among these, including this one. */
-  trials: Generated<bigint>;
   /** The record's rent if the operator lent it, lamports; 0 otherwise, and once it has returned. */
   record_lent: Generated<bigint>;
   /** The escrow's rent if the operator lent it, lamports; it returns at the end. */
   escrow_lent: Generated<bigint>;
-  /** The most that a call of an unproven wallet may burn before its refund is signed, lamports; 0 for any other. */
-  may_burn_lamports: Generated<bigint>;
   /** Taken out of the wallet's gas balance by the open, lamports. */
   tank_lamports: Generated<bigint>;
   /** A slot in which the chain showed the record or refused its open; null before. */
   opened_slot: Generated<bigint | null>;
   /** When the caller deleted task, parameters and result, unix ms; null while they are kept. */
   content_deleted_ms: Generated<bigint | null>;
-  /** 1 while the refund waits for the caller's account, and no transaction of it is signed or sent. */
-  is_waiting: Generated<bigint>;
   /** Address of the deposit that pays for the call; null unless an x402 client pays. */
   deposit: Generated<string | null>;
   /** 1 if the deposit's address commits to the payer. */
@@ -155,20 +149,17 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   lease_owner: true,
   fingerprint: true,
   lost_fees: true,
-  account_fees: true,
+  listing_fees: true,
   lost_ms: true,
   rest_until_ms: true,
+  fee_lamports: true,
+  repaid_lamports: true,
   gas_lamports: true,
-  house_lamports: true,
-  given_lamports: true,
-  trials: true,
   record_lent: true,
   escrow_lent: true,
-  may_burn_lamports: true,
   tank_lamports: true,
   opened_slot: true,
   content_deleted_ms: true,
-  is_waiting: true,
   deposit: true,
   names_payer: true,
   service_fee: true,
@@ -484,7 +475,9 @@ export interface LedgerTables {
   leaderships: LeadershipsTable;
   call_keys: CallKeysTable;
   sweeper_transactions: SweeperTransactionsTable;
-  rent_returns: { address: string };
+  lenders: { address: string };
+  lent_sums: { kind: 'keys' | 'x402'; lamports: bigint };
+  debts: { wallet: string; lamports: bigint; lost_ms: bigint };
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;

@@ -48,11 +48,15 @@ export function undecidedOf(row: Signed, kind: TransactionKind): TransactionRow 
   return another ? undefined : one;
 }
 
+const isTaken = ({ outcome }: TransactionRow) => outcome === 'landed' || outcome === 'failed';
+const sumOf = (some: TransactionRow[]) => some.reduce((sum, { fee }) => sum + fee, 0n);
+
 /** Network fees that the chain took for a row's transactions, lamports. */
-export function paidFees({ transactions }: Signed): bigint {
-  const isPaid = ({ outcome }: TransactionRow) => outcome === 'landed' || outcome === 'failed';
-  return transactions.filter(isPaid).reduce((sum, { fee }) => sum + fee, 0n);
-}
+export const paidFees = ({ transactions }: Signed): bigint => sumOf(transactions.filter(isTaken));
+
+/** The part of them that a relay authority paid. The payments of x402 clients have a fee payer of their own. */
+export const feesOfAuthority = ({ transactions }: Signed): bigint =>
+  sumOf(transactions.filter((one) => one.kind !== 'pay' && isTaken(one)));
 
 /** The row of the next transaction of its kind. */
 export const nextOf = (

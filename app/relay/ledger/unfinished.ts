@@ -16,7 +16,6 @@ const NOT_ENDED = {
   creator_amount: null,
   platform_amount: null,
   refund_state: null,
-  is_waiting: 0n,
   error_code: null,
   error_message: null,
 };

@@ -11,21 +11,22 @@ import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
+import type { Paying } from '../ledger/notes.ts';
 import { displacedSessions } from '../ledger/sessions.ts';
 import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
-import { paidFees } from '../ledger/transactions.ts';
+import { feesOfAuthority, paidFees } from '../ledger/transactions.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests, waitingWork } from '../workers.ts';
 import type { RunwayStatus } from './runway.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** Uses of lamports, counted when an execution ends (`given`: when it is claimed). */
+/** Uses of lamports, counted when an execution ends. */
 const LAMPORTS = {
   fees: 'Network fees of the transactions of ended executions',
   collected: 'Gas collected from callers when executions ended',
-  burnt: 'Network fees that no caller paid for',
-  given: 'Network fees that the operator gave to trial calls',
+  burnt: 'Network fees of failed transactions that nobody has paid for',
+  repaid: 'Such fees that later calls of their wallets repaid',
 } as const;
 /** How an execution ended: paid, refunded with the reason, or never opened. */
 const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;
@@ -54,6 +55,10 @@ interface MetricsSources {
   inFlight(): number;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
+  /** Rent that may be lent at once, lamports. */
+  lendingLimit(): bigint;
+  /** Told the network fees of the authority that callers did not pay for; negative if they paid more. */
+  spent(lamports: bigint): void;
   /** Balance of the fee payer of x402 payments, lamports; null without one. */
   x402FeePayer(): number | null;
   /** Null before the relay sweeps. */
@@ -105,6 +110,15 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const lamportsOf = Object.fromEntries(counters) as Record<keyof typeof LAMPORTS, Counter>;
   const count = (kind: keyof typeof LAMPORTS, amount: bigint) => lamportsOf[kind].inc(Number(amount));
+  /** Counts the fees of an ended row. `gas` is the gas that its record paid to the relay. */
+  function countFees(row: Paying & Pick<JournalRow, 'transactions'>, gas: bigint): void {
+    const isOpened = row.opened_at !== null;
+    const collected = (isOpened ? row.fee_lamports : 0n) + gas;
+    count('fees', paidFees(row));
+    count('collected', collected);
+    if (isOpened) count('repaid', row.repaid_lamports);
+    sources.spent(feesOfAuthority(row) - collected);
+  }
 
   return {
     observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
@@ -114,38 +128,32 @@ export function createMetrics(sources: MetricsSources): Metrics {
     rpcDisagreed: (subject) => disagreements.inc({ subject }),
     listenTo: (journal) => ({
       ...journal,
-      async claim(execution, nowMs, funding) {
-        const row = await journal.claim(execution, nowMs, funding);
-        count('given', row.house_lamports);
-        return row;
-      },
       async settled(row, outcome) {
         await journal.settled(row, outcome);
         ended.inc({ outcome: 'completed' });
-        count('fees', paidFees(row));
-        count('collected', collectedOf(row));
+        countFees(row, row.gas_lamports);
       },
       async refunded(row, settledAt, how = {}) {
         await journal.refunded(row, settledAt, how);
         const { burnt = 0n } = how;
         ended.inc({ outcome: refundOutcome(row.error_code) });
-        count('fees', paidFees(row));
+        // If somebody else sent the refund, the gas returned to the wallet.
+        countFees(row, how.landed ? row.gas_lamports : 0n);
         count('burnt', burnt);
-        // If fees were burnt, somebody else sent the refund and the gas returned to the wallet.
-        if (burnt === 0n) count('collected', collectedOf(row));
       },
       async returned(row, returnedAt, how) {
         await journal.returned(row, returnedAt, how);
         ended.inc({ outcome: 'unserved' });
-        count('fees', paidFees(row));
+        countFees(row, 0n);
       },
       async void(row, code, message, failed) {
         await journal.void(row, code, message, failed);
         ended.inc({ outcome: 'void' });
+        countFees(row, 0n);
         count('burnt', failed?.burnt ?? 0n);
       },
-      async burnt(row, lamports, byAccount) {
-        await journal.burnt(row, lamports, byAccount);
+      async burnt(row, lamports, culprit) {
+        await journal.burnt(row, lamports, culprit);
         count('burnt', lamports);
       },
     }),
@@ -201,10 +209,6 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
   });
 }
 
-/** The gas that a caller paid, lamports. For a call paid by a deposit, the relay lends the gas and gets it back. */
-const collectedOf = ({ gas_lamports, deposit }: Pick<JournalRow, 'gas_lamports' | 'deposit'>) =>
-  deposit === null ? gas_lamports : 0n;
-
 function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
   if (errorCode === 'execution_timeout') return 'timeout';
   return errorCode === 'execution_failed' ? 'failed' : 'unserved';
@@ -214,6 +218,27 @@ function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
 function namesIn(registry: Registry) {
   const named = (name: string, help: string) => ({ name: `marketplace_${name}`, help, registers: [registry] });
   return { named, gauge: (name: string, help: string) => new Gauge(named(name, help)) };
+}
+
+/** The figures of what the operator lends. */
+function createLoans(registry: Registry, { views, lendingLimit }: MetricsSources): () => Promise<void> {
+  const { gauge } = namesIn(registry);
+  const figures = {
+    lent: gauge('lamports_lent', 'Refundable deposits that the operator has lent and not received back, lamports'),
+    free: gauge('lamports_free', 'Refundable deposits that the operator can still lend, lamports'),
+    due: gauge('lamports_due', 'The part of lamports_lent in ended records, which comes back by the clock, lamports'),
+    unclaimed: gauge(
+      'lamports_unclaimed',
+      'The part of lamports_lent in refunds that their callers cannot receive yet, lamports',
+    ),
+  };
+  return async () => {
+    const { lent, due, unclaimed } = await readLent(views);
+    figures.lent.set(Number(lent));
+    figures.free.set(Math.max(0, Number(lendingLimit() - lent)));
+    figures.due.set(Number(due));
+    figures.unclaimed.set(Number(unclaimed));
+  };
 }
 
 /** The figures that are read on request. */
@@ -227,10 +252,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     ...named('rpc_node_slot', 'Last slot seen from this node; only if there are several nodes'),
     labelNames: ['node'],
   });
-  const lent = gauge(
-    'lamports_lent',
-    'Refundable deposits of records and escrows that the operator has lent and not received back, lamports',
-  );
+  const loans = createLoans(registry, sources);
   const inFlight = gauge('executions_in_flight', 'Executions in progress in this process');
   const unfinished = gauge(
     'executions_unfinished',
@@ -291,7 +313,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
       .select((select) => select.fn.sum<bigint | null>('price').as('total'))
       .where(sql<boolean>`status = 'open' AND closed = 0`)
       .executeTakeFirstOrThrow();
-    lent.set(Number(await readLent(views)));
+    await loans();
     const progress = await readProgress(attachedIndex(views));
     const secondsSince = (ms: bigint) => Math.max(0, sources.now() - Number(ms)) / 1_000;
     inFlight.set(sources.inFlight());

@@ -1,15 +1,13 @@
 /**
- * How long the fee payer's SOL lasts, by its balance and its recent spending. Rent that comes back is not spending, and
- * a top-up is not negative spending.
+ * How long the SOL of a fee payer lasts, by its balance and the network fees that it paid beyond those that callers paid
+ * for. Rent that is lent comes back, so it is not spending.
  */
 import type { Logger } from 'pino';
 
-/** Spending is averaged over this time, so that the refundable deposits lent for one execution hardly matter. */
+/** Spending is averaged over this time. */
 const WINDOW_MS = 6 * 3_600_000;
 /** A young process has too little data to extrapolate, so spending is divided by at least one hour. */
 const MIN_WINDOW_MS = 3_600_000;
-/** More than the rent of executions in flight, lamports: a larger rise of the balance is a top-up. */
-const TOP_UP_LAMPORTS = 100_000_000;
 
 export interface RunwayLimits {
   /** New executions stop below either limit; 0 switches one off. */
@@ -29,6 +27,8 @@ export interface RunwayStatus {
 export interface Runway {
   /** Reads the balance once; throws if the node does not answer. */
   look(): Promise<void>;
+  /** Counts network fees; a negative amount was collected from callers. */
+  spend(lamports: bigint): void;
   status(): RunwayStatus;
   /** Reads regularly from now on, until `end`. */
   start(): void;
@@ -49,14 +49,15 @@ export function createRunway(options: {
 }): Runway {
   const { limits, whose, refuses, log } = options;
   let samples: { at: number; lamports: number; spent: number }[] = [];
+  let spent = 0;
   let timer: NodeJS.Timeout | undefined;
   let wasLow = false;
 
   /** Lamports; 0 while nothing is spent. */
   function spentAnHour(): number {
-    const spent = samples.slice(1).reduce((sum, sample) => sum + sample.spent, 0);
+    const sum = samples.slice(1).reduce((total, sample) => total + sample.spent, 0);
     const spanMs = Math.max(MIN_WINDOW_MS, (samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0));
-    return Math.max(0, (spent * 3_600_000) / spanMs);
+    return Math.max(0, (sum * 3_600_000) / spanMs);
   }
 
   function status(): RunwayStatus {
@@ -68,8 +69,8 @@ export function createRunway(options: {
   async function look(): Promise<void> {
     const lamports = await options.readBalance();
     const at = options.now();
-    const change = (samples.at(-1)?.lamports ?? lamports) - lamports;
-    samples.push({ at, lamports, spent: change < -TOP_UP_LAMPORTS ? 0 : change });
+    samples.push({ at, lamports, spent });
+    spent = 0;
     samples = samples.filter((sample) => at - sample.at <= WINDOW_MS);
     const { hours } = status();
     const least = Math.max(limits.minLamports, Math.ceil(spentAnHour() * limits.minHours));
@@ -85,6 +86,9 @@ export function createRunway(options: {
 
   return {
     look,
+    spend(lamports) {
+      spent += Number(lamports);
+    },
     status,
     start() {
       timer = setInterval(() => {

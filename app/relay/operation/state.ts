@@ -4,7 +4,7 @@ import type { OperationState } from '../../sdk/wire/procedures.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
-import { type Budgets, readLent, UNLIMITED } from '../ledger/funding.ts';
+import { type Lending, readLent } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
@@ -20,7 +20,9 @@ export interface Operator {
   readBalances(addresses: string[]): Promise<number[]>;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
-  budgets: Pick<Budgets, 'sponsorsAll' | 'lent' | 'burnt'>;
+  lending: Pick<Lending, 'limit' | 'recordSeconds'>;
+  /** The chain's clock, unix seconds. */
+  clock(): bigint;
   /** The account that pays the network fees of x402 clients' payments; null without one. Amounts are lamports. */
   x402(): { feePayer: string; lamports: number | null; minLamports: number } | null;
   /** Null before the relay sweeps. */
@@ -40,7 +42,9 @@ export interface StateDeps extends Operator {
 }
 
 export async function readState(deps: StateDeps): Promise<OperationState> {
-  const { views, budgets } = deps;
+  const { views } = deps;
+  const loans = await readLent(views);
+  const limit = deps.lending.limit();
   const ready = await deps.readReadiness();
   const swept = await deps.swept();
   const x402 = deps.x402();
@@ -58,13 +62,19 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     runway_hours: deps.runway().hours,
     lamports_per_call: await deps.lamportsPerCall(),
     lamports: {
-      lent: Number(await readLent(views)),
+      lent: Number(loans.lent),
+      lent_limit: Number(limit > 0n ? limit : 0n),
+      free: Number(limit > loans.lent ? limit - loans.lent : 0n),
+      due: Number(loans.due),
+      due_seconds:
+        loans.due_since === null
+          ? null
+          : Math.max(0, Number(loans.due_since - deps.clock()) + deps.lending.recordSeconds),
+      unclaimed: Number(loans.unclaimed),
       locked: swept?.locked ?? null,
       archivable: swept?.archivable ?? null,
       archived: swept?.returned ?? null,
       burnt_today: Number(await readBurnt(views, deps.now() - DAY_MS)),
-      lent_limit: budgets.sponsorsAll ? null : Number(budgets.lent.total),
-      burnt_limit: budgets.burnt.total < UNLIMITED ? Number(budgets.burnt.total) : null,
     },
     executions_in_flight: ready.executions_in_flight,
     oldest_unsettled: oldest

@@ -4,7 +4,7 @@
  */
 import { recordStatus } from '../../../indexer/record.ts';
 import type { ExecutionStatusName } from '../../../indexer/tables.ts';
-import type { ExecutionRecord, RecordStatus } from '../../sdk/program/program.ts';
+import { type ExecutionRecord, findSpender, type RecordStatus } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { ExecutionState } from '../ledger/tables.ts';
 
@@ -18,6 +18,8 @@ export const DIFFERENCES = {
   journal_state: "a row of the journal in a state that does not match the record's status",
   journal_terms: 'a row of the journal with another price, caller, agent or request than the record',
   journal_amounts: 'a settled row of the journal with other amounts than the record',
+  journal_lamports:
+    'a row of the journal with other gas than the record, or with a loan of rent that the gas balance lent',
   journal_result: 'a stored result of a paid execution whose hash differs from the record',
   index_missing: 'a record that is not in the index',
   index_status: "a row of the index with another status than the record's",
@@ -45,6 +47,8 @@ export interface JournalView {
   state: ExecutionState;
   creator_amount: bigint | null;
   platform_amount: bigint | null;
+  gas_lamports: bigint;
+  record_lent: bigint;
   /** `sha256:` and hex; null if no result is stored. */
   stored_result_hash: string | null;
 }
@@ -139,6 +143,14 @@ function compareJournal(record: ExecutionRecord, status: string, journal: Journa
   const terms = [journal.price, journal.wallet, journal.listing, journal.request_hash].join(' ');
   const recorded = [record.price, record.caller, record.listing, hex(record.requestHash)].join(' ');
   if (terms !== recorded) differ('journal_terms', `the journal has ${terms}, the record ${recorded}`);
+  const isOwn = record.rentSponsor.equals(findSpender(record.caller));
+  if (journal.gas_lamports !== BigInt(record.gasLamports) || (isOwn && journal.record_lent > 0n)) {
+    const lamports = `${journal.gas_lamports} lamports of gas and ${journal.record_lent} of lent rent`;
+    differ(
+      'journal_lamports',
+      `the journal has ${lamports}, the record ${record.gasLamports} and ${record.rentSponsor} as sponsor`,
+    );
+  }
   if (status !== 'completed') return;
   const resultHash = `sha256:${hex(record.resultHash)}`;
   if (journal.stored_result_hash !== null && journal.stored_result_hash !== resultHash) {

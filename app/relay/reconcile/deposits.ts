@@ -3,7 +3,7 @@ import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { chunks } from '../../process/chunks.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
-import { readUnknownDeposits } from '../ledger/rentReturns.ts';
+import { readUnknownDeposits } from '../ledger/lenders.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { Difference } from './compare.ts';
 

@@ -159,7 +159,7 @@ async function readViews({ connection, views }: ReconcileDeps, ids: string[]): P
     .selectFrom('executions')
     .leftJoin('results', 'results.execution_id', 'executions.execution_id')
     .select(['executions.execution_id', 'wallet', 'listing', 'price', 'request_hash', 'state', 'creator_amount'])
-    .select(['platform_amount', 'results.result_hash as stored_result_hash'])
+    .select(['platform_amount', 'gas_lamports', 'record_lent', 'results.result_hash as stored_result_hash'])
     .where('executions.execution_id', 'in', ids)
     .execute();
   const index = await views

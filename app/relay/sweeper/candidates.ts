@@ -4,7 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { constants } from '../../sdk/program/program.ts';
-import { readUnknownDeposits } from '../ledger/rentReturns.ts';
+import { readUnknownDeposits } from '../ledger/lenders.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 type Views = Kysely<LedgerDatabase>;
@@ -132,7 +132,7 @@ export async function countRecords(views: Views, now: bigint) {
       (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,
       (SELECT coalesce(sum(leaf_count), 0) FROM chain.archives) AS archived
     FROM (SELECT count(*) AS count,
-        min(CASE WHEN key_id IS NOT NULL OR rent_sponsor IN (SELECT address FROM rent_returns) THEN ${RIPE_AT} END) AS since
+        min(CASE WHEN key_id IS NOT NULL OR rent_sponsor IN (SELECT address FROM lenders) THEN ${RIPE_AT} END) AS since
       FROM chain.executions WHERE ${isRipe(now)}) AS ripe`.execute(views);
   return rows[0]!;
 }

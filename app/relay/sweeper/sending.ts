@@ -5,6 +5,7 @@
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
+import { feeOf } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { SweepTransactions } from '../ledger/sweepTransactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
@@ -43,6 +44,8 @@ export function createSending(deps: {
   stop: AbortSignal;
   /** How long a node may fail to report a transaction's fate. */
   patienceMs: number;
+  /** Told the network fee of each transaction that the chain took, lamports. */
+  spent(lamports: bigint): void;
 }): Sending {
   const { chain, transactions, stop, patienceMs } = deps;
 
@@ -59,6 +62,7 @@ export function createSending(deps: {
       );
     }
     await transactions.clear(signed.signature);
+    if (fate.kind !== 'expired') deps.spent(feeOf(signed.bytes).lamports);
     return fate;
   }
 

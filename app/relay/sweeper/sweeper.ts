@@ -62,6 +62,8 @@ export interface SweeperDeps {
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
   usdcMint: PublicKey;
+  /** Told the network fees of its transactions, lamports. */
+  spent(lamports: bigint): void;
   log: Logger;
 }
 
@@ -96,7 +98,7 @@ export function startSweeper(
   const { chain, views, transactions, leadership, settings, log } = deps;
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const sending = createSending({ chain, transactions, stop, patienceMs });
+  const sending = createSending({ chain, transactions, stop, patienceMs, spent: deps.spent });
   const resting = createResting(Date.now);
   const following = newFollowing();
   let leads = false;

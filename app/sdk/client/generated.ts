@@ -618,9 +618,9 @@ export interface components {
                 tank: string;
                 /** @description The gas balance, lamports. */
                 lamports: number;
-                /** @description The present network fees of a call, lamports; at most the gas limit of the key’s grant. */
+                /** @description The present network fees of a call, lamports. */
                 next_call_lamports: number;
-                /** @description True if the gas balance covers these fees. Otherwise a call may still succeed, if the operator pays the fees. Refundable deposits that the operator does not lend are needed in addition. */
+                /** @description True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends. */
                 pays_next_call: boolean;
             };
         };

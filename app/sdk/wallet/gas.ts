@@ -1,10 +1,11 @@
 /**
- * The gas balance of a wallet: lamports at its spender address. It pays the network fees of all the wallet's keys, and
- * lends deposits that nobody else lends. Anyone can add to it; only the wallet can withdraw.
+ * The gas balance of a wallet: lamports at its spender address. It pays the network fees of all the wallet's keys, lends
+ * each call the deposit of its escrow, and that of its record if the operator does not. Anyone can add to it; only the wallet can withdraw.
  */
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { ALL_GAS, depositGas, findSpender, withdrawGas } from '../program/program.ts';
 import { formatSol } from '../wire/sol.ts';
+import { FIRST_GAS } from './firstGas.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
@@ -49,6 +50,11 @@ export async function takeGas(
 /** Lamports in a wallet's gas balance. */
 export async function readGas(connection: Connection, wallet: PublicKey): Promise<bigint> {
   return BigInt(await connection.getBalance(findSpender(wallet)));
+}
+
+/** The gas to add with a wallet's key unless its owner says otherwise, lamports: nothing if it has some. */
+export async function firstGas(connection: Connection, wallet: PublicKey): Promise<bigint> {
+  return (await readGas(connection, wallet)) > 0n ? 0n : FIRST_GAS;
 }
 
 /** Throws Refusal if a gas balance of this amount cannot exist: the chain keeps no account below its rent. */

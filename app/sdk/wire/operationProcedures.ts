@@ -116,8 +116,15 @@ export const OperationState = z.strictObject({
   /** Mean network fees of one settled execution (open and settle) since this process started. */
   lamports_per_call: Lamports.nullable(),
   lamports: z.strictObject({
-    /** Rent that the operator has lent. */
+    /** Rent that the operator has lent, the most that it may lend at once, and the rest. */
     lent: Lamports,
+    lent_limit: Lamports,
+    free: Lamports,
+    /** The part of `lent` in ended records, and the seconds until the first of it comes back; null if there is none. */
+    due: Lamports,
+    due_seconds: Count.nullable(),
+    /** The part of `lent` in refunds that their callers cannot receive yet. */
+    unclaimed: Lamports,
     /**
      * Rent in records of ended executions; the part that could be archived now; and the rent this process has returned.
      */
@@ -126,9 +133,6 @@ export const OperationState = z.strictObject({
     archived: Lamports.nullable(),
     /** Network fees of the last 24 hours that nobody has paid for. */
     burnt_today: Lamports,
-    /** Budgets for `lent`, not counting refunds that wait, and for `burnt_today`. Null for no limit. */
-    lent_limit: Lamports.nullable(),
-    burnt_limit: Lamports.nullable(),
   }),
   executions_in_flight: Count,
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),

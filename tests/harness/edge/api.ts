@@ -15,7 +15,7 @@ import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
-import { SPONSOR_ALL, USUAL_RESULTS } from '../../../app/relay/config.ts';
+import { USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
 import { createStreams, USUAL_STREAMS } from '../../../app/relay/events/streams.ts';
@@ -91,14 +91,21 @@ export async function startWorld(
     execute: async (): Promise<ExecuteOutcome> => ({ kind: 'pending', executionId: newExecutionId() }),
     grants: new Map<string, KeyGrant>(),
     /** Of every wallet: USDC in base units, gas and fees in lamports. */
-    money: { balance: 97_250_000n, allowance: 17_250_000n, tank: 5_000_000n, leastTank: 890_880n, fees: 11_250n },
+    money: {
+      balance: 97_250_000n,
+      allowance: 17_250_000n,
+      tank: 5_000_000n,
+      leastTank: 890_880n,
+      fees: 11_950n,
+      escrowRent: 1_488_440n,
+    },
     /** Records on the chain by execution_id. */
     records: new Map<string, ExecutionRecord>(),
     revoked: [] as string[],
     /** Pending changes of the settings. */
     changes: [] as FoundChange[],
     swept: null as SweepFigures | null,
-    budgets: { ...SPONSOR_ALL },
+    lentLimit: 10_000_000_000n,
     x402: null as ReturnType<RelayDeps['operator']['x402']>,
   };
   const requireChain = (): void => {
@@ -188,7 +195,8 @@ export async function startWorld(
       nodes: () => [{ name: '1:node', state: 'up', slot: null }],
       runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),
       swept: async () => state.swept,
-      budgets: state.budgets,
+      lending: { limit: () => state.lentLimit, recordSeconds: 3_600 },
+      clock: () => BigInt(Math.floor(state.nowMs / 1_000)),
       x402: () => state.x402,
       lamportsPerCall: async () => 10_000,
     },

@@ -1,5 +1,4 @@
 /** The balances of all parties of a call, lamports and USDC, so that a test can check every change exactly. */
-import type { PublicKey } from '@solana/web3.js';
 import { decodeRents, RENT_ADDRESS } from '../../../app/relay/chain/rent.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
 import type { TestMarketplace } from './marketplace.ts';
@@ -7,7 +6,6 @@ import type { TestMarketplace } from './marketplace.ts';
 export interface Purses {
   /** Lamports. */
   authority: bigint;
-  cold: bigint;
   wallet: bigint;
   tank: bigint;
   /** Base units. */
@@ -16,17 +14,16 @@ export interface Purses {
   treasuryUsdc: bigint;
 }
 
-/** Reads the balances of the caller and the operator. `cold` receives returned rent. */
-export async function readPurses(market: TestMarketplace, caller: number, cold: PublicKey): Promise<Purses> {
+/** Reads the balances of the caller and the operator. */
+export async function readPurses(market: TestMarketplace, caller: number): Promise<Purses> {
   const { connection } = market.node;
   const { wallet } = market.callers[caller]!;
-  const addresses = [market.authority.publicKey, cold, wallet.publicKey, findSpender(wallet.publicKey)];
+  const addresses = [market.authority.publicKey, wallet.publicKey, findSpender(wallet.publicKey)];
   const lamports = await Promise.all(addresses.map((address) => connection.getBalance(address, 'confirmed')));
   const { callers, creator, treasury } = await market.balances();
-  const [authority, coldHas, walletHas, tank] = lamports.map(BigInt) as [bigint, bigint, bigint, bigint];
+  const [authority, walletHas, tank] = lamports.map(BigInt) as [bigint, bigint, bigint];
   return {
     authority,
-    cold: coldHas,
     wallet: walletHas,
     tank,
     callerUsdc: callers[caller]!,

@@ -165,7 +165,6 @@ describe('event streams', () => {
     const waits = {
       state: 'refunding',
       refund_state: 'waiting',
-      is_waiting: 1n,
       error_code: 'execution_failed',
     } as const;
     await world.ledger
@@ -174,7 +173,6 @@ describe('event streams', () => {
       .where('execution_id', '=', id)
       .execute();
     await world.ledger.updateTable('executions').set(waits).where('execution_id', '=', id).execute();
-    await world.ledger.updateTable('executions').set({ is_waiting: 0n }).where('execution_id', '=', id).execute();
     await world.ledger
       .updateTable('executions')
       .set({ state: 'refunded', refund_state: 'done' })

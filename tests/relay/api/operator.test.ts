@@ -29,12 +29,15 @@ describe('operation.state', () => {
       lamports_per_call: 10_000,
       lamports: {
         lent: 0,
+        lent_limit: 10_000_000_000,
+        free: 10_000_000_000,
+        due: 0,
+        due_seconds: null,
+        unclaimed: 0,
         locked: null,
         archivable: null,
         archived: null,
         burnt_today: 0,
-        lent_limit: null,
-        burnt_limit: null,
       },
       executions_in_flight: 3,
       oldest_unsettled: null,
@@ -61,12 +64,11 @@ describe('operation.state', () => {
     await world.addJournal({ ...row, state: 'parked' });
     await world.addJournal({ ...row, state: 'paid', deposit: newAddress() });
     await world.addJournal({ ...row, state: 'returned', deposit: newAddress() });
-    const none = { wallet: 0n, listing: 0n };
-    const [lentBudget, burnt] = [
-      { ...none, total: 10_000_000_000n },
-      { ...none, total: 50_000_000n },
-    ];
-    Object.assign(world.state.budgets, { sponsorsAll: false, lent: lentBudget, burnt });
+    const ended = { ...row, state: 'settled' as const, record_lent: 1_000_000n };
+    const now = BigInt(EPOCH);
+    await world.addJournal({ ...ended, settled_at: now - 100n });
+    await world.addJournal({ ...ended, settled_at: now - 50n });
+    await world.addJournal({ ...row, record_lent: 30n, escrow_lent: 4n, state: 'refunding', refund_state: 'waiting' });
     world.state.x402 = { feePayer: address, lamports: 90_000_000, minLamports: 10_000_000 };
     await world.addJournal({ ...row, state: 'void', lost_fees: 5_000n, lost_ms: BigInt(EPOCH * 1000) });
     const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
@@ -109,13 +111,16 @@ describe('operation.state', () => {
       open_deposits: 1,
     });
     expect(lamports).to.deep.equal({
-      lent: 4_039_280,
+      lent: 6_039_314,
+      lent_limit: 10_000_000_000,
+      free: 9_993_960_686,
+      due: 2_000_000,
+      due_seconds: 3_500,
+      unclaimed: 34,
       locked: 9,
       archivable: 8,
       archived: 7,
       burnt_today: 5_000,
-      lent_limit: 10_000_000_000,
-      burnt_limit: 50_000_000,
     });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
     expect(open_disputes).to.equal(2);

@@ -40,13 +40,15 @@ describe('GET /v1/key', () => {
     expect(json.renews_at).to.equal(new Date((EPOCH + 100) * 1000).toISOString());
   });
 
-  it('reports whether the gas balance pays the fees of a call, down to the lamport', async () => {
+  it('reports whether the gas balance pays for a call, down to the lamport', async () => {
     const gas = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json.gas;
-    const least = 890_880n + 11_250n;
-    expect(await gas({}, { tank: least })).to.include({ next_call_lamports: 11_250, pays_next_call: true });
+    const whole = 11_950n + 1_488_440n;
+    const least = 890_880n + whole;
+    expect(await gas({}, { tank: least })).to.include({ next_call_lamports: 11_950, pays_next_call: true });
     expect(await gas({}, { tank: least - 1n })).to.include({ pays_next_call: false });
-    expect(await gas({}, { tank: 11_250n })).to.include({ pays_next_call: true });
-    expect(await gas({ maxGasLamports: 10_000 }, { tank: least - 1n })).to.include({ next_call_lamports: 10_000 });
+    expect(await gas({}, { tank: whole })).to.include({ pays_next_call: true });
+    expect(await gas({ maxGasLamports: 11_950 }, { tank: least })).to.include({ pays_next_call: true });
+    expect(await gas({ maxGasLamports: 11_949 }, { tank: least })).to.include({ pays_next_call: false });
   });
 
   it('answers a key that may only execute, and refuses one whose grant ended on-chain before the index knew', async () => {

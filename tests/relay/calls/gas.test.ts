@@ -1,12 +1,12 @@
 /**
- * Payment of fees and rent, on the real node. Checks each party's lamports and USDC to the base unit, for sponsored
- * calls, calls from a gas balance with lent rent, and calls that pay for everything.
+ * Payment of fees and rent, on the real node. Checks each party's lamports and USDC to the base unit: for calls whose
+ * record the operator lends, calls that pay for everything, and calls of an operator who gives.
  */
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
-import { findExecution, findSpender } from '../../../app/sdk/program/program.ts';
+import { constants, findExecution, findSpender } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -22,8 +22,10 @@ import {
 import { movedSince, type Purses, readPurses, readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 
-/** Gas of two signatures, in lamports. */
-const GAS = 10_000n;
+/** Fees of the open, and of the end with its share of the archive, lamports. */
+const [OPEN, END] = [5_000n, 5_700n];
+/** Fees of two signatures. */
+const FEES = 10_000n;
 const SOL = 1_000_000_000;
 const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE };
 
@@ -31,7 +33,6 @@ describe('fees and refundable deposits', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
   let rents: { empty: bigint; record: bigint; escrow: bigint };
-  const cold = Keypair.generate().publicKey;
   const relays: RunningRelay[] = [];
   before(async () => {
     market = await startMarketplace();
@@ -49,8 +50,7 @@ describe('fees and refundable deposits', function () {
   });
 
   async function startRelay(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
-    const own = { SPONSOR: 'budgets', TRIAL_CALLS_PER_WALLET: '0', RENT_RETURN_ADDRESS: cold.toBase58(), ...FORGETFUL };
-    const relay = await startRelayHere(market, { ...own, ...settings });
+    const relay = await startRelayHere(market, { ...FORGETFUL, ...settings });
     relays.push(relay);
     return relay;
   }
@@ -58,7 +58,7 @@ describe('fees and refundable deposits', function () {
     request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
   const fillTank = (lamports: bigint | number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), Number(lamports));
-  const purses = (caller = 0) => readPurses(market, caller, cold);
+  const purses = (caller = 0) => readPurses(market, caller);
   const fail = () => market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
 
   /** Runs an action and returns the changed balances with its answer. */
@@ -88,103 +88,94 @@ describe('fees and refundable deposits', function () {
     expect(record!.data.length).to.equal(RECORD_BYTES);
   });
 
-  it('sponsors a trial call: the relay pays both fees, lends the rent and gets the rent back', async () => {
-    const relay = await startRelay({ TRIAL_CALLS_PER_WALLET: '1' });
-    const { moved, answer } = await moves(() => execute(relay));
-    expect(answer.status).to.equal(200);
-    expect(moved).to.deep.equal({ ...PAID, authority: -GAS - rents.record - rents.escrow, cold: rents.escrow });
-    const record = await market.record(answer.body.execution_id);
-    expect([record!.gasLamports, record!.rentSponsor.toBase58()]).to.deep.equal([0, cold.toBase58()]);
-    // The second call is not sponsored, whichever relay of the ledger gets it.
-    const other = await startRelay({ TRIAL_CALLS_PER_WALLET: '1' });
-    for (const asked of [relay, other]) {
-      const second = await moves(() => execute(asked));
-      refusedForGas(second.answer, 0n, GAS + rents.empty);
-      expect(second.moved).to.deep.equal({});
-    }
-    expect((await execute(other, 1)).status).to.equal(200);
-  });
-
-  it('charges gas to the gas balance after the trial calls; the relay gets it back and lends the rent', async () => {
-    const relay = await startRelay();
-    await fillTank(SOL);
-    const { moved, answer } = await moves(() => execute(relay));
-    expect(answer.status).to.equal(200);
-    expect(moved).to.deep.equal({ ...PAID, authority: -rents.record - rents.escrow, cold: rents.escrow, tank: -GAS });
-    const record = await market.record(answer.body.execution_id);
-    expect([record!.gasLamports, record!.rentSponsor.toBase58()]).to.deep.equal([Number(GAS), cold.toBase58()]);
-  });
-
-  it('charges gas to the gas balance for a call that fails and is refunded', async () => {
-    const relay = await startRelay();
-    await fillTank(SOL);
-    fail();
-    const { moved, answer } = await moves(() => execute(relay));
-    expect(answer.status).to.equal(500);
-    expect(moved).to.deep.equal({ authority: -rents.record - rents.escrow, cold: rents.escrow, tank: -GAS });
-  });
-
-  for (const exhausted of ['WALLET', 'LISTING', 'TOTAL'] as const) {
-    it(`come from the gas balance once the sponsor limit ${exhausted} is used up, and the operator's balance does not change`, async () => {
-      const name = exhausted === 'TOTAL' ? 'SPONSOR_LAMPORTS_TOTAL' : `SPONSOR_LAMPORTS_PER_${exhausted}`;
-      // Enough for one call's rent, but not for it on top of the record of another call.
-      const relay = await startRelay({ [name]: String(rents.record + rents.escrow) });
+  for (const fails of [false, true]) {
+    it(`takes all fees of a ${fails ? 'refunded' : 'paid'} call from the gas balance, which lends the escrow; the operator lends the record`, async () => {
+      const relay = await startRelay();
       await fillTank(SOL);
-      const first = await moves(() => execute(relay));
-      expect(first.moved).to.include({ tank: -GAS });
+      if (fails) fail();
       const { moved, answer } = await moves(() => execute(relay));
-      expect(answer.status).to.equal(200);
-      expect(moved).to.deep.equal({ ...PAID, tank: -GAS - rents.record });
-      const tank = findSpender(market.callers[0]!.wallet.publicKey).toBase58();
-      expect((await market.record(answer.body.execution_id))!.rentSponsor.toBase58()).to.equal(tank);
+      expect(answer.status).to.equal(fails ? 500 : 200);
+      const paid = fails ? {} : PAID;
+      // The relay keeps the share of the archive.
+      expect(moved).to.deep.equal({ ...paid, authority: OPEN + END - FEES - rents.record, tank: -OPEN - END });
+      const id = answer.body.execution_id ?? answer.body.error.execution_id;
+      const record = (await market.record(id))!;
+      expect([record.gasLamports, record.rentSponsor.toBase58()]).to.deep.equal([
+        Number(END),
+        market.authority.publicKey.toBase58(),
+      ]);
+      expect(record.spenderBump).to.be.greaterThan(0);
     });
   }
 
-  it('rejects: a gas balance that would fall below the rent-exempt minimum, or cannot pay the rent', async () => {
+  it('comes from the gas balance alone once the operator can lend no more, and says so if that cannot lend either', async () => {
+    // Three quarters of it are one record.
+    const relay = await startRelay({ LENT_LAMPORTS: String((rents.record * 4n) / 3n + 1n) });
+    await fillTank(SOL);
+    expect((await moves(() => execute(relay))).moved).to.include({ tank: -OPEN - END });
+    const { moved, answer } = await moves(() => execute(relay));
+    expect(answer.status).to.equal(200);
+    expect(moved).to.deep.equal({ ...PAID, authority: OPEN + END - FEES, tank: -OPEN - END - rents.record });
+    const tank = findSpender(market.callers[0]!.wallet.publicKey).toBase58();
+    expect((await market.record(answer.body.execution_id))!.rentSponsor.toBase58()).to.equal(tank);
+
+    await fillTank(OPEN + END + rents.escrow + rents.empty);
+    const refused = await moves(() => execute(relay));
+    expect([refused.answer.status, refused.answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
+    expect(refused.answer.body.error.message).to.match(
+      /calls with keys at a time\. It has lent \d+, and this call needs \d+/,
+    );
+    const retryAfter = Number(refused.answer.headers.get('retry-after'));
+    expect(retryAfter).to.be.within(constants.recordSecondsMin - 300, constants.recordSecondsMin);
+    expect(refused.moved).to.deep.equal({});
+  });
+
+  it('rejects: a gas balance that would fall below the rent-exempt minimum, or cannot lend', async () => {
     const lending = await startRelay();
-    const enough = GAS + rents.empty;
+    const whole = OPEN + END + rents.escrow;
+    const enough = whole + rents.empty;
     await fillTank(enough - 1n);
     const short = await moves(() => execute(lending));
     refusedForGas(short.answer, enough - 1n, enough);
+    expect(short.answer.body.error.message).to.match(/enough for no call.* SOL more it is enough for \d+ calls/);
     expect(short.moved).to.deep.equal({});
     await fillTank(enough);
     expect((await execute(lending)).status).to.equal(200);
-
-    const whole = GAS + rents.record + rents.escrow;
-    const alone = await startRelay({ SPONSOR_LAMPORTS_TOTAL: '0' });
-    await fillTank(whole + 1n);
-    const unsound = await moves(() => execute(alone));
-    refusedForGas(unsound.answer, whole + 1n, whole + rents.empty);
-    expect(unsound.moved).to.deep.equal({});
-    // The whole gas balance is enough: the escrow's rent comes back into it.
+    // The whole gas balance is enough too: the escrow's rent comes back into it.
     await fillTank(whole);
-    const last = await moves(() => execute(alone));
+    const last = await moves(() => execute(lending));
     expect(last.answer.status, last.answer.text).to.equal(200);
-    expect(last.moved).to.deep.equal({ ...PAID, tank: -GAS - rents.record });
+    expect(last.moved).to.include({ ...PAID, tank: -OPEN - END });
   });
 
-  it('serves as many concurrent calls as the gas balance covers, and burns no fee for the others', async () => {
+  it('serves one call after the other with gas for one, and only calls whose gas is there', async () => {
     const relay = await startRelay();
-    await fillTank(3n * GAS + rents.empty);
+    await fillTank(3n * (OPEN + END) + rents.escrow + rents.empty);
     const before = await purses();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => execute(relay)));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => execute(relay)));
     const served = BigInt(answers.filter(({ status }) => status === 200).length);
-    expect([served, answers.filter(({ status }) => status === 402).length]).to.deep.equal([3n, 5]);
+    expect([served, answers.filter(({ status }) => status === 402).length]).to.deep.equal([3n, 3]);
     expect(movedSince(before, await purses())).to.include({
-      authority: -served * (rents.record + rents.escrow),
-      tank: -served * GAS,
+      authority: served * (OPEN + END - FEES - rents.record),
+      tank: -served * (OPEN + END),
       callerUsdc: -served * PRICE,
     });
   });
 
-  it('charges the gas balance all that it can pay even when every deposit is sponsored', async () => {
+  it('is given by an operator who sponsors all, after what the gas balance can pay', async () => {
     const relay = await startRelay({ SPONSOR: 'all' });
-    expect((await moves(() => execute(relay))).moved).to.include({ authority: -GAS - rents.record - rents.escrow });
+    expect((await moves(() => execute(relay))).moved).to.deep.equal({ ...PAID, authority: -FEES - rents.record });
     await fillTank(SOL);
     expect((await moves(() => execute(relay))).moved).to.include({
-      authority: -rents.record - rents.escrow,
-      tank: -GAS,
+      authority: OPEN + END - FEES - rents.record,
+      tank: -OPEN - END,
     });
+    const none = await startRelay({ SPONSOR: 'all', LENT_LAMPORTS: '0' });
+    expect((await moves(() => execute(none))).moved).to.include({ authority: OPEN + END - FEES });
+    await fillTank(0);
+    const { answer, moved } = await moves(() => execute(none));
+    expect(answer.status, answer.text).to.equal(503);
+    expect(moved).to.deep.equal({});
   });
 
   describe('an execution that its wallet opened itself', () => {
@@ -203,25 +194,30 @@ describe('fees and refundable deposits', function () {
 
     it('pays for its own settle', async () => {
       const relay = await startRelay();
-      const { execution_id } = await open(5_000);
+      const { execution_id } = await open(Number(END));
       const { moved, answer } = await moves(() => start(relay, execution_id));
       expect(answer.status, answer.text).to.equal(200);
       // The price is in escrow already, and its rent goes back to the wallet that lent it.
-      expect(moved).to.deep.equal({ creatorUsdc: PRICE - FEE, treasuryUsdc: FEE, wallet: rents.escrow });
+      expect(moved).to.deep.equal({
+        creatorUsdc: PRICE - FEE,
+        treasuryUsdc: FEE,
+        wallet: rents.escrow,
+        authority: END - OPEN,
+      });
     });
 
-    it('rejects: a record that holds too little gas, unless the call is sponsored', async () => {
+    it('rejects: a record that holds too little gas, unless the operator gives the rest', async () => {
       const relay = await startRelay();
-      const { execution_id } = await open(4_999);
+      const { execution_id } = await open(5_699);
       const { moved, answer } = await moves(() => start(relay, execution_id));
       expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'not_startable']);
-      const details = { reason: 'gas', have_lamports: 4_999, need_lamports: 5_000 };
+      const details = { reason: 'gas', have_lamports: 5_699, need_lamports: 5_700 };
       expect(answer.body.error.details).to.deep.equal(details);
       expect(moved).to.deep.equal({});
-      const sponsor = await startRelay({ TRIAL_CALLS_PER_WALLET: '1' });
+      const sponsor = await startRelay({ SPONSOR: 'all' });
       const sponsored = await moves(() => start(sponsor, execution_id));
       expect(sponsored.answer.status, sponsored.answer.text).to.equal(200);
-      expect(sponsored.moved).to.include({ authority: -1n });
+      expect(sponsored.moved).to.include({ authority: 5_699n - OPEN });
     });
   });
 });

@@ -12,7 +12,7 @@ import type { Purse } from '../../../app/relay/ledger/funding.ts';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { FREE, free } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES, WALLET } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
@@ -49,7 +49,7 @@ describe('reservations', () => {
     tankRest: 890_880n,
     ...changes,
   });
-  const claim = (journal: typeof mine, id: string, has: Purse, ways = [ON_HOUSE]) =>
+  const claim = (journal: typeof mine, id: string, has: Purse, ways = [FREE]) =>
     journal.claim(executionOf(id, { price: has.price, max_cost: has.price, key_id: has.keyId }), 1, {
       ...free(),
       ways,
@@ -98,7 +98,7 @@ describe('reservations', () => {
     const row = await claim(mine, 'one', purse());
     const waiting = purse({ slot: 99n });
     await mine.openSigned(row, SIGNED, 60n);
-    await mine.void(row, 'insufficient_balance', 'refused', { slot: 101, burnt: SIGNED.fee });
+    await mine.void(row, 'insufficient_balance', 'refused', { slot: 101, burnt: SIGNED.fee, culprit: 'wallet' });
     for (const [journal, slot] of [
       [mine, 99n],
       [others, 100n],
@@ -113,45 +113,21 @@ describe('reservations', () => {
   });
 
   it('give a gas balance minus all reservations, and leave it rent-exempt or empty', async () => {
-    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 10_000n, mayBurn: 0n };
+    const byTank = { ...FREE, fee: 4_000n, gas: 6_000n, tank: 10_000n };
     const twice = purse({ tank: 890_880n + 20_000n });
-    expect(await claim(mine, 'one', twice, [byTank])).to.include({ tank_lamports: 10_000n, gas_lamports: 10_000n });
+    expect(await claim(mine, 'one', twice, [byTank])).to.include({
+      tank_lamports: 10_000n,
+      fee_lamports: 4_000n,
+      gas_lamports: 6_000n,
+    });
     await claim(others, 'two', twice, [byTank]);
     expect((await refusal(claim(mine, 'three', twice, [byTank]))).sums.held_tank).to.equal(20_000n);
     // A sponsored call takes nothing from the gas balance.
-    expect((await claim(mine, 'three', twice, [byTank, ON_HOUSE])).house_lamports).to.equal(ON_HOUSE.house);
+    expect((await claim(mine, 'three', twice, [byTank, FREE])).tank_lamports).to.equal(0n);
     await opened.clear();
     await refusal(claim(mine, 'one', purse({ tank: 10_001n }), [byTank]));
     await claim(mine, 'one', purse({ tank: 10_000n }), [byTank]);
     await refusal(claim(others, 'two', purse({ tank: 20_000n }), [byTank]));
-  });
-
-  it('lend nothing more to a wallet while one of its refunds waits for its account', async () => {
-    const lent = { gas: 10_000n, house: 0n, recordRent: 3n, escrowRent: 2n, tank: 10_000n, mayBurn: 0n };
-    const own = { ...lent, recordRent: 0n, escrowRent: 0n, tank: 10_005n };
-    // The budgets have room for every loan here, so only the waiting refund can prevent it.
-    const most = { wallet: 100n, listing: 100n, total: 100n };
-    const { budgets } = free({ sponsorsAll: false, lent: most, waiting: 100n });
-    const lentTo = async (id: string, wallet = WALLET) => {
-      const has = purse({ slot: 105n, tank: 10_000_000n, price: 1n });
-      const row = await mine.claim(executionOf(id, { wallet }), 1, { ways: [lent, own], budgets, purse: has });
-      expect(row.tank_lamports).to.equal(row.record_lent > 0n ? lent.tank : own.tank);
-      return row.record_lent + row.escrow_lent;
-    };
-
-    expect(await lentTo('one')).to.equal(5n);
-    const row = (await mine.get('one'))!;
-    await mine.openSigned(row, SIGNED, 60n);
-    await mine.openConfirmed(row, TIMES, 105);
-    await mine.refunding(row, SIGNED, { reason: 0, code: 'execution_failed', message: 'failed', rebuilds: 0n });
-    // Its refund is being sent.
-    expect(await lentTo('while it is sent')).to.equal(5n);
-    await mine.refundWaits('one');
-    expect(await lentTo('while it waits')).to.equal(0n);
-    expect(await lentTo('another', 'another')).to.equal(5n);
-    await mine.refunded((await mine.get('one'))!, 700n);
-    await opened.run("DELETE FROM executions WHERE execution_id <> 'one'");
-    expect(await lentTo('after its end')).to.equal(5n);
   });
 
   it('never promise more than there is to a thousand concurrent claims of two relays', async () => {

@@ -109,8 +109,10 @@ describe('the runway', () => {
       log: pino({ level: 'silent' }),
       now: () => state.at,
     });
-    const look = async (at: number, lamports: number) => {
+    /** A reading of the balance, after these lamports were spent on fees. */
+    const look = async (at: number, lamports: number, spent = 0) => {
       Object.assign(state, { at, lamports });
+      runway.spend(BigInt(spent));
       await runway.look();
       return runway.status();
     };
@@ -125,32 +127,28 @@ describe('the runway', () => {
     expect(state.isLow).to.equal(false);
   });
 
-  it('is the balance divided by the hourly spend, not counting rent that came back', async () => {
-    const { look } = stand();
+  it('is the balance divided by the fees of an hour, whatever is lent, comes back, or is sent to it', async () => {
+    const { look, state } = stand({ minHours: 2, minLamports: 0 });
     await look(0, 10 * SOL);
-    await look(HOUR_MS / 2, 9.96 * SOL);
-    await look(HOUR_MS, 10 * SOL);
-    expect(await look(2 * HOUR_MS, 9 * SOL)).to.deep.equal({ lamports: 9 * SOL, hours: 18 });
-  });
-
-  it('does not count a top-up as negative spending', async () => {
-    const { look } = stand();
-    await look(0, 3 * SOL);
-    await look(HOUR_MS, 2 * SOL);
-    expect((await look(2 * HOUR_MS, 20 * SOL)).hours).to.equal(40);
+    // A hundred records are lent at once.
+    expect((await look(HOUR_MS / 2, 2 * SOL)).hours).to.equal(null);
+    expect(state.isLow).to.equal(false);
+    expect((await look(HOUR_MS, 20 * SOL, SOL)).hours).to.equal(20);
+    // Callers paid more than their calls cost.
+    expect(await look(2 * HOUR_MS, 9 * SOL, -SOL)).to.deep.equal({ lamports: 9 * SOL, hours: null });
   });
 
   it('counts the first minutes as a full hour', async () => {
     const { look, state } = stand();
     await look(0, 10 * SOL);
-    expect((await look(60_000, 9 * SOL)).hours).to.equal(9);
+    expect((await look(60_000, 9 * SOL, SOL)).hours).to.equal(9);
     expect(state.isLow).to.equal(false);
   });
 
   it('ignores spending from long ago', async () => {
     const { look } = stand();
     await look(0, 10 * SOL);
-    await look(HOUR_MS, 5 * SOL);
+    await look(HOUR_MS, 5 * SOL, 5 * SOL);
     expect((await look(6 * HOUR_MS, 5 * SOL)).hours).to.equal(6);
     expect((await look(8 * HOUR_MS, 5 * SOL)).hours).to.equal(null);
   });
@@ -158,10 +156,10 @@ describe('the runway', () => {
   it('is too short below either limit, and sufficient again after a top-up', async () => {
     const { look, state } = stand({ minHours: 2, minLamports: SOL });
     await look(0, 5 * SOL);
-    await look(HOUR_MS, 3.4 * SOL);
+    await look(HOUR_MS, 3.4 * SOL, 1.6 * SOL);
     expect(state.isLow).to.equal(false);
-    expect((await look(2 * HOUR_MS, 2.6 * SOL)).hours).to.be.closeTo(2.17, 0.01);
-    expect((await look(2.1 * HOUR_MS, 2.3 * SOL)).hours).to.be.lessThan(2);
+    expect((await look(2 * HOUR_MS, 2.6 * SOL, 0.8 * SOL)).hours).to.be.closeTo(2.17, 0.01);
+    expect((await look(2.1 * HOUR_MS, 2.3 * SOL, 0.3 * SOL)).hours).to.be.lessThan(2);
     expect(state.isLow).to.equal(true);
     // 2.7 SOL were spent in 2.1 hours, and the balance must last two hours.
     expect(state.missing).to.be.closeTo(((2.7 * 2) / 2.1 - 2.3) * SOL, 1);

@@ -11,13 +11,13 @@ import { createServing } from '../../../app/relay/execution/serve.ts';
 import type { Settling } from '../../../app/relay/execution/settle.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
-import { type ClaimedExecution, NotFunded } from '../../../app/relay/ledger/claims.ts';
+import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import type { ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { hasSigned, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
-import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { free } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 
@@ -63,11 +63,8 @@ describe('the journal', () => {
   async function refuse(id: string, code: string, nowMs = 1) {
     const row = await mine.claim(execution(id), nowMs, free());
     await mine.openSigned(row, SIGNED, 60n);
-    await mine.void(row, code, 'refused', { slot: 1, burnt: SIGNED.fee });
+    await mine.void(row, code, 'refused', { slot: 1, burnt: SIGNED.fee, culprit: 'wallet' });
   }
-  const DAY_MS = 24 * 3_600_000;
-  /** Lamports that the wallet has burnt within a day before `nowMs`. */
-  const burntOf = async (nowMs: number) => (await mine.sumsOf('wallet', 'listing', nowMs)).burnt_wallet;
   const rejected = (promise: Promise<unknown>) =>
     promise.then(
       () => expect.fail('it was taken'),
@@ -175,34 +172,16 @@ describe('the journal', () => {
     expect(await outcomeOf({ journal: mine, readText }, id, live)).to.deep.equal({ kind: 'running', executionId: id });
   });
 
-  it('limits the executions of a wallet, however many arrive at once', async () => {
-    const claims = Array.from({ length: 5 }, (_, n) =>
-      mine.claim(execution(`at once ${n}`), 1, free({ openExecutions: 3 })),
-    );
-    const settled = await Promise.allSettled(claims);
-    const refused = settled.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
-    expect(refused.map((error) => error instanceof NotFunded)).to.deep.equal([true, true]);
-    const open = await opened.run("SELECT count(*) AS count FROM executions WHERE wallet = 'wallet'");
-    expect(open).to.deep.equal([{ count: 3n }]);
-    await mine.claim(execution('of another', { wallet: 'another' }), 1, free({ openExecutions: 3 }));
-    expect(
-      await rejected(mine.claimOpened(execution('opened'), TIMES, 1, free({ openExecutions: 3 }))),
-    ).to.be.instanceOf(NotFunded);
-    expect(await rejected(mine.claim(execution('at once 0'), 1, free({ openExecutions: 3 })))).to.be.instanceOf(
-      JournalConflict,
-    );
-  });
-
   it('keeps the fees that earlier calls burnt when their Idempotency-Key is used again', async () => {
     for (let times = 0; times < 3; times += 1) await refuse('again', 'insufficient_balance');
-    expect(await burntOf(0)).to.equal(15_000n);
+    const owed = async () => (await mine.sumsOf('wallet', 'listing', 0)).owed;
+    expect(await owed()).to.equal(15_000n);
     const row = await mine.claim(execution('again'), 1, free());
     expect(row).to.include({ state: 'accepted', lost_fees: 15_000n, error_code: null });
     await mine.openSigned(row, SIGNED, 60n);
     await mine.openConfirmed(row, TIMES, 1);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
-    expect(await burntOf(0)).to.equal(15_000n);
-    expect(await burntOf(Date.now() + DAY_MS)).to.equal(0n);
+    expect(await owed()).to.equal(15_000n);
   });
 
   const signedAs = (signature: string, fee = 5_000n) => ({ ...SIGNED, signature, fee, bytes: Buffer.from(signature) });
@@ -271,74 +250,6 @@ describe('the journal', () => {
     const ended = mine.settled(stale, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     expect(await rejected(ended)).to.be.instanceOf(JournalConflict);
     expect((await transactionsOf('one'))[1]).to.deep.equal(['settle', 0n, 'settle', null]);
-  });
-
-  it('counts the fee of a refused open whatever the caller was told, and nothing for an expired open', async () => {
-    await refuse('refused', 'service_unavailable');
-    const expired = await mine.claim(execution('expired'), 1, free());
-    await mine.openSigned(expired, SIGNED, 60n);
-    await mine.void(expired, 'service_unavailable', 'expired');
-    expect(await burntOf(0)).to.equal(5_000n);
-  });
-
-  it('counts all open calls of an unproven wallet against its burn limit, but only opens in flight of a proven one', async () => {
-    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 15_000n };
-    const risks: Record<string, bigint[]> = {};
-    for (const kind of ['unproven', 'proven']) {
-      const seen: bigint[] = [];
-      const look = async () => void seen.push((await mine.sumsOf('wallet', 'listing', 1)).risk_total);
-      const row = await mine.claim(execution(kind), 1, { ...free(), ways: [byTank] });
-      await look();
-      await mine.openSigned(row, SIGNED, 60n);
-      await mine.openConfirmed(row, TIMES, 1);
-      await look();
-      await mine.dispatched(row);
-      await look();
-      await mine.verified(row, SIGNED, 1n, 0n);
-      await look();
-      await mine.parked(row);
-      await look();
-      await mine.refunding(row, SIGNED, { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n });
-      await look();
-      await mine.refunded(row, 2n);
-      await look();
-      risks[kind] = seen;
-      // Open calls do not count as paid yet. These four have ended.
-      for (const n of [1, 2, 3, 4]) {
-        const paying = await mine.claim(execution(`${kind} ${n}`), 1, { ...free(), ways: [byTank] });
-        await mine.openSigned(paying, SIGNED, 60n);
-        await mine.openConfirmed(paying, TIMES, 1);
-        await mine.dispatched(paying);
-        await mine.verified(paying, SIGNED, 1n, 0n);
-        await mine.settled(paying, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
-      }
-    }
-    expect(risks).to.deep.equal({
-      unproven: [15_000n, 15_000n, 15_000n, 15_000n, 10_000n, 10_000n, 0n],
-      proven: [10_000n, 0n, 0n, 10_000n, 0n, 10_000n, 0n],
-    });
-  });
-
-  it('counts a wallet as proven by ended calls whose gas was paid, not by running calls or calls before a loss', async () => {
-    const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 15_000n };
-    const isProven = async () => (await mine.sumsOf('wallet', 'listing', 9)).is_proven === 1n;
-    const rows = [];
-    for (const n of [1, 2, 3, 4, 5]) {
-      const row = await mine.claim(execution(`call ${n}`), 1, { ...free(), ways: [byTank] });
-      await mine.openSigned(row, SIGNED, 60n);
-      await mine.openConfirmed(row, TIMES, 1);
-      await mine.dispatched(row);
-      rows.push(row);
-    }
-    const seen: boolean[] = [];
-    for (const row of rows) {
-      seen.push(await isProven());
-      await mine.verified(row, SIGNED, 1n, 0n);
-      await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
-    }
-    expect(seen).to.deep.equal([false, false, false, false, true]);
-    await refuse('lost', 'insufficient_balance', 2);
-    expect(await isProven()).to.equal(false);
   });
 
   it('refuses the later of two requests with one key when two relays use ids of different half-hours', async () => {
@@ -438,34 +349,6 @@ describe('the journal', () => {
       end();
       await opened.run('DELETE FROM relays', 'DELETE FROM leaderships');
     }
-  });
-
-  it('reports lent rent as the sum of the rows, whatever state they are in', async () => {
-    const lent = { ...ON_HOUSE, recordRent: 100n, escrowRent: 7n };
-    const lending = (id: string, listing = 'listing') =>
-      mine.claim(execution(id, { listing }), 1, { ...free(), ways: [lent] });
-    const sums = async (listing = 'listing') => {
-      const { lent_wallet, lent_listing, lent_total } = await mine.sumsOf('wallet', listing, 1);
-      return [lent_wallet, lent_listing, lent_total];
-    };
-    const before = (await sums())[2]!;
-    expect(before).to.equal(0n);
-    const rows = [await lending('one'), await lending('two'), await lending('three', 'another')];
-    expect(await sums()).to.deep.equal([321n, 214n, 321n]);
-    for (const row of rows) await mine.openSigned(row, SIGNED, 60n);
-    await mine.void(rows[1]!, 'insufficient_balance', 'refused');
-    expect(await sums()).to.deep.equal([214n, 107n, 214n]);
-    // A call that replaces an unpaid one can be for another listing.
-    await lending('two', 'another');
-    expect(await sums('another')).to.deep.equal([321n, 214n, 321n]);
-    await mine.openConfirmed(rows[0]!, TIMES, 1);
-    await mine.refunding(rows[0]!, SIGNED, { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n });
-    await mine.refunded(rows[0]!, 2n);
-    expect(await sums()).to.deep.equal([314n, 100n, 314n]);
-    await mine.rentReturned(['one']);
-    expect(await sums()).to.deep.equal([214n, 0n, 214n]);
-    await opened.clear();
-    expect(await sums('another')).to.deep.equal([0n, 0n, 0n]);
   });
 
   it('recovers page by page, and does not read ended rows', async () => {

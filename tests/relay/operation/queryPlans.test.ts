@@ -19,8 +19,9 @@ import { readSpend } from '../../../app/relay/calls/spend.ts';
 import { readStatement } from '../../../app/relay/calls/statements.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
+import { readLent } from '../../../app/relay/ledger/funding.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import { readUnknownDeposits } from '../../../app/relay/ledger/rentReturns.ts';
+import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { newEndpointId, readDueEndpoints, readSurplusOfStrangers } from '../../../app/relay/ledger/webhooks.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
@@ -177,11 +178,13 @@ describe('query plans', function () {
       await journal.unfinished(1, 500);
       await journal.unfinished(1, 500, { created_ms: 1n, execution_id: 'an id' });
       await journal.restUntil('an id', 1);
-      await journal.claim(EXECUTION, 1, free({ openExecutions: 1_000 }));
+      await journal.claim(EXECUTION, 1, {
+        ...free(),
+        lending: { sponsorsAll: false, limit: () => 1n, recordSeconds: 3_600 },
+      });
       await journal.sumsOf(WALLET, 'a listing', 1);
-      const waiting = { execution_id: 'an id', wallet: WALLET, listing: 'a listing', is_waiting: 1n };
-      await journal.reserveRefund({ ...waiting, may_burn_lamports: 0n }, free().budgets);
-      await journal.lent(1n, 99, '');
+      await journal.lent(1n, 99, { settled_at: 1n, execution_id: 'an id' });
+      await readLent(tables.views.db);
       await journal.rentReturned(['an id']);
       await journal.handOver();
     });
@@ -207,6 +210,8 @@ describe('query plans', function () {
       runway,
       x402FeePayer: () => null,
       swept,
+      lendingLimit: () => 0n,
+      spent: () => undefined,
       now: () => 1,
     });
     const figures = await ranBy(() => metrics.render());

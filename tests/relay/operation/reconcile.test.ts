@@ -240,6 +240,11 @@ describe('reconcile', function () {
       () => [['journal_amounts', ids.completed]],
     ],
     [
+      'a lamport of gas that the record does not hold',
+      inLedger('gas_lamports = gas_lamports + 1', () => ids.completed),
+      () => [['journal_lamports', ids.completed]],
+    ],
+    [
       'a stored result that nobody was paid for',
       (ledger) => set('results', `result_hash = 'sha256:${OTHER_HASH}'`, () => ids.completed)(ledger),
       () => [['journal_result', ids.completed]],
@@ -309,8 +314,7 @@ describe('reconcile', function () {
     ],
     [
       'a deposit of its own without a row',
-      (ledger) =>
-        sql`INSERT INTO rent_returns (address) VALUES (${market.creator.publicKey.toBase58()})`.execute(ledger),
+      (ledger) => sql`INSERT INTO lenders (address) VALUES (${market.creator.publicKey.toBase58()})`.execute(ledger),
       () => [['journal_deposit', deposit]],
     ],
     [

@@ -1,7 +1,7 @@
 /** Rents that the operator lent, on a real ledger. */
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { FREE, free } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 import { onPostgres } from '../../harness/postgres.ts';
@@ -18,10 +18,10 @@ describe('lent rents', () => {
   after(() => opened.close());
   beforeEach(() => opened.clear());
 
-  it('counts rents that came back without a deadlock with a call of one of their agents', async function () {
+  it('counts rents that came back without a deadlock with another call', async function () {
     // SQLite has one writer.
     if (!onPostgres) this.skip();
-    const ways = [{ ...ON_HOUSE, recordRent: 100n, escrowRent: 7n }];
+    const ways = [{ ...FREE, recordRent: 100n, escrowRent: 7n }];
     const lend = async (number: number, listing: string) => {
       const changes = { listing, wallet: `wallet ${number}` };
       const row = await mine.claim(executionOf(idOf(number), changes), number, { ...free(), ways });
@@ -38,9 +38,9 @@ describe('lent rents', () => {
         const [{ n }] = await opened.run('SELECT count(*) AS n FROM pg_locks WHERE NOT granted');
         return n >= count;
       });
-    // The last sum of the first row is locked until both others wait.
+    // The sum is locked until both others wait.
     const both = await opened.ledger.transaction().execute(async (locking) => {
-      await sql`UPDATE lent_sums SET lamports = lamports WHERE scope = 'wallet' AND name = 'wallet 1'`.execute(locking);
+      await sql`UPDATE lent_sums SET lamports = lamports WHERE kind = 'keys'`.execute(locking);
       const counting = mine.rentReturned(ended.map((row) => row.execution_id));
       await areWaiting(1);
       const moving = mine.refunded(running, 2n);

@@ -12,8 +12,8 @@ import type { OpenDatabase } from '../../../app/database/open.ts';
 import { forkSource } from '../../../app/process/typescript.ts';
 import { archiveOf } from '../../../app/relay/calls/archived.ts';
 import { readConfig } from '../../../app/relay/config.ts';
+import { noteLender } from '../../../app/relay/ledger/lenders.ts';
 import { openLedger, openViews } from '../../../app/relay/ledger/open.ts';
-import { noteRentReturn } from '../../../app/relay/ledger/rentReturns.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
@@ -196,9 +196,9 @@ export async function startStage() {
       }
     },
     /** Notes in the ledger that rent lent by this deployment returns to this address. */
-    async noteRentReturn(address: PublicKey): Promise<void> {
+    async noteLender(address: PublicKey): Promise<void> {
       const opened = await openLedger({ dataDir: bench.folder, databaseUrl });
-      await noteRentReturn(opened.ledger.db, address.toBase58());
+      await noteLender(opened.ledger.db, address.toBase58());
       await opened.close();
     },
     /** True if a sweeper leads. */

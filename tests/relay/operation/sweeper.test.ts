@@ -166,7 +166,7 @@ describe('the sweeper', function () {
     const lender = await stage.grant();
     const opened = await stage.open(lender);
     await stage.settle(opened);
-    await stage.noteRentReturn(opened.rentSponsor);
+    await stage.noteLender(opened.rentSponsor);
     await stage.pass();
     await stage.node.fundSol(stage.relay.publicKey, 0);
     const proxy = await startRpcProxy(stage.node);

@@ -72,6 +72,7 @@ const sweeper = startSweeper(
     settings: { mode: MODE as SweepSettings['mode'], waitSeconds: 0 },
     minLamports: 0,
     usdcMint: new PublicKey(USDC_MINT),
+    spent: () => undefined,
     log,
   },
   { pauseMs: 50, followMs: 50, ...(PATIENCE_MS && { patienceMs: Number(PATIENCE_MS) }) },

@@ -1,15 +1,14 @@
-/** Refunds that wait for their callers' accounts, and their share of the budgets, on a ledger that two relays share. */
+/** Refunds that wait for their callers' accounts, on a ledger that two relays share. */
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Ending } from '../../../app/relay/execution/ending.ts';
-import { createRefunding } from '../../../app/relay/execution/refund.ts';
+import { createRefunding, owes } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
-import { DAY_MS } from '../../../app/relay/ledger/funding.ts';
 import { accountDiscriminator, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
-import { free, ON_HOUSE } from '../../harness/edge/funding.ts';
+import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
 const FAR = 2n ** 53n;
@@ -47,32 +46,11 @@ describe('waiting refunds', () => {
     return row;
   }
 
-  it("counts waiting refunds, and the fees that callers' own accounts cause, for their wallets alone", async () => {
-    const burdens = async () => {
-      const sums = await mine.sumsOf('wallet', 'listing', Date.now());
-      return [
-        [sums.burnt_wallet, sums.risk_wallet],
-        [sums.burnt_listing, sums.risk_listing],
-        [sums.burnt_total, sums.risk_total],
-      ];
-    };
-    const NONE = [0n, 0n];
+  it('are not sent again while their wallet owes a lost fee', async () => {
     const row = await wait('one');
-    expect(await burdens()).to.deep.equal([[0n, 10_000n], NONE, NONE]);
-    // While its next transaction is signed, it counts in all three budgets.
-    expect(await mine.reserveRefund(row, free().budgets)).to.equal(true);
-    expect(await burdens()).to.deep.equal(Array(3).fill([0n, 10_000n]));
-    await mine.burnt(row, 5_000n);
-    await mine.refundWaits('one');
-    expect(await burdens()).to.deep.equal([[5_000n, 10_000n], NONE, NONE]);
-    // The caller sends the refund.
-    await mine.refunded((await mine.get('one'))!, 2n, { burnt: 10_000n });
-    expect(await burdens()).to.deep.equal([[15_000n, 0n], NONE, NONE]);
-    // A fee that no caller's account caused counts in all three budgets.
-    const refused = await mine.claim(executionOf('refused'), Date.now(), free());
-    await mine.openSigned(refused, SIGNED, 60n);
-    await mine.void(refused, 'service_unavailable', 'refused', { slot: 1, burnt: SIGNED.fee });
-    expect(await burdens()).to.deep.equal([[20_000n, 0n], ...Array(2).fill([5_000n, 0n])]);
+    expect(await owes({ journal: mine }, row)).to.equal(false);
+    await mine.burnt(row, 5_000n, 'wallet');
+    expect(await owes({ journal: others }, row)).to.equal(true);
   });
 
   it('are simulated only if their account looks usable', async () => {
@@ -99,7 +77,7 @@ describe('waiting refunds', () => {
         return { error: 'RefundDestinationUnusable', message: '' };
       },
     };
-    const deps = { chain, journal: mine, usdcMint: MINT, budgets: free().budgets } as unknown as EngineDeps;
+    const deps = { chain, journal: mine, usdcMint: MINT, lending: free().lending } as unknown as EngineDeps;
     const ending = { isDead: () => false } as unknown as Ending;
     const { retryRefund } = createRefunding(deps, ending);
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
@@ -143,7 +121,7 @@ describe('waiting refunds', () => {
     };
     const log = { error: () => undefined };
     const isReturned = async () => false;
-    const own = { chain, journal: mine, usdcMint: MINT, budgets: free().budgets, log, isReturned };
+    const own = { chain, journal: mine, usdcMint: MINT, lending: free().lending, log, isReturned };
     const deps = own as unknown as EngineDeps;
     const ending = { isDead: () => false } as unknown as Ending;
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
@@ -161,70 +139,5 @@ describe('waiting refunds', () => {
     hasStatus = true;
     expect(await sendBack(row, newLive({ isFresh: false }))).to.equal('rest');
     expect((await mine.get(id))!.state).to.equal('parked');
-  });
-
-  it('count the loan of a deposit whose return waits apart from the other loans, until it ends', async () => {
-    const ways = [{ ...ON_HOUSE, recordRent: 100n, escrowRent: 7n }];
-    const sums = async () => {
-      const { lent_wallet, lent_listing, lent_total, lent_waiting, waits } = await mine.sumsOf('wallet', 'listing', 1);
-      return { normal: [lent_wallet, lent_listing, lent_total], lent_waiting, waits };
-    };
-    const LENT = { normal: Array(3).fill(107n), lent_waiting: 0n, waits: 0n };
-    const WAITS = { normal: Array(3).fill(0n), lent_waiting: 107n, waits: 1n };
-    const NONE = { ...WAITS, lent_waiting: 0n, waits: 0n };
-    for (const end of ['returned', 'void', 'opened'] as const) {
-      const row = await mine.claimDeposit(depositOf(end), Date.now(), { ...free(), ways });
-      await mine.depositSigned(row, SIGNED);
-      await mine.depositConfirmed(row);
-      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
-      expect(await sums(), end).to.deep.equal(LENT);
-      await mine.refundWaits(end);
-      Object.assign(row, await mine.get(end));
-      expect(await sums(), end).to.deep.equal(WAITS);
-      // While it is signed again, it still waits.
-      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
-      expect(await sums(), end).to.deep.equal(WAITS);
-      await mine.refundWaits(end);
-      if (end === 'returned') await mine.returned(row, 2n);
-      if (end === 'void') await mine.void(row, 'payment_required', '');
-      if (end === 'opened') await mine.parked(row, { record: TIMES, slot: 1 });
-      expect(await sums(), end).to.deep.equal(end === 'opened' ? LENT : NONE);
-      expect((await mine.sumsOf('wallet', 'listing', Date.now())).risk_wallet, end).to.equal(0n);
-      await opened.clear();
-      expect(await sums(), end).to.deep.equal(NONE);
-    }
-  });
-
-  it("signs waiting refunds anew within half of the day's budget, however many relays do it at once", async () => {
-    const budgets = { burnt: { wallet: FAR, listing: FAR, total: 140_000n } };
-    const journals = [mine, others];
-    const rows: Awaited<ReturnType<typeof wait>>[] = [];
-    for (let n = 0; n < 12; n += 1) rows.push(await wait(`waits ${n}`, journals[n % 2]));
-    const reserve = async () => {
-      const reserved = await Promise.all(rows.map((row, n) => journals[n % 2]!.reserveRefund(row, budgets)));
-      return rows.filter((_row, n) => reserved[n]);
-    };
-    /** They fail, because their caller closes its account again. */
-    async function fail(sent: typeof rows) {
-      for (const row of sent) {
-        await mine.burnt(row, 5_000n);
-        await mine.refundWaits(row.execution_id);
-        row.is_waiting = 1n;
-      }
-    }
-    const first = await reserve();
-    expect(first).to.have.length(7);
-    await fail(first);
-    // 70,000 lamports less the 35,000 that are lost leave room for three of 10,000.
-    const second = await reserve();
-    expect(second).to.have.length(3);
-    await fail(second);
-    // Only the day of a loss counts, not the day of its call.
-    await opened.run(`UPDATE executions SET created_ms = created_ms - ${2n * DAY_MS}`);
-    const third = await reserve();
-    expect(third).to.have.length(2);
-    await fail(third);
-    await opened.run(`UPDATE executions SET lost_ms = lost_ms - ${DAY_MS}`);
-    expect(await reserve()).to.have.length(7);
   });
 });

@@ -60,7 +60,7 @@ describe('attacks on the x402 API', function () {
   before(async () => {
     market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     await market.relay.kill();
-    relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'budgets' });
+    relay = await market.startRelayProcess({ STANDSTILL: '1' });
     await market.mintTo(wallet.publicKey, 100_000_000n);
   });
   after(async () => {

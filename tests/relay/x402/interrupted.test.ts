@@ -177,44 +177,4 @@ describe('payments of x402 clients that are interrupted', function () {
     ]);
     expect(await outcomesOf(bought, 'return')).to.deep.equal(bought.map(() => ['landed']));
   });
-
-  // The last test: its deposit stays on the chain.
-  it('ends a call as returned whose deposit stays because its rent sponsor cannot take the rent', async () => {
-    const sponsor = Keypair.generate().publicKey.toBase58();
-    relay = await market.startRelayProcess({ STANDSTILL: '1', RENT_RETURN_ADDRESS: sponsor });
-    const before = await balances();
-    const one = await prepare(stopAt('paid:after', 'deposit stays'));
-    const call = one.ask(relay).catch(() => undefined);
-    await untilStanding([one]);
-    // Far below the rent of so many bytes, even with the rent of the deposit.
-    const poor = { lamports: 1_000_000, data: '00'.repeat(200_000), owner: SystemProgram.programId.toBase58() };
-    await market.node.rpc('surfnet_setAccount', [sponsor, poor]);
-    relay.process.send({ release: one.task, nextStop: 'send-return:after' });
-    await until('its return has landed', () => relay.standing.has(`${one.task} at send-return:after`));
-    await relay.kill();
-    await call;
-    relay = await market.startRelayProcess();
-    await outlive();
-    const answer = await endOf(one);
-    expect([answer.status, answer.body.error?.code], answer.text).to.deep.equal([503, 'service_unavailable']);
-    const receipt = decodeHeader(answer, 'payment-response');
-    expect(receipt).to.include({ success: false, errorReason: 'refunded', amount: String(TOTAL) });
-    const expected = { left: PRICE, vault: 0n, isGone: false };
-    const found = async () => ({
-      left: await usdcOf(one.payer.publicKey),
-      vault: await usdcOf(one.deposit),
-      isGone: await isGone(one),
-    });
-    expect(await found()).to.deep.equal(expected);
-    const { creator, treasury, feePayer: sol } = await balances();
-    expect([creator, treasury, sol]).to.deep.equal([
-      before.creator,
-      before.treasury + SERVICE_FEE,
-      before.feePayer - PAYMENT_LAMPORTS,
-    ]);
-    const rows = await market.query('ledger', `SELECT state FROM executions WHERE task = '${one.task}'`);
-    expect(rows).to.deep.equal([{ state: 'returned' }]);
-    expect((await endOf(one)).text).to.equal(answer.text);
-    expect(await found()).to.deep.equal(expected);
-  });
 });

@@ -12,8 +12,8 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { SCHEMAS } from '../../../app/database/postgres.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
-import { readUnknownDeposits } from '../../../app/relay/ledger/rentReturns.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import {
   decodeAccount,

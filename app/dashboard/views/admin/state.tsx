@@ -127,16 +127,19 @@ function Figures({ state }: { state: State }) {
 }
 
 const amount = (text: string) => <span className="tabular-nums">{text}</span>;
-const ofLimit = (lamports: number, limit: number | null) =>
-  amount(limit === null ? sol(lamports) : `${formatSol(BigInt(lamports))} of ${sol(limit)}`);
+const dueText = ({ due, due_seconds }: State['lamports']) =>
+  due_seconds === null ? sol(due) : `${sol(due)}, the first in ${formatSpan(due_seconds)}`;
 
 function lamportRows({ lamports, lamports_per_call }: State) {
   return [
-    ['Deposits lent', ofLimit(lamports.lent, lamports.lent_limit)],
+    ['Deposits lent', amount(`${formatSol(BigInt(lamports.lent))} of ${sol(lamports.lent_limit)}`)],
+    ['Free to lend', amount(sol(lamports.free))],
+    ['Comes back by the clock', amount(dueText(lamports))],
+    ['Refunds that callers cannot receive', amount(sol(lamports.unclaimed))],
     ['Locked in ended records', amount(solOrUnknown(lamports.locked))],
     ['Archivable now', amount(solOrUnknown(lamports.archivable))],
     ['Returned by archiving', amount(solOrUnknown(lamports.archived))],
-    ['Unpaid fees, 24 hours', ofLimit(lamports.burnt_today, lamports.burnt_limit)],
+    ['Unpaid fees, 24 hours', amount(sol(lamports.burnt_today))],
     ['Fees of one execution', amount(lamports_per_call === null ? 'none settled yet' : sol(lamports_per_call))],
   ] as const;
 }

@@ -1,6 +1,7 @@
 /** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
+import { FIRST_GAS } from '../../../sdk/wallet/firstGas.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -56,7 +57,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
   const [limits, setLimits] = useState({ ...USUAL_LIMITS, maxGas: String(money.limits.usualGasPerCall) });
   const [addresses, setAddresses] = useState('');
   const [agents, setAgents] = useState('');
-  const [gas, setGas] = useState(money.gas > 0n ? '0' : '0.01');
+  const [gas, setGas] = useState(money.gas > 0n ? '0' : formatSol(FIRST_GAS));
   const [mayReplace, setMayReplace] = useState(false);
 
   const readings = readLimitTexts(limits, money.limits);
@@ -156,7 +157,7 @@ function FirstGasField({ text, error, onChange }: FirstGasFieldProps) {
   return (
     <Input
       label="First gas, SOL"
-      hint="Added to the wallet's gas balance: 0.01 pays for about 800 calls, 0 adds nothing"
+      hint="Added to the wallet's gas balance, which every call needs: 0.0045 pays for about 200 calls, 0 adds nothing"
       inputMode="decimal"
       value={text}
       onChange={(event) => onChange(event.target.value)}

@@ -19,6 +19,8 @@ export interface WalletMoney {
   gas: bigint;
   /** Minimum of a gas balance that is not empty. */
   leastGas: bigint;
+  /** Refundable deposit that the gas balance lends each call until it ends. */
+  callDeposit: bigint;
   /** Refundable deposit of a new grant. */
   grantDeposit: bigint;
   /** By key id; closed grants are absent. */
@@ -28,6 +30,8 @@ export interface WalletMoney {
 }
 
 const DAY_SECONDS = 86_400;
+/** An escrow is a token account. */
+const TOKEN_ACCOUNT_BYTES = 165;
 /** Limit of accounts per request of a node. */
 const ACCOUNTS_AT_ONCE = 100;
 
@@ -47,9 +51,10 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
   const spender = program.findSpender(owner);
   const source = program.findTokenAccount(owner, config.usdcMint);
   const addresses = [spender, source, ...keyIds.map((id) => program.findGrant(owner, hexToBytes(id)))];
-  const [now, leastGas, grantDeposit, accounts] = await Promise.all([
+  const [now, leastGas, callDeposit, grantDeposit, accounts] = await Promise.all([
     readClock(connection),
     connection.getMinimumBalanceForRentExemption(0),
+    connection.getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
     connection.getMinimumBalanceForRentExemption(program.GRANT_SIZE),
     readAll(addresses, (part) => connection.getMultipleAccountsInfo(part)),
   ]);
@@ -69,6 +74,7 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
     otherDelegate: isOthers ? { address: token.delegate!.toBase58(), allowance: token.delegatedAmount } : null,
     gas: BigInt(tank?.lamports ?? 0),
     leastGas: BigInt(leastGas),
+    callDeposit: BigInt(callDeposit),
     grantDeposit: BigInt(grantDeposit),
     grants,
     limits: {
@@ -103,11 +109,15 @@ export function renewalOf({ periodStart, periodSeconds }: KeyGrant, now: number)
 export const isLive = (grant: KeyGrant | undefined, now: number): grant is KeyGrant =>
   grant !== undefined && !grant.revoked && BigInt(now) < grant.expiresAt;
 
-/** Two signatures and usual priority fees, lamports. So 0.01 SOL pays for about 800 calls, as in docs/callers.md. */
-const USUAL_CALL_LAMPORTS = 11_250n;
+/** Two signatures, a share of the archive and usual priority fees, lamports. So 0.01 SOL pays for about 650 calls. */
+const USUAL_CALL_LAMPORTS = 11_950n;
 
 /** About how many calls a gas balance pays at usual fees, to two digits. */
-export function callsPaid({ gas, leastGas }: Pick<WalletMoney, 'gas' | 'leastGas'>): number {
-  const usable = gas - leastGas;
+export function callsPaid({
+  gas,
+  leastGas,
+  callDeposit,
+}: Pick<WalletMoney, 'gas' | 'leastGas' | 'callDeposit'>): number {
+  const usable = gas - leastGas - callDeposit;
   return usable > 0n ? Number(Number(usable / USUAL_CALL_LAMPORTS).toPrecision(2)) : 0;
 }

@@ -144,7 +144,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
       open
       onOpenChange={onClose}
       title={way === 'add' ? 'Top up the gas balance' : 'Withdraw from the gas balance'}
-      about="A call is two transactions on Solana. This wallet's gas balance pays their fees for all of its keys; only this wallet can withdraw it."
+      about="A call is two transactions on Solana. This wallet's gas balance pays their fees for all of its keys, and lends each call a refundable deposit until it ends. Only this wallet can withdraw it."
       rows={[
         ['Gas balance now', `${formatSol(money.gas)} SOL`],
         ['Afterwards', after === null || after < 0n ? '' : `${formatSol(after)} SOL`],
@@ -172,7 +172,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
         error={lamports.error ?? (after !== null && after < 0n ? 'The gas balance is lower than that.' : null)}
         hint={
           way === 'add'
-            ? '0.01 SOL pays for about 800 calls at usual fees.'
+            ? '0.01 SOL pays for about 650 calls at usual fees.'
             : `Leave nothing, or at least ${formatSol(money.leastGas)} SOL.`
         }
       />

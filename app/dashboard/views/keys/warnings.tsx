@@ -53,8 +53,8 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
       {callsPaid(money) < FEW_CALLS && (
         <Warning title="The gas balance is low" action="Top up" onAct={onGas}>
           It pays the network fees of all keys and is{' '}
-          {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, a call
-          works only if the operator of the marketplace pays the fees.
+          {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, calls
+          with these keys are refused.
         </Warning>
       )}
       {ending.map((key) => (

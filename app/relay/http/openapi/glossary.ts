@@ -277,9 +277,9 @@ export const GLOSSARY: Record<string, string> = {
   allowance_usdc: 'The USDC that all keys of the wallet together may still spend.',
   gas: 'The wallet’s gas balance, which pays the network fees of all its keys.',
   lamports: 'The gas balance, lamports.',
-  next_call_lamports: 'The present network fees of a call, lamports; at most the gas limit of the key’s grant.',
+  next_call_lamports: 'The present network fees of a call, lamports.',
   pays_next_call:
-    'True if the gas balance covers these fees. Otherwise a call may still succeed, if the operator pays the fees. Refundable deposits that the operator does not lend are needed in addition.',
+    'True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends.',
   'SpendStatement.wallet': 'The wallet of the key or session.',
   'SpendRow.executions': 'Executions of this key with this agent that ended on that day.',
   key_id: 'The API key on the chain; null if the wallet opened the executions itself.',

@@ -1,14 +1,14 @@
 /**
- * The addresses to which the rent lent by this ledger's relays returns. They identify this deployment's deposits on the
- * chain: a deposit names its rent sponsor, not the authority that prepared it.
+ * The relay authorities that have lent rent on this ledger, to which it returns. They identify this deployment's
+ * deposits on the chain.
  */
 import { type Kysely, sql } from 'kysely';
 import type { DepositRow } from '../../../indexer/tables.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
-/** Notes the address of a relay that starts. It stays known, even if the relay uses another one later. */
-export async function noteRentReturn(ledger: Kysely<LedgerTables>, address: string): Promise<void> {
-  const insert = ledger.insertInto('rent_returns').values({ address });
+/** Notes the authority of a relay that starts. It stays known, even if the relay uses another one later. */
+export async function noteLender(ledger: Kysely<LedgerTables>, address: string): Promise<void> {
+  const insert = ledger.insertInto('lenders').values({ address });
   await insert.onConflict((conflict) => conflict.doNothing()).execute();
 }
 
@@ -29,7 +29,7 @@ export async function readUnknownDeposits(
     FROM chain.deposits AS d
     WHERE closed = 0 AND expires_at <= ${expiredBy}
       AND (prepared_at, deposit) > (${after?.prepared_at ?? -1n}, ${after?.deposit ?? ''})
-      AND rent_sponsor IN (SELECT address FROM rent_returns)
+      AND rent_sponsor IN (SELECT address FROM lenders)
       AND NOT EXISTS (SELECT 1 FROM executions AS e WHERE e.deposit = d.deposit AND e.state <> 'void'
         AND e.state <> 'returned')
     ORDER BY prepared_at, deposit LIMIT ${limit}`.execute(views);
