@@ -14,7 +14,7 @@ const COMPARED = 1_000;
 export async function lacksCalls(views: Views, since: bigint): Promise<boolean> {
   const latest = (condition: string) => sql`SELECT * FROM (
     SELECT execution_id, key_id, deposit, rent_sponsor, opened_at FROM chain.executions
-    WHERE ${sql.raw(condition)} ORDER BY opened_slot DESC, open_index DESC LIMIT ${sql.lit(COMPARED)}) AS some`;
+    WHERE ${sql.raw(condition)} ORDER BY opened_slot DESC, open_index DESC LIMIT ${sql.lit(COMPARED)}) AS latest`;
   // An index that read accounts in place of forgotten slots does not know when they were opened.
   const { rows } = await sql<{ lacks: bigint }>`
     SELECT CASE WHEN EXISTS (
