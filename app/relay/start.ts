@@ -30,6 +30,7 @@ import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.
 import { createDocuments, type Documents, describeStored } from './agents/documents.ts';
 import { startProber } from './agents/prober.ts';
 import { createUndocumented } from './agents/undocumented.ts';
+import { createLostCalls } from './calls/lostCalls.ts';
 import { networkOf, secretOf } from './calls/x402/quote.ts';
 import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
@@ -441,6 +442,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     documents: parts.documents,
     findKey: createKeyReader(files.views),
     payers,
+    lostCalls: createLostCalls({ views: files.views.db, clock: more.accounts.clock, now: () => Date.now(), log }),
     undocumented: createUndocumented(files.views.db),
     keyUse: more.keyUse,
     genesisHash: more.genesisHash,

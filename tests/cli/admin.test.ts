@@ -25,6 +25,7 @@ const SETTINGS = {
   dispute_window_seconds: 259_200,
   refund_grace_seconds: 600,
   max_timeout_seconds: 3_600,
+  record_seconds: 3_600,
   longest_span_seconds: 263_400,
   exposure_multiple: 0,
 };
@@ -103,13 +104,23 @@ describe('the command line without the service: the admin', function () {
       longest_span_seconds: 267_000,
     };
     expect(await config()).to.deep.equal(changed);
-    const others = ['--fee-bps', '0', '--dispute-window-seconds', '300000', '--refund-grace-seconds', '300'];
+    const others = [
+      '--fee-bps',
+      '0',
+      '--dispute-window-seconds',
+      '300000',
+      '--refund-grace-seconds',
+      '300',
+      '--record-seconds',
+      '7200',
+    ];
     await terminal.done(admin, 'admin', 'update-config', ...others, '--exposure-multiple', '3', '--tiers', '0.5:2,1:5');
     expect(await config()).to.deep.equal({
       ...changed,
       fee_bps: 0,
       dispute_window_seconds: 300_000,
       refund_grace_seconds: 300,
+      record_seconds: 7_200,
       exposure_multiple: 3,
       longest_span_seconds: 307_500,
       tiers: [

@@ -61,7 +61,7 @@ describe('the command line: the archive', function () {
     stranger: await stage.lamports(stranger.publicKey),
   });
 
-  it('run archives nothing before three days are over, and does not pay for a tree without consent', async () => {
+  it('run archives nothing before an hour is over, and does not pay for a tree without consent', async () => {
     const before = await balances();
     expect(await terminal.done(stranger, 'archive', 'run')).to.deep.equal({
       archived: 0,

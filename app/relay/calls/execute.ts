@@ -11,10 +11,13 @@ import type { Ask } from '../workers.ts';
 import { type AnswersDeps, answerFirst, answerKnown, answerOnce, type CallAnswer } from './answers.ts';
 import { type Canonical, readExecuteBody, readStartBody } from './body.ts';
 import { readIdempotencyKey, tailOf } from './idempotency.ts';
+import type { LostCalls } from './lostCalls.ts';
 import { identityOf, type OpenedDeps, readOpened, requireRequest, requireStartable } from './opened.ts';
-import { findFirst, type RepeatsDeps, refuseByRecord } from './repeats.ts';
+import { findFirst, type KeyedDeps, type RepeatsDeps, refuseByRecord } from './repeats.ts';
 
-export interface ExecuteDeps extends AnswersDeps, RepeatsDeps, AgentDeps, OpenedDeps {
+export interface ExecuteDeps extends AnswersDeps, RepeatsDeps, AgentDeps {
+  lostCalls: LostCalls;
+  accounts: OpenedDeps['accounts'] & KeyedDeps['accounts'];
   engine: Pick<Engine, 'execute' | 'start' | 'outcomeOf'>;
 }
 
@@ -63,7 +66,7 @@ export async function executeAgent(
   if ('value' in body) wantOutput(body.value, request.output);
   const { wallet } = principal;
   const keyed = key !== null && identity ? { wallet, listing: agentId, tail: tailOf(key), ...identity } : null;
-  const first = keyed && (await findFirst(deps, keyed, deps.accounts.clock()));
+  const first = keyed && (await findFirst(deps, keyed));
   if (first) {
     const known = await answerKnown(deps, first);
     if (known) return known;

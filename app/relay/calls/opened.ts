@@ -3,13 +3,18 @@
  * there is still time. The money is already in the escrow. After a refusal the wallet can refund it without us.
  */
 
+import type { Kysely } from 'kysely';
+import { recordOf } from '../../../indexer/record.ts';
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
 import { parseUuid, startMessage, verifyMessage } from '../../sdk/receipt/receipt.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
 import { invalid, show } from '../parse.ts';
 
 export interface OpenedDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
   accounts: {
     /** The record, and the chain's clock in unix seconds at that moment. Rejects if the node does not answer. */
     readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
@@ -40,7 +45,8 @@ export async function readOpened(
   );
   const id = parseUuid(executionId);
   if (!id) throw unknown;
-  const { record, now } = await deps.accounts.readExecution(id).catch(chainUnreadable);
+  const { record: present, now } = await deps.accounts.readExecution(id).catch(chainUnreadable);
+  const record = present ?? (await readGone(deps.views, executionId));
   if (!record || ('wallet' in proof && record.caller.toBase58() !== proof.wallet)) throw unknown;
   if ('signature' in proof) {
     const message = startMessage(findExecution(id).toBase58(), hex(record.requestHash));
@@ -52,6 +58,17 @@ export async function readOpened(
     }
   }
   return { executionId, record, now };
+}
+
+/** The record of an ended execution that has left its address, by the index. A repeat may come later than that. */
+async function readGone(views: OpenedDeps['views'], executionId: string): Promise<ExecutionRecord | null> {
+  const row = await views
+    .selectFrom('chain.executions')
+    .selectAll()
+    .where('execution_id', '=', executionId)
+    .where('closed', '=', 1n)
+    .executeTakeFirst();
+  return row ? recordOf(row) : null;
 }
 
 /** Throws ApiError 400 unless the escrow was opened for this task and these parameters. */

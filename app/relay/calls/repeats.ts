@@ -3,11 +3,14 @@
  * Idempotency-Key, and start, whose execution_id identifies the call. /docs explains the same in words.
  */
 import type { Kysely } from 'kysely';
-import { ApiError } from '../errors.ts';
+import type { ExecutionRecord } from '../../sdk/program/program.ts';
+import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
+import { ApiError, chainUnreadable } from '../errors.ts';
 import { inProgress, lostResult, reused, type Standing, standingOf } from '../execution/standing.ts';
 import { readIdByTail, readIndexedId, readStanding } from '../ledger/executions.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import { idsOfDay, type Keyed, type Repeatable } from './idempotency.ts';
+import type { LostCalls } from './lostCalls.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
 
 /**
@@ -48,25 +51,47 @@ export async function decideRepeat(
   return answer;
 }
 
+export interface KeyedDeps extends Pick<RepeatsDeps, 'ledger' | 'views'> {
+  lostCalls: LostCalls;
+  accounts: {
+    /** The chain's clock now, unix seconds, derived from the latest reading. */
+    clock(): bigint;
+    /** The records of these executions. Rejects if the node does not answer. */
+    readRecords(executionIds: readonly Uint8Array[]): Promise<ExecutionRecord[]>;
+  };
+}
+
+/** The first request with this Idempotency-Key. Null if there is none. Throws ApiError as `findLost`. */
+export async function findFirst(deps: KeyedDeps, request: Keyed): Promise<Repeatable | null> {
+  const executionId = await readIdByTail(deps.ledger, request.wallet, request.tail);
+  return executionId === null ? findLost(deps, request) : { ...request, executionId };
+}
+
 /**
- * The first request with this Idempotency-Key, as the ledger knows it, or else the index: the ledger may be lost. Null
- * if there is none. `now` is the chain's clock, unix seconds.
+ * The execution of an Idempotency-Key that the ledger does not know, by the index. The accounts are read too if the
+ * ledger lacks calls. Throws ApiError: 503 while such a call may still be unknown, 409 or 422 if only its account is
+ * known.
  */
-export async function findFirst(
-  { ledger, views }: Pick<RepeatsDeps, 'ledger' | 'views'>,
-  request: Keyed,
-  now: bigint,
-): Promise<Repeatable | null> {
+export async function findLost(deps: KeyedDeps, request: Keyed): Promise<Repeatable | null> {
+  const { views, lostCalls, accounts } = deps;
   const { wallet, tail } = request;
-  const executionId =
-    (await readIdByTail(ledger, wallet, tail)) ?? (await readIndexedId(views, wallet, idsOfDay(wallet, tail, now)));
-  return executionId === null ? null : { ...request, executionId };
+  await lostCalls.requireKnown();
+  const ids = idsOfDay(wallet, tail, accounts.clock());
+  const executionId = await readIndexedId(views, wallet, ids);
+  if (executionId !== null) return { ...request, executionId };
+  if (!lostCalls.mayLack()) return null;
+  const [record] = await accounts.readRecords(ids.map((id) => parseUuid(id)!)).catch(chainUnreadable);
+  if (!record) return null;
+  const id = formatUuid(record.executionId);
+  const isSame =
+    record.listing.toBase58() === request.listing &&
+    Buffer.from(record.requestHash).toString('hex') === request.requestHash;
+  throw isSame ? inProgress(id) : reused(id);
 }
 
 /**
  * Refuses a request whose execution the index knows, with the error of its end. This is needed if the journal was lost.
- * Throws ApiError: 422
- * if the record is another request's, 409 while it runs, 410 if its result is lost, else its error. With `deposit`, only
+ * Throws ApiError: 422 if the record is another request's, 409 while it runs, 410 if its result is lost, else its error. With `deposit`, only
  * an execution that was opened from this deposit counts.
  */
 export async function refuseByRecord(deps: RepeatsDeps, request: Repeatable, deposit?: string): Promise<void> {

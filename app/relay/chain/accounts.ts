@@ -44,6 +44,8 @@ export interface ChainAccounts {
   readKeyMoney(wallet: string, keyId: string): Promise<KeyMoney>;
   /** The record, and the chain's clock at that moment. */
   readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
+  /** The records of these executions that exist. */
+  readRecords(executionIds: readonly Uint8Array[]): Promise<ExecutionRecord[]>;
   readConfig(): Promise<Config>;
   /** All pending changes of Config. The node scans the program's accounts for them. */
   readChanges(): Promise<FoundChange[]>;
@@ -99,6 +101,10 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       const { accounts, now } = await read([findExecution(executionId)]);
       const account = accounts[0];
       return { record: account ? decodeAccount('ExecutionRecord', account.data) : null, now };
+    },
+    async readRecords(executionIds) {
+      const { accounts } = await read(executionIds.map((id) => findExecution(id)));
+      return accounts.flatMap((account) => (account ? decodeAccount('ExecutionRecord', account.data) : []));
     },
     async readConfig() {
       const { accounts } = await read([findConfig()]);

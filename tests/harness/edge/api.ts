@@ -129,6 +129,7 @@ export async function startWorld(
     views: views.db,
     documents: createDocuments(views.db),
     undocumented: createUndocumented(views.db),
+    lostCalls: { requireKnown: async () => undefined, mayLack: () => false },
     readText: createReadText(null, log),
     findKey: createKeyReader(views),
     payers,
@@ -148,6 +149,10 @@ export async function startWorld(
       async readExecution(id) {
         requireChain();
         return { record: state.records.get(formatUuid(id)) ?? null, now: BigInt(Math.floor(state.nowMs / 1000)) };
+      },
+      async readRecords(ids) {
+        requireChain();
+        return ids.flatMap((id) => state.records.get(formatUuid(id)) ?? []);
       },
       async readConfig() {
         requireChain();

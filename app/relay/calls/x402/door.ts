@@ -27,7 +27,7 @@ import { answerFirst, answerKnown, type CallAnswer } from '../answers.ts';
 import { type BodyIdentity, type Canonical, readExecuteBody } from '../body.ts';
 import { type ExecuteDeps, readCall } from '../execute.ts';
 import { type Repeatable, readIdempotencyKey } from '../idempotency.ts';
-import { refuseByRecord } from '../repeats.ts';
+import { findLost, refuseByRecord } from '../repeats.ts';
 import { answerQuote, type DoorChain } from './offer.ts';
 import { type Payment, readPayment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
@@ -176,6 +176,7 @@ async function answerRepeat(deps: DoorDeps, door: Door, asked: Asked, paid: Paid
   const byId = paymentId === null ? undefined : await readByPayment(deps.ledger, payment.payer, paymentId);
   const row = first ?? byId;
   if (!row) {
+    await refuseLost(deps, door, asked, payment);
     const executionId = executionIdOf(payment, quote.nonce);
     const request = { executionId, wallet: payment.payer, listing: quote.listing, ...identity, async: false };
     if (quote.requestHash === identity.requestHash) await refuseByRecord(deps, request, quote.deposit);
@@ -195,6 +196,15 @@ async function readByKey(
 ): Promise<DepositRow | undefined> {
   const id = key === null ? null : await readIdByTail(ledger, payment.payer, tailFor(door, payer, key));
   return id === null ? undefined : readDepositCall(ledger, id);
+}
+
+/** Refuses a request whose Idempotency-Key has an execution that only the chain knows, with the error of its end. */
+async function refuseLost(deps: DoorDeps, door: Door, asked: Asked, { payer }: Payment): Promise<void> {
+  const { key, agentId: listing, identity } = asked;
+  if (key === null) return;
+  const tail = tailFor(door, asked.payer, key);
+  const lost = await findLost(deps, { wallet: payer, listing, tail, ...identity });
+  if (lost) await refuseByRecord(deps, lost);
 }
 
 const executionIdOf = ({ payer }: Payment, nonce: Uint8Array): string =>
