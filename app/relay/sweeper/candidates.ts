@@ -26,10 +26,15 @@ export interface Candidate {
 /** The end of a page, where the next begins. */
 export type After = Pick<Candidate, 'ended_at' | 'id'> | null;
 
-/** True if the account of an ended execution or dispute still exists. Otherwise the chain need not be read. */
-export async function hasKept(views: Views): Promise<boolean> {
+/**
+ * True if there may be something to sweep: an ended execution or dispute whose account still exists, or a refund that may
+ * have to be moved. Otherwise the chain need not be read.
+ */
+export async function hasWork(views: Views): Promise<boolean> {
   const { rows } = await sql<{ kept: bigint }>`
     SELECT CASE WHEN EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
+      OR EXISTS (SELECT 1 FROM chain.executions WHERE status = 'open')
+      OR EXISTS (SELECT 1 FROM chain.deposits WHERE closed = 0)
       OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') THEN 1 ELSE 0 END AS kept`.execute(
     views,
   );

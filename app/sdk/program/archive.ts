@@ -3,11 +3,13 @@
  * has 20 nodes. The check starts from the record's fields and never from a leaf's hash, because any inner node is a
  * hash with a shorter proof.
  */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { concatBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import type { ExecutionRecord, UnclaimedRefund } from './accounts.ts';
-import { leafOf, readTreeAccount, restHashOf, rootOf, type TreeAccount, unclaimedLeafOf } from './archiveTree.ts';
+import { leafOf, readTreeAccount, restHashOf, rootOf, type TreeAccount } from './archiveTree.ts';
 import { ByteReader } from './borsh.ts';
-import { constants } from './constants.ts';
+import { constants, UNCLAIMED_LEAF_DOMAIN } from './constants.ts';
 import type { MarketplaceEvent } from './eventFields.ts';
 import { codecOf } from './idlCodec.ts';
 import type { StructOf } from './idlValues.ts';
@@ -24,7 +26,7 @@ export function archiveLeaf(record: PublicKey, execution: ExecutionRecord): Uint
 
 /** The 32-byte leaf of an unclaimed refund. Throws RangeError if fields are missing or do not fit. */
 export function unclaimedLeaf(refund: UnclaimedRefund): Uint8Array {
-  return unclaimedLeafOf(encodeUnclaimed(refund));
+  return keccak_256(concatBytes(UNCLAIMED_LEAF_DOMAIN, encodeUnclaimed(refund)));
 }
 
 /** An unclaimed refund's fields as in its leaf. */

@@ -5,17 +5,12 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { ByteReader, u8, u32, u64 } from './borsh.ts';
-import { ARCHIVE_LEAF_DOMAIN, constants, UNCLAIMED_LEAF_DOMAIN } from './constants.ts';
+import { ARCHIVE_LEAF_DOMAIN, constants } from './constants.ts';
 
 /** A record's 32-byte leaf in its archive's tree, from its address and its account's fields. */
 export function leafOf(record: Uint8Array, fields: Uint8Array): Uint8Array {
   const head = fields.subarray(0, constants.recordHeadBytes);
   return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record, head, restHashOf(fields)));
-}
-
-/** The 32-byte leaf of an unclaimed refund, from its fields as bytes. */
-export function unclaimedLeafOf(fields: Uint8Array): Uint8Array {
-  return keccak_256(concatBytes(UNCLAIMED_LEAF_DOMAIN, fields));
 }
 
 /** The hash of the fields after those that a dispute needs. */

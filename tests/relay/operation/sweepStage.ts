@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import pino from 'pino';
 import type { OpenDatabase } from '../../../app/database/open.ts';
 import { forkSource } from '../../../app/process/typescript.ts';
@@ -213,10 +213,9 @@ export async function startStage() {
     async followed(count: number): Promise<void> {
       await until(`${count} leaves, all proven`, () =>
         look(async (views) => {
-          const { leaves } = await views
-            .selectFrom('chain.archive_leaves')
-            .select((select) => select.fn.countAll<bigint>().as('leaves'))
-            .executeTakeFirstOrThrow();
+          const counts = await sql<{ leaves: bigint }>`SELECT (SELECT count(*) FROM chain.archive_leaves)
+            + (SELECT count(*) FROM chain.unclaimed_refunds) AS leaves`.execute(views);
+          const { leaves } = counts.rows[0]!;
           const trees = await views.selectFrom('archive_trees').selectAll().execute();
           const built = trees.reduce((sum, tree) => sum + (tree.is_proven === 1n ? tree.leaf_count : 0n), 0n);
           return leaves === BigInt(count) && built === leaves;
