@@ -304,7 +304,7 @@ describe('deposits:', () => {
     await w.rejects([forged(5, w.wallet(elsewhere))], [w.relay], 'ConstraintSeeds');
     const moved = forged(4, elsewhere);
     moved.keys[5]!.pubkey = w.wallet(elsewhere);
-    await w.rejects([moved], [w.relay], 'WrongAddress');
+    await w.rejects([moved], [w.relay], 'ConstraintSeeds');
     for (const rentSponsor of [place.address, place.vault, program.PROGRAM_ID]) {
       const named = prepare({ rentSponsor });
       const ours = rentSponsor.equals(program.PROGRAM_ID) ? 'ConstraintMut' : 'InvalidRentSponsor';
@@ -321,7 +321,7 @@ describe('deposits:', () => {
     w.vm.closeAccount(place.vault);
     await w.must([prepare({ serviceFee: program.constants.maxServiceFee })], [w.relay]);
     await prepared();
-    await rejects('AccountExists', {});
+    await rejects('system:0', {});
     const unsigned = prepare({ rentPayer: w.stranger.publicKey });
     unsigned.keys[0]!.isSigner = false;
     await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
@@ -400,8 +400,8 @@ describe('deposits:', () => {
     for (const [at, address, error] of [
       [2, executionOf().record, 'InvalidRentSponsor'],
       [2, executionOf().escrow, 'InvalidRentSponsor'],
-      [5, other, 'WrongListing'],
-      [7, w.wallet(w.stranger), 'WrongAddress'],
+      [5, other, 'ConstraintSeeds'],
+      [7, w.wallet(w.stranger), 'ConstraintSeeds'],
       [9, w.wallet(w.stranger), 'ConstraintAddress'],
       [12, mint, 'WrongMint'],
     ] as const) {
@@ -428,8 +428,8 @@ describe('deposits:', () => {
     w.vm.setAccount(copy, (await w.vm.getAccount(place.address))!);
     await w.rejects([refund({ rentSponsor: w.stranger.publicKey })], [w.relay], 'WrongRentSponsor');
     for (const [at, address, error] of [
-      [2, copy, 'WrongAddress'],
-      [3, w.wallet(w.stranger), 'WrongAddress'],
+      [2, copy, 'ConstraintSeeds'],
+      [3, w.wallet(w.stranger), 'ConstraintSeeds'],
       [5, w.wallet(w.stranger), 'ConstraintAddress'],
     ] as const) {
       const forged = refund();

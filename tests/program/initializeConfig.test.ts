@@ -221,7 +221,7 @@ describe('initialize_config', () => {
   it('rejects: a second marketplace', async () => {
     await send();
     const outcome = await w.vm.send([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
-    expect(outcome.error?.name).to.equal('AccountExists');
+    expect(outcome.error?.name).to.equal('system:0');
   });
 
   it('rejects: a config or treasury at another address', async () => {

@@ -217,7 +217,7 @@ describe('open_execution', () => {
     const copy = namedKeypair('copy').publicKey;
     w.vm.setAccount(copy, (await w.vm.getAccount(w.listing))!);
     for (const [at, address, error] of [
-      [4, copy, 'WrongAddress'],
+      [4, copy, 'ConstraintSeeds'],
       [4, program.findConfig(), 'AccountDiscriminatorMismatch'],
       [5, program.findConfig(), 'AccountDiscriminatorMismatch'],
       [7, elsewhere, 'ConstraintSeeds'],

@@ -184,7 +184,7 @@ describe('open_execution_with_grant', () => {
     w.vm.setTokenAccount(elsewhere, { ...rich, owner: w.caller.publicKey });
     const forged = open();
     forged.keys[10]!.pubkey = elsewhere;
-    await w.rejects([forged], [w.relay], 'WrongAddress');
+    await w.rejects([forged], [w.relay], 'ConstraintSeeds');
     w.vm.setTokenAccount(w.wallet(w.caller), { ...rich, owner: w.stranger.publicKey });
     await rejects('InvalidSource');
   });
@@ -206,10 +206,10 @@ describe('open_execution_with_grant', () => {
     await rejects('WrongExecutionId', { nonce, executionId });
     const forged = open();
     forged.keys[7]!.pubkey = program.findSpender(stranger);
-    await w.rejects([forged], [w.relay], 'WrongAddress');
+    await w.rejects([forged], [w.relay], 'ConstraintSeeds');
     const source = open();
     source.keys[10]!.pubkey = w.wallet(stranger);
-    await w.rejects([source], [w.relay], 'WrongAddress');
+    await w.rejects([source], [w.relay], 'ConstraintSeeds');
   });
 
   it('rejects: everything that a plain open rejects', async () => {

@@ -189,8 +189,8 @@ describe('refund_execution', () => {
     );
     const elsewhere = program.findListing(w.otherCreator.publicKey, w.listingId);
     for (const [at, address, error] of [
-      [3, program.findCollateral(elsewhere), 'WrongListing'],
-      [4, other.escrow, 'WrongAddress'],
+      [3, program.findCollateral(elsewhere), 'ConstraintSeeds'],
+      [4, other.escrow, 'ConstraintSeeds'],
       [6, program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66)), 'WrongGrant'],
       [7, program.findSpender(w.stranger.publicKey), 'WrongAddress'],
     ] as const) {

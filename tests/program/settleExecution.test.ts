@@ -274,8 +274,8 @@ describe('settle_execution', () => {
     const copy = namedKeypair('copy').publicKey;
     w.vm.setAccount(copy, (await w.vm.getAccount(execution.record))!);
     for (const [at, address, error] of [
-      [4, second.escrow, 'WrongAddress'],
-      [2, copy, 'WrongAddress'],
+      [4, second.escrow, 'ConstraintSeeds'],
+      [2, copy, 'ConstraintSeeds'],
       [6, w.wallet(w.stranger), 'ConstraintAddress'],
       [9, copy, 'InvalidProgramId'],
     ] as const) {

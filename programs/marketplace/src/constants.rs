@@ -4,12 +4,9 @@
 use anchor_lang::prelude::*;
 use const_crypto::ed25519::derive_program_address;
 
-/// Address and bump of the only `Config`, derived at compile time, so a new program id needs no other change.
-const CONFIG: ([u8; 32], u8) = derive_program_address(&[CONFIG_SEED], crate::ID_CONST.as_array());
-/// Address of the one `Config`.
-pub const CONFIG_ADDRESS: Pubkey = Pubkey::new_from_array(CONFIG.0);
-/// Bump of that address.
-pub const CONFIG_BUMP: u8 = CONFIG.1;
+/// Address of the one `Config`, derived at compile time, so a new program id needs no other change.
+pub const CONFIG_ADDRESS: Pubkey =
+    Pubkey::new_from_array(derive_program_address(&[CONFIG_SEED], crate::ID_CONST.as_array()).0);
 /// Address and bump of the treasury, also derived at compile time.
 const TREASURY: ([u8; 32], u8) =
     derive_program_address(&[TREASURY_SEED], crate::ID_CONST.as_array());
@@ -257,7 +254,7 @@ mod tests {
     #[test]
     fn fixed_addresses_follow_from_their_seeds() {
         let find = |seed: &[u8]| Pubkey::find_program_address(&[seed], &crate::ID);
-        assert_eq!(find(CONFIG_SEED), (CONFIG_ADDRESS, CONFIG_BUMP));
+        assert_eq!(find(CONFIG_SEED).0, CONFIG_ADDRESS);
         assert_eq!(find(TREASURY_SEED), (TREASURY_ADDRESS, TREASURY_BUMP));
         assert_eq!(find(UNCLAIMED_SEED), (UNCLAIMED_ADDRESS, UNCLAIMED_BUMP));
     }

@@ -186,19 +186,6 @@ pub fn space_of<T: Space + Discriminator>() -> usize {
     T::DISCRIMINATOR.len().saturating_add(T::INIT_SPACE)
 }
 
-/// Create an account of this program at the address of `seeds`, rent paid by `payer`, and write `value` into it.
-pub fn create_state<'info, T: AccountSerialize + Space + Discriminator>(
-    payer: &Signer<'info>,
-    system_program: &Program<'info, System>,
-    account: &AccountInfo<'info>,
-    seeds: &[&[u8]],
-    value: &T,
-) -> Result<()> {
-    let funder = Funder::wallet(payer, system_program);
-    create_account(&funder, account, seeds, space_of::<T>(), &crate::ID, 0)?;
-    write_state(account, value)
-}
-
 /// Write `value` over an account of this program.
 pub fn write_state<T: AccountSerialize>(account: &AccountInfo, value: &T) -> Result<()> {
     let mut data = account.try_borrow_mut_data()?;

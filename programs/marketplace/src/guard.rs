@@ -2,7 +2,7 @@
 //! is only the code. Clients look up its name and text in the IDL, so both stay out of the binary.
 
 use anchor_lang::error::Error;
-use anchor_lang::prelude::ProgramError;
+use anchor_lang::prelude::{ProgramError, Pubkey};
 
 use crate::errors::MarketplaceError;
 
@@ -20,4 +20,10 @@ macro_rules! ensure {
             return Err($crate::guard::fail($error));
         }
     };
+}
+
+/// Two addresses are the same. For accounts whose address depends on more than a constraint can say.
+pub fn require_address(key: &Pubkey, address: &Pubkey) -> anchor_lang::Result<()> {
+    ensure!(key == address, MarketplaceError::WrongAddress);
+    Ok(())
 }

@@ -32,13 +32,11 @@ use anchor_lang::prelude::*;
 #[macro_use]
 pub mod guard;
 
-pub mod addresses;
 pub mod constants;
 pub mod creation;
 pub mod errors;
 pub mod events;
 pub mod instructions;
-pub mod packing;
 pub mod self_call;
 pub mod signature;
 pub mod state;
@@ -67,7 +65,7 @@ pub mod marketplace {
     ///
     /// Authority: the program's upgrade authority. Emits `ConfigInitialized`.
     /// Errors: NotUpgradeAuthority, WrongProgramData, InvalidAuthority, InvalidRelayAuthorities, InvalidMint,
-    /// the OutOfBounds errors, InvalidTiers, AccountExists.
+    /// the OutOfBounds errors, InvalidTiers.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn initialize_config(
         ctx: Context<InitializeConfig>,
@@ -322,7 +320,7 @@ pub mod marketplace {
     /// Authority: the caller. Emits `ExecutionOpened`.
     /// Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
     /// OpenTooLate, GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, InvalidSource,
-    /// InsufficientBalance, ExposureLimitReached, WrongListing, WrongMint, AccountExists, WrongAddress.
+    /// InsufficientBalance, ExposureLimitReached, WrongMint, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution(ctx: Context<OpenExecution>, args: OpenExecutionArgs) -> Result<()> {
         open_execution_handler(ctx, args)
@@ -337,7 +335,7 @@ pub mod marketplace {
     /// GrantTotalExceeded, GrantGasExceeded, InsufficientAllowance, TankTooLow, TankBelowRent, OpensPaused,
     /// ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange, OpenTooLate,
     /// GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, InvalidSource, InsufficientBalance,
-    /// ExposureLimitReached, WrongListing, WrongMint, AccountExists, WrongAddress.
+    /// ExposureLimitReached, WrongMint, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_with_grant(
         ctx: Context<OpenExecutionWithGrant>,
@@ -352,7 +350,7 @@ pub mod marketplace {
     ///
     /// Authority: a relay authority; anyone if `quoted_payer` is set and the vault is already paid.
     /// Emits `DepositPrepared`.
-    /// Errors: NotRelayAuthority, ServiceFeeOutOfBounds, DepositCallerMismatch, WrongAddress, AccountExists,
+    /// Errors: NotRelayAuthority, ServiceFeeOutOfBounds, DepositCallerMismatch,
     /// InvalidRentSponsor, DepositVaultUnsound, WrongMint.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn prepare_deposit(ctx: Context<PrepareDeposit>, args: PrepareDepositArgs) -> Result<()> {
@@ -366,7 +364,7 @@ pub mod marketplace {
     /// Errors: NotRelayAuthority, DepositVaultUnsound, DepositTermsMismatch, DepositExpired, DepositUnfunded,
     /// WrongRentSponsor, OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
     /// OpenTooLate, GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, ExposureLimitReached,
-    /// WrongListing, WrongMint, AccountExists, WrongAddress.
+    /// WrongMint, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_from_deposit(
         ctx: Context<OpenExecutionFromDeposit>,
@@ -382,7 +380,7 @@ pub mod marketplace {
     /// Authority: a relay authority; anyone once a paid deposit has expired, or a day after an unpaid one was prepared.
     /// Emits `DepositRefunded`.
     /// Errors: DepositVaultUnsound, DepositNotExpired, WrongRefundDestination, RefundDestinationUnusable,
-    /// WrongRentSponsor, InvalidRentSponsor, WrongAddress.
+    /// WrongRentSponsor, InvalidRentSponsor.
     #[access_control(ctx.accounts.validate())]
     pub fn refund_deposit(ctx: Context<RefundDeposit>) -> Result<()> {
         refund_deposit_handler(ctx)
@@ -409,8 +407,8 @@ pub mod marketplace {
     /// Authority: a relay authority, which gets the gas; anyone from `refund_at` on. Then the gas goes back to the gas
     /// balance that paid it, or to the rent sponsor if no grant paid.
     /// Emits `ExecutionRefunded`.
-    /// Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,
-    /// WrongListing, WrongRentSponsor, WrongGrant, WrongAddress.
+    /// Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable, WrongRentSponsor,
+    /// WrongGrant, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn refund_execution(
         ctx: Context<RefundExecution>,
@@ -425,7 +423,7 @@ pub mod marketplace {
     ///
     /// Authority: anyone. Emits `ExecutionRefunded` as the data of a call to itself.
     /// Errors: ExecutionNotOpen, MoveTooEarly, WrongRefundDestination, RefundDeliverable, DestinationUnusable,
-    /// ArchiveFull, InvalidTree, WrongListing, WrongRentSponsor, WrongGrant, WrongAddress.
+    /// ArchiveFull, InvalidTree, WrongRentSponsor, WrongGrant, WrongAddress.
     #[access_control(ctx.accounts.validate())]
     pub fn move_unclaimed_refund(
         ctx: Context<MoveUnclaimedRefund>,

@@ -69,6 +69,12 @@ pub fn require_owned(
     Ok(found)
 }
 
+/// The account is a deposit's vault, which its address alone does not prove. Returns the base units that it holds.
+pub fn require_vault(vault: &AccountInfo, mint: &Pubkey, deposit: &Pubkey) -> Result<u64> {
+    let unsound = MarketplaceError::DepositVaultUnsound;
+    require_owned(vault, mint, deposit, unsound).map(|vault| vault.amount)
+}
+
 /// The authority that moves tokens out of an account, and the token program.
 pub struct TokenTransfer<'a, 'info> {
     pub authority: AccountInfo<'info>,

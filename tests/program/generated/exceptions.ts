@@ -45,6 +45,8 @@ const MAKERS = [
 ].map((title) => `${title}.payer`);
 /** Accounts that Anchor's `init` makes, and its payers. It makes them before it checks anything else. */
 const INITIALIZED = [
+  'initialize_config.config',
+  'prepare_deposit.deposit',
   'propose_change.change',
   'list_agent.listing',
   'list_agent.collateral',

@@ -66,7 +66,7 @@ describe('a relay that lies about x402 payments', function () {
       for (const other of [thief.publicKey, null]) {
         const forged = relay.prepare(paid, thief, { payer: other });
         forged.keys.splice(4, 2, ...relay.prepare(paid, payer).keys.slice(4, 6));
-        expect(await relay.refusal(forged)).to.equal('WrongAddress');
+        expect(await relay.refusal(forged)).to.equal('ConstraintSeeds');
       }
     });
     await moves({ ...PAID, relay: { lamports: -rent.deposit - FEE } }, () => relay.take(paid, payer));

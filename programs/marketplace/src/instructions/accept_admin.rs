@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::AdminChanged;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{Config, PendingChange};
 
 /// Accounts of `accept_admin`.
@@ -47,11 +46,12 @@ impl AcceptAdmin<'_> {
 pub fn accept_admin_handler(ctx: Context<AcceptAdmin>) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.accept_admin(ctx.accounts.next_admin.key(), Clock::get()?.unix_timestamp);
-    emit(&AdminChanged {
+    emit!(AdminChanged {
         config: config.key(),
         change: ctx.accounts.change.key(),
         admin: config.admin,
         admin_since: config.admin_since,
         changes_valid_from: config.changes_valid_from,
-    })
+    });
+    Ok(())
 }

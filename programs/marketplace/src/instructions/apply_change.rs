@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::{ChangeApplied, ConfigSettings};
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{Config, PendingChange};
 
 /// Accounts of `apply_change`.
@@ -41,11 +40,12 @@ pub fn apply_change_handler(ctx: Context<ApplyChange>) -> Result<()> {
     let config = &mut ctx.accounts.config;
     let change = &ctx.accounts.change;
     config.apply(&change.details)?;
-    emit(&ChangeApplied {
+    emit!(ChangeApplied {
         change: change.key(),
         config: config.key(),
         settings: ConfigSettings::of(config),
         relay_authorities: config.used_relay_authorities().to_vec(),
         guardian: config.guardian,
-    })
+    });
+    Ok(())
 }

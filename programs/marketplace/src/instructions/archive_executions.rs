@@ -4,12 +4,11 @@
 use anchor_lang::prelude::*;
 use anchor_lang::system_program;
 
-use crate::addresses::{require_address, Located};
 use crate::constants::*;
 use crate::creation::{can_take, read_state};
 use crate::errors::MarketplaceError;
 use crate::events::{ArchivedExecution, ExecutionsArchived};
-use crate::guard::fail;
+use crate::guard::{fail, require_address};
 use crate::self_call::call_self;
 use crate::state::{append_leaves, leaf_of, Archive, Config, ExecutionRecord};
 
@@ -123,7 +122,7 @@ fn read_ripe(
     let ripe = record.is_writable
         && execution.is_archivable(ripeness.record_seconds, ripeness.now)
         && execution.rent_sponsor == *sponsor
-        && execution.address() == *record.key;
+        && execution.is_at(record.key);
     ripe.then_some(execution)
 }
 

@@ -5,7 +5,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::events::ChangesCancelled;
-use crate::packing::emit;
 use crate::state::Config;
 
 /// Accounts of `cancel_all_changes`.
@@ -29,9 +28,10 @@ impl CancelAllChanges<'_> {
 pub fn cancel_all_changes_handler(ctx: Context<CancelAllChanges>) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.changes_valid_from = Clock::get()?.unix_timestamp;
-    emit(&ChangesCancelled {
+    emit!(ChangesCancelled {
         config: config.key(),
         authority: ctx.accounts.authority.key(),
         changes_valid_from: config.changes_valid_from,
-    })
+    });
+    Ok(())
 }

@@ -6,7 +6,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ChangeCancelled;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{Config, PendingChange};
 
 /// Accounts of `cancel_change`.
@@ -40,8 +39,9 @@ impl CancelChange<'_> {
 
 /// Emit the event. Anchor closes the account when the instruction ends.
 pub fn cancel_change_handler(ctx: Context<CancelChange>) -> Result<()> {
-    emit(&ChangeCancelled {
+    emit!(ChangeCancelled {
         change: ctx.accounts.change.key(),
         authority: ctx.accounts.authority.key(),
-    })
+    });
+    Ok(())
 }

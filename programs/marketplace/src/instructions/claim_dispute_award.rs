@@ -9,7 +9,6 @@ use crate::errors::MarketplaceError;
 use crate::events::DisputeAwardClaimed;
 use crate::guard::fail;
 use crate::instructions::return_collateral::close_spent_vault;
-use crate::packing::emit;
 use crate::state::{Config, CreatorCollateral, Dispute};
 use crate::tokens::{self, TokenTransfer};
 
@@ -92,12 +91,13 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
     let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     let dispute = &accounts.dispute;
-    emit(&DisputeAwardClaimed {
+    emit!(DisputeAwardClaimed {
         dispute: dispute.key(),
         record: dispute.record,
         listing: dispute.listing,
         caller: dispute.caller,
         amount,
         vault_closed,
-    })
+    });
+    Ok(())
 }

@@ -3,12 +3,11 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::require_address;
 use crate::constants::*;
 use crate::creation::{create_account, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::RefundClaimed;
-use crate::guard::fail;
+use crate::guard::{fail, require_address};
 use crate::self_call::call_self;
 use crate::state::{require_leaf, unclaimed_leaf, Archive, Config, UnclaimedRefund};
 use crate::tokens::{self, TokenTransfer};

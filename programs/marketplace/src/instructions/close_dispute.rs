@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeClosed;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::Dispute;
 
 /// Accounts of `close_dispute`.
@@ -36,8 +35,9 @@ impl CloseDispute<'_> {
 /// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_dispute_handler(ctx: Context<CloseDispute>) -> Result<()> {
     let dispute = &ctx.accounts.dispute;
-    emit(&DisputeClosed {
+    emit!(DisputeClosed {
         dispute: dispute.key(),
         record: dispute.record,
-    })
+    });
+    Ok(())
 }

@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionClosed;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::ExecutionRecord;
 
 /// Accounts of `close_execution`.
@@ -36,10 +35,11 @@ impl CloseExecution<'_> {
 /// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_execution_handler(ctx: Context<CloseExecution>) -> Result<()> {
     let record = &ctx.accounts.record;
-    emit(&ExecutionClosed {
+    emit!(ExecutionClosed {
         record: record.key(),
         execution_id: record.execution_id,
         listing: record.listing,
         caller: record.caller,
-    })
+    });
+    Ok(())
 }

@@ -6,7 +6,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantClosed;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::KeyGrant;
 
 /// Accounts of `close_grant`.
@@ -38,9 +37,10 @@ impl CloseGrant<'_> {
 /// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_grant_handler(ctx: Context<CloseGrant>) -> Result<()> {
     let grant = &ctx.accounts.grant;
-    emit(&GrantClosed {
+    emit!(GrantClosed {
         grant: grant.key(),
         wallet: grant.wallet,
         key_id: grant.key_id,
-    })
+    });
+    Ok(())
 }

@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::ArchiveCreated;
-use crate::packing::emit;
 use crate::state::{initialize_tree, require_new_tree, Archive};
 
 /// Arguments of `create_archive`.
@@ -70,10 +69,11 @@ pub fn create_archive_handler(ctx: Context<CreateArchive>, args: CreateArchiveAr
     accounts.archive.invariant(0)?;
     let mut data = accounts.tree.try_borrow_mut_data()?;
     initialize_tree(&mut data, &accounts.archive.key(), clock.slot)?;
-    emit(&ArchiveCreated {
+    emit!(ArchiveCreated {
         archive: accounts.archive.key(),
         index: args.index,
         tree: accounts.archive.tree,
         created_at: accounts.archive.created_at,
-    })
+    });
+    Ok(())
 }

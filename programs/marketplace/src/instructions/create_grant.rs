@@ -6,7 +6,6 @@ use crate::constants::*;
 use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::GrantCreated;
-use crate::packing::emit;
 use crate::state::{Config, GrantLimits, KeyGrant};
 use crate::tokens;
 
@@ -85,7 +84,7 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         reserved: [0; 16],
     });
     accounts.grant.invariant()?;
-    emit(&GrantCreated {
+    emit!(GrantCreated {
         grant: accounts.grant.key(),
         wallet,
         key_id: args.key_id,
@@ -97,5 +96,6 @@ pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) ->
         expires_at: limits.expires_at,
         created_at: now,
         rent_sponsor: accounts.payer.key(),
-    })
+    });
+    Ok(())
 }

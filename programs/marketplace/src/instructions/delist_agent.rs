@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::AgentDelisted;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus};
 
 /// Accounts of `delist_agent`.
@@ -39,8 +38,9 @@ pub fn delist_agent_handler(ctx: Context<DelistAgent>) -> Result<()> {
     accounts
         .collateral
         .delist(now, accounts.config.longest_span_seconds);
-    emit(&AgentDelisted {
+    emit!(AgentDelisted {
         listing: accounts.listing.key(),
         returnable_at: accounts.collateral.returnable_at,
-    })
+    });
+    Ok(())
 }

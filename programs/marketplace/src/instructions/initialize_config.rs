@@ -5,11 +5,10 @@ use anchor_spl::token::{self, Mint, Token};
 use solana_sdk_ids::bpf_loader_upgradeable;
 
 use crate::constants::*;
-use crate::creation::{create_state, create_token_account, Funder};
+use crate::creation::{create_token_account, save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::{ConfigInitialized, ConfigSettings};
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{CollateralTier, Config};
 
 /// First settings; each within the bounds of `constants.rs`.
@@ -51,9 +50,15 @@ pub struct InitializeConfig<'info> {
     /// Pays the rent.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: the new config, by its address; created here.
-    #[account(mut, address = CONFIG_ADDRESS)]
-    pub config: UncheckedAccount<'info>,
+    /// The new config.
+    #[account(
+        init,
+        payer = payer,
+        space = space_of::<Config>(),
+        seeds = [CONFIG_SEED],
+        bump
+    )]
+    pub config: Box<Account<'info, Config>>,
     /// CHECK: the new treasury, by its address; created here as a token account.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
@@ -120,7 +125,8 @@ pub fn initialize_config_handler(
     args: InitializeConfigArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
-    let mut config = Box::new(Config {
+    let config = &mut accounts.config;
+    config.set_inner(Config {
         version: ACCOUNT_VERSION,
         admin_paused: false,
         guardian_paused: false,
@@ -149,13 +155,7 @@ pub fn initialize_config_handler(
     config.set_tiers(&args.tiers)?;
     config.lengthen_span();
     config.invariant()?;
-    create_state(
-        &accounts.payer,
-        &accounts.system_program,
-        &accounts.config,
-        &[CONFIG_SEED, &[CONFIG_BUMP]],
-        &*config,
-    )?;
+    save(config)?;
 
     // Both token accounts own themselves, so only this program can close or reassign them.
     let accounts_and_seeds: [(&AccountInfo, &[&[u8]]); 2] = [
@@ -172,13 +172,14 @@ pub fn initialize_config_handler(
             &accounts.token_program,
         )?;
     }
-    emit(&ConfigInitialized {
+    emit!(ConfigInitialized {
         config: CONFIG_ADDRESS,
         admin: args.admin,
         guardian: args.guardian,
         relay_authorities: args.relay_authorities,
         usdc_mint: config.usdc_mint,
         treasury: TREASURY_ADDRESS,
-        settings: ConfigSettings::of(&config),
-    })
+        settings: ConfigSettings::of(config),
+    });
+    Ok(())
 }

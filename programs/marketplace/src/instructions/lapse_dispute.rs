@@ -6,7 +6,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeLapsed;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{pay_bond, take_bond, CreatorCollateral, Dispute, DisputeOutcome};
 
 /// Accounts of `lapse_dispute`.
@@ -41,7 +40,7 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     accounts.dispute.invariant()?;
     let dispute = &accounts.dispute;
     pay_bond(dispute, &accounts.rent_sponsor, bond)?;
-    emit(&DisputeLapsed {
+    emit!(DisputeLapsed {
         dispute: dispute.key(),
         record: dispute.record,
         execution_id: dispute.execution_id,
@@ -49,5 +48,6 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
         bond,
         bond_to: dispute.rent_sponsor,
         resolved_at: now,
-    })
+    });
+    Ok(())
 }

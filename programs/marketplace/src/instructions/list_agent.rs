@@ -8,7 +8,6 @@ use crate::creation::{create_token_account, save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::AgentListed;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::signature::require_possession;
 use crate::state::{
     AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms, SigningKey,
@@ -137,7 +136,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         .bind(args.signing_key, ctx.bumps.signing_key, key)?;
     fund_collateral(accounts, &ctx.bumps, deposit)?;
     let listing = &accounts.listing;
-    emit(&AgentListed {
+    emit!(AgentListed {
         listing: key,
         creator: listing.creator,
         listing_id: listing.listing_id,
@@ -153,7 +152,8 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         metadata_hash: listing.metadata_hash,
         metadata_uri: listing.metadata_uri.clone(),
         listed_at: listing.listed_at,
-    })
+    });
+    Ok(())
 }
 
 /// Fill the collateral, create its vault, and move the deposit in.

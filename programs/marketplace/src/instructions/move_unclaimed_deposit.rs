@@ -3,11 +3,11 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::{require_canonical_address, require_vault_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::instructions::move_unclaimed_refund::*;
 use crate::instructions::refund_deposit::*;
+use crate::tokens;
 
 /// Accounts of `move_unclaimed_deposit`.
 #[event_cpi]
@@ -27,8 +27,7 @@ impl MoveUnclaimedDeposit<'_> {
             destination,
             ..
         } = &self.refund;
-        require_canonical_address(deposit)?;
-        let held = require_vault_of(vault, deposit, &config.usdc_mint)?;
+        let held = tokens::require_vault(vault, &config.usdc_mint, &deposit.key())?;
         let then = Clock::get()?
             .unix_timestamp
             .saturating_sub(UNCLAIMED_SECONDS);

@@ -3,11 +3,10 @@
 
 use anchor_lang::prelude::*;
 
-use crate::addresses::require_address;
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::UnclaimedLeaf;
-use crate::guard::fail;
+use crate::guard::{fail, require_address};
 use crate::instructions::refund_execution::*;
 use crate::self_call::call_self;
 use crate::state::{append_leaves, unclaimed_leaf, Archive, Config, UnclaimedRefund};
@@ -112,7 +111,6 @@ impl MoveUnclaimedRefund<'_> {
     /// `UNCLAIMED_SECONDS` have passed since `refund_at`. `Unclaimed` and `RefundExecution` check the accounts.
     pub fn validate(&self) -> Result<()> {
         let refund = &self.refund;
-        refund.require_state()?;
         let due_at = refund.record.refund_at.saturating_add(UNCLAIMED_SECONDS);
         ensure!(
             Clock::get()?.unix_timestamp >= due_at,

@@ -7,7 +7,6 @@ use crate::creation::{save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::DisputeOpened;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{
     Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord, RecordHead,
 };
@@ -142,7 +141,7 @@ impl NewDispute<'_, '_> {
         dispute.invariant()?;
         save(dispute)?;
         Funder::wallet(self.payer, self.system_program).send(dispute.as_ref(), dispute.bond)?;
-        emit(&DisputeOpened {
+        emit!(DisputeOpened {
             dispute: dispute.key(),
             record: dispute.record,
             execution_id: dispute.execution_id,
@@ -154,6 +153,7 @@ impl NewDispute<'_, '_> {
             rent_sponsor: dispute.rent_sponsor,
             bond: dispute.bond,
             opened_at: now,
-        })
+        });
+        Ok(())
     }
 }

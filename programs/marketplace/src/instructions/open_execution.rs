@@ -3,13 +3,11 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_canonical_address, require_collateral_of, require_writable};
 use crate::constants::*;
 use crate::creation::{create_account, create_token_account, save, space_of, write_state, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionOpened;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{
     AgentListing, Config, CreatorCollateral, ExecutionRecord, ExecutionStatus, KeyGrant,
     ListingStatus,
@@ -52,10 +50,15 @@ pub struct OpenExecution<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
+    #[account(
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(
-        feature = "idl-build",
-        account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the new record, by its seeds; created here.
@@ -76,9 +79,6 @@ pub struct OpenExecution<'info> {
 impl OpenExecution<'_> {
     /// The open's terms are valid; source is the caller's and covers the price; the constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
-        require_canonical_address(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
-        require_writable(&self.collateral)?;
         validate_open(args, &self.config, &self.listing, self.caller.key)?;
         require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)?;
         let source = tokens::require_owned(
@@ -215,7 +215,7 @@ impl<'info> Opening<'_, 'info> {
         )?;
         transfer.send(self.source, self.escrow, self.amount)?;
         record.invariant(tokens::balance(self.escrow))?;
-        emit(&ExecutionOpened {
+        emit!(ExecutionOpened {
             record: *record_key,
             execution_id: record.execution_id,
             listing: record.listing,
@@ -242,7 +242,8 @@ impl<'info> Opening<'_, 'info> {
             exposure_opened: collateral.exposure_opened,
             deposit: self.deposit,
             service_fee: self.service_fee,
-        })
+        });
+        Ok(())
     }
 
     /// Create the record with its rent and gas, in one call if one account pays both.

@@ -4,9 +4,6 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{
-    require_canonical_address, require_collateral_of, require_vault_of, require_writable,
-};
 use crate::constants::*;
 use crate::creation::Funder;
 use crate::errors::MarketplaceError;
@@ -37,24 +34,30 @@ pub struct OpenExecutionFromDeposit<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
+    #[account(
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(
-        feature = "idl-build",
-        account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [DEPOSIT_SEED, deposit.hash.as_ref()],
+        bump = deposit.bump
+    )]
     pub deposit: Box<Account<'info, Deposit>>,
     /// CHECK: the deposit's associated token account, by its seeds; checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [deposit.key().as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
+    #[account(
+        mut,
+        seeds = [deposit.key().as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
+        seeds::program = anchor_spl::associated_token::ID,
+        bump = deposit.vault_bump
     )]
-    #[account(mut)]
     pub vault: UncheckedAccount<'info>,
     /// CHECK: the account that lent the deposit's rent; only receives lamports.
     #[account(
@@ -82,11 +85,8 @@ impl OpenExecutionFromDeposit<'_> {
     pub fn validate(&self, args: &OpenExecutionFromDepositArgs) -> Result<()> {
         self.config
             .require_relay_authority(self.relay_authority.key)?;
-        require_canonical_address(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
-        require_writable(&self.collateral)?;
-        require_canonical_address(&self.deposit)?;
-        let held = require_vault_of(&self.vault, &self.deposit, self.usdc_mint.key)?;
+        let (mint, deposit) = (self.usdc_mint.key, self.deposit.key());
+        let held = tokens::require_vault(&self.vault, mint, &deposit)?;
         self.require_terms(args)?;
         self.deposit
             .require_openable(held, Clock::get()?.unix_timestamp)?;

@@ -4,9 +4,6 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::{Token, TokenAccount};
 
-use crate::addresses::{
-    address_of, require_address, require_canonical_address, require_collateral_of, require_writable,
-};
 use crate::constants::*;
 use crate::creation::{rent_exempt_minimum, save, space_of, Funder};
 use crate::errors::MarketplaceError;
@@ -41,18 +38,30 @@ pub struct OpenExecutionWithGrant<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
+    #[account(
+        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
+        bump = listing.bump
+    )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[cfg_attr(
-        feature = "idl-build",
-        account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
+        bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    #[cfg_attr(feature = "idl-build", account(mut))]
+    #[account(
+        mut,
+        seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()],
+        bump = grant.bump
+    )]
     pub grant: Box<Account<'info, KeyGrant>>,
-    /// CHECK: the wallet's `Spender`, an address without data; checked in `validate`.
+    /// CHECK: the wallet's `Spender`, an address without data, by its seeds.
     /// It signs as the wallet's SPL delegate, and its lamports pay fee and gas.
-    #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, grant.wallet.as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [SPENDER_SEED, grant.wallet.as_ref()],
+        bump = grant.spender_bump
+    )]
     pub spender: UncheckedAccount<'info>,
     /// CHECK: the new record, by its seeds; created here.
     #[account(mut, seeds = [EXECUTION_SEED, args.open.execution_id.as_ref()], bump)]
@@ -61,15 +70,12 @@ pub struct OpenExecutionWithGrant<'info> {
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the wallet's associated token account, by its seeds; checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [grant.wallet.as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
+    #[account(
+        mut,
+        seeds = [grant.wallet.as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
+        seeds::program = anchor_spl::associated_token::ID,
+        bump = grant.source_bump
     )]
-    #[account(mut)]
     pub source: UncheckedAccount<'info>,
     /// CHECK: the settlement mint, by the config's has_one.
     pub usdc_mint: UncheckedAccount<'info>,
@@ -83,20 +89,6 @@ impl OpenExecutionWithGrant<'_> {
     pub fn validate(&self, args: &OpenExecutionWithGrantArgs) -> Result<()> {
         self.config
             .require_relay_authority(self.relay_authority.key)?;
-        require_canonical_address(&self.listing)?;
-        require_collateral_of(&self.collateral, &self.listing.key())?;
-        require_writable(&self.collateral)?;
-        require_canonical_address(&self.grant)?;
-        require_writable(&self.grant)?;
-        let spender = [SPENDER_SEED, self.grant.wallet.as_ref(), &[]];
-        let spender = address_of(spender, self.grant.spender_bump, &crate::ID);
-        require_address(self.spender.key, &spender)?;
-        let associated = address_of(
-            tokens::associated_seeds(&self.grant.wallet, self.usdc_mint.key),
-            self.grant.source_bump,
-            &anchor_spl::associated_token::ID,
-        );
-        require_address(self.source.key, &associated)?;
         validate_open(&args.open, &self.config, &self.listing, &self.grant.wallet)?;
         require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)?;
         self.grant

@@ -5,14 +5,12 @@ use anchor_spl::associated_token::AssociatedToken;
 use anchor_spl::token::Token;
 use solana_sdk_ids::system_program;
 
-use crate::addresses::require_address;
 use crate::constants::*;
-use crate::creation::{create_associated_account, create_state};
+use crate::creation::{create_associated_account, save, space_of};
 use crate::errors::MarketplaceError;
 use crate::events::DepositPrepared;
 use crate::guard::fail;
 use crate::instructions::open_execution::require_rent_sponsor;
-use crate::packing::emit;
 use crate::state::{Config, Deposit};
 use crate::tokens;
 
@@ -44,6 +42,7 @@ impl PrepareDepositArgs {
 
 /// Accounts of `prepare_deposit`.
 #[derive(Accounts)]
+#[instruction(args: PrepareDepositArgs)]
 pub struct PrepareDeposit<'info> {
     /// A relay authority, or anyone if `quoted_payer` is set and the vault is already paid.
     pub authority: Signer<'info>,
@@ -55,9 +54,15 @@ pub struct PrepareDeposit<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: the new deposit; its address is derived from the arguments and checked in `validate`; created here.
-    #[account(mut)]
-    pub deposit: UncheckedAccount<'info>,
+    /// The new deposit.
+    #[account(
+        init,
+        payer = payer,
+        space = space_of::<Deposit>(),
+        seeds = [DEPOSIT_SEED, args.hash().as_ref()],
+        bump
+    )]
+    pub deposit: Box<Account<'info, Deposit>>,
     /// CHECK: the deposit's associated token account, by its seeds; created here if missing, checked in `validate`.
     #[account(
         mut,
@@ -74,8 +79,7 @@ pub struct PrepareDeposit<'info> {
 }
 
 impl PrepareDeposit<'_> {
-    /// authority may prepare it; deposit is at its address; vault does not exist
-    /// yet, or belongs to the deposit. Creating a deposit that exists fails.
+    /// authority may prepare it; vault does not exist yet, or belongs to the deposit; the constraints check the rest.
     pub fn validate(&self, args: &PrepareDepositArgs) -> Result<()> {
         ensure!(
             self.config.is_relay_authority(self.authority.key) || self.is_rescue(args),
@@ -89,12 +93,11 @@ impl PrepareDeposit<'_> {
             args.quoted_payer == Pubkey::default() || args.quoted_payer == args.caller,
             MarketplaceError::DepositCallerMismatch
         );
-        let (address, _) = Pubkey::find_program_address(&[DEPOSIT_SEED, &args.hash()], &crate::ID);
-        require_address(self.deposit.key, &address)?;
-        require_rent_sponsor(&self.rent_sponsor, &self.deposit, &self.vault)?;
+        let deposit = self.deposit.as_ref().as_ref();
+        require_rent_sponsor(&self.rent_sponsor, deposit, &self.vault)?;
         ensure!(
             self.vault.owner == &system_program::ID
-                || tokens::can_receive_for(&self.vault, self.usdc_mint.key, self.deposit.key),
+                || tokens::can_receive_for(&self.vault, self.usdc_mint.key, deposit.key),
             MarketplaceError::DepositVaultUnsound
         );
         Ok(())
@@ -106,7 +109,7 @@ impl PrepareDeposit<'_> {
             && Deposit::is_paid_by(
                 args.price,
                 args.service_fee,
-                tokens::held_for(&self.vault, self.deposit.key),
+                tokens::held_for(&self.vault, &self.deposit.key()),
             )
     }
 }
@@ -118,32 +121,24 @@ pub fn prepare_deposit_handler(
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
-    let hash = args.hash();
-    let (_, bump) = Pubkey::find_program_address(&[DEPOSIT_SEED, &hash], &crate::ID);
-    let deposit = Deposit {
+    accounts.deposit.set_inner(Deposit {
         version: ACCOUNT_VERSION,
-        bump,
+        bump: ctx.bumps.deposit,
         vault_bump: ctx.bumps.vault,
-        hash,
+        hash: args.hash(),
         caller: args.caller,
         rent_sponsor: accounts.rent_sponsor.key(),
         price: args.price,
         service_fee: args.service_fee,
         prepared_at: now,
         expires_at: now.saturating_add(DEPOSIT_SECONDS),
-    };
-    create_state(
-        &accounts.payer,
-        &accounts.system_program,
-        &accounts.deposit,
-        &deposit.seeds(),
-        &deposit,
-    )?;
+    });
+    save(&accounts.deposit)?;
     if accounts.vault.owner == &system_program::ID {
         create_associated_account(
             &accounts.payer,
             &accounts.vault,
-            &accounts.deposit,
+            accounts.deposit.as_ref().as_ref(),
             &accounts.usdc_mint,
             [
                 accounts.associated_token_program.as_ref(),
@@ -152,8 +147,9 @@ pub fn prepare_deposit_handler(
             ],
         )?;
     }
-    emit(&DepositPrepared {
-        deposit: accounts.deposit.key(),
+    let deposit = &accounts.deposit;
+    emit!(DepositPrepared {
+        deposit: deposit.key(),
         terms_hash: args.terms_hash,
         quoted_payer: args.quoted_payer,
         caller: deposit.caller,
@@ -162,5 +158,6 @@ pub fn prepare_deposit_handler(
         service_fee: deposit.service_fee,
         prepared_at: now,
         expires_at: deposit.expires_at,
-    })
+    });
+    Ok(())
 }

@@ -8,7 +8,6 @@ use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::ChangeProposed;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{Config, ConfigChange, PendingChange, Subject};
 
 /// Arguments of `propose_change`.
@@ -77,12 +76,13 @@ pub fn propose_change_handler(ctx: Context<ProposeChange>, args: ProposeChangeAr
         details: args.details,
     });
     let change = &accounts.change;
-    emit(&ChangeProposed {
+    emit!(ChangeProposed {
         change: change.key(),
         change_id: change.change_id,
         rent_sponsor: change.rent_sponsor,
         proposed_at: now,
         due_at: change.due_at,
         details: change.details.clone(),
-    })
+    });
+    Ok(())
 }

@@ -4,13 +4,11 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_canonical_address, require_vault_of};
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::DepositRefunded;
 use crate::guard::fail;
 use crate::instructions::move_unclaimed_refund::MoveOfRefund;
-use crate::packing::emit;
 use crate::state::{can_close_deposit, close_deposit, Config, Deposit};
 use crate::tokens::{self, TokenTransfer};
 
@@ -21,18 +19,20 @@ pub struct RefundDeposit<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(mut, has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
-    pub deposit: Box<Account<'info, Deposit>>,
-    /// CHECK: the deposit's associated token account, by its seeds; checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [deposit.key().as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
+    #[account(
+        mut,
+        seeds = [DEPOSIT_SEED, deposit.hash.as_ref()],
+        bump = deposit.bump,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
-    #[account(mut)]
+    pub deposit: Box<Account<'info, Deposit>>,
+    /// CHECK: the deposit's associated token account, by its seeds.
+    #[account(
+        mut,
+        seeds = [deposit.key().as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+        seeds::program = anchor_spl::associated_token::ID,
+        bump = deposit.vault_bump
+    )]
     pub vault: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of its USDC accounts if the caller signs; see `validate`.
     #[cfg_attr(
@@ -58,8 +58,8 @@ impl RefundDeposit<'_> {
     /// authority may refund now; destination is the caller's and can receive, unless nothing is sent to it; the
     /// constraints check the rest.
     pub fn validate(&self) -> Result<()> {
-        require_canonical_address(&self.deposit)?;
-        let held = require_vault_of(&self.vault, &self.deposit, &self.config.usdc_mint)?;
+        let (mint, deposit) = (&self.config.usdc_mint, self.deposit.key());
+        let held = tokens::require_vault(&self.vault, mint, &deposit)?;
         let authority = self.authority.key;
         let now = Clock::get()?.unix_timestamp;
         ensure!(
@@ -148,7 +148,7 @@ impl<'info> RefundDeposit<'info> {
         // Before the rent: the runtime refuses calls by a program that has moved lamports already.
         match &unclaimed {
             Some(unclaimed) => unclaimed.send(&event)?,
-            None => emit(&event)?,
+            None => emit!(event),
         }
         close_deposit(deposit, &self.vault, &self.rent_sponsor, &transfer).map(|_| ())
     }

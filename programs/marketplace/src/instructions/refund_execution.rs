@@ -3,21 +3,15 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{
-    address_of, require_address, require_canonical_address, require_collateral_of,
-    require_escrow_of, require_writable, Located,
-};
 use crate::constants::*;
 use crate::creation::{read_state, save, write_state};
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionRefunded;
 use crate::guard::fail;
 use crate::instructions::move_unclaimed_refund::MoveOfRefund;
-use crate::packing::emit;
-use crate::state::Config;
 use crate::state::{
-    choose_gas_receiver, close_empty_escrow, CreatorCollateral, ExecutionRecord, KeyGrant,
-    RefundReason,
+    choose_gas_receiver, close_empty_escrow, require_spender, Config, CreatorCollateral,
+    ExecutionRecord, KeyGrant, RefundReason,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -36,17 +30,25 @@ pub struct RefundExecution<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(mut))]
-    #[account(has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    #[account(
+        mut,
+        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
+        bump = record.bump,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    #[cfg_attr(
-        feature = "idl-build",
-        account(mut, seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump)
+    #[account(
+        mut,
+        seeds = [COLLATERAL_SEED, record.listing.as_ref()],
+        bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the record's escrow, by its seeds; a token account until the record has ended.
-    #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [ESCROW_SEED, record.key().as_ref()],
+        bump = record.escrow_bump
+    )]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of its USDC accounts if the caller signs; see `validate`.
     #[cfg_attr(
@@ -82,7 +84,6 @@ pub struct RefundExecution<'info> {
 impl<'info> RefundExecution<'info> {
     /// authority may refund now; destination is the caller's and can receive; the constraints check the rest.
     pub fn validate(&self, _args: &RefundExecutionArgs) -> Result<()> {
-        self.require_state()?;
         let authority = self.authority.key();
         let now = Clock::get()?.unix_timestamp;
         ensure!(
@@ -99,15 +100,6 @@ impl<'info> RefundExecution<'info> {
             MarketplaceError::RefundDestinationUnusable
         );
         self.require_givers()
-    }
-
-    /// record, collateral and escrow are at their addresses and belong together.
-    pub fn require_state(&self) -> Result<()> {
-        require_canonical_address(&self.record)?;
-        require_writable(&self.record)?;
-        require_collateral_of(&self.collateral, &self.record.listing)?;
-        require_writable(&self.collateral)?;
-        require_escrow_of(&self.escrow, &self.record)
     }
 
     /// If a grant paid, grant and spender are those that paid price and gas.
@@ -127,24 +119,21 @@ impl<'info> RefundExecution<'info> {
     /// grant stores the bumps of both, so addresses are searched only for a closed one.
     fn require_grant_and_tank(&self) -> Result<()> {
         let (caller, key_id) = (&self.record.caller, &self.record.key_id);
-        let tank = if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
+        let spender_bump = if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
             ensure!(
-                grant.wallet == *caller
-                    && grant.key_id == *key_id
-                    && grant.address() == self.grant.key(),
+                grant.wallet == *caller && grant.key_id == *key_id && grant.is_at(self.grant.key),
                 MarketplaceError::WrongGrant
             );
-            let seeds = [SPENDER_SEED, caller.as_ref(), &[]];
-            address_of(seeds, grant.spender_bump, &crate::ID)
+            Some(grant.spender_bump)
         } else {
             let seeds = [GRANT_SEED, caller.as_ref(), key_id.as_ref()];
             ensure!(
                 self.grant.key() == Pubkey::find_program_address(&seeds, &crate::ID).0,
                 MarketplaceError::WrongGrant
             );
-            Pubkey::find_program_address(&[SPENDER_SEED, caller.as_ref()], &crate::ID).0
+            None
         };
-        require_address(self.spender.key, &tank)
+        require_spender(self.spender.key, caller, spender_bump)
     }
 
     /// The possible receivers of the gas, in order: a relay authority that ends it; the tank that
@@ -231,7 +220,7 @@ impl<'info> RefundExecution<'info> {
         // Before the gas: the runtime refuses calls by a program that has moved lamports already.
         match &unclaimed {
             Some(unclaimed) => unclaimed.send(&event)?,
-            None => emit(&event)?,
+            None => emit!(event),
         }
         gas.pay(record)
     }

@@ -5,7 +5,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::events::RelayAuthorityRemoved;
-use crate::packing::emit;
 use crate::state::Config;
 
 /// Arguments of `remove_relay_authority`.
@@ -38,10 +37,11 @@ pub fn remove_relay_authority_handler(
 ) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.remove_relay_authority(&args.relay_authority, Clock::get()?.unix_timestamp)?;
-    emit(&RelayAuthorityRemoved {
+    emit!(RelayAuthorityRemoved {
         config: config.key(),
         relay_authority: args.relay_authority,
         relay_authorities: config.used_relay_authorities().to_vec(),
         changes_valid_from: config.changes_valid_from,
-    })
+    });
+    Ok(())
 }

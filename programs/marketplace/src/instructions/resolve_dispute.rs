@@ -8,7 +8,6 @@ use crate::creation::save;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeResolved;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{
     pay_bond, take_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome, Slash,
 };
@@ -151,7 +150,7 @@ pub fn resolve_dispute_handler(
     accounts.collateral.invariant(vault)?;
     pay_bond(&accounts.dispute, bond_to, bond)?;
     let (dispute, collateral) = (&accounts.dispute, &accounts.collateral);
-    emit(&DisputeResolved {
+    emit!(DisputeResolved {
         dispute: dispute.key(),
         record: dispute.record,
         execution_id: dispute.execution_id,
@@ -169,5 +168,6 @@ pub fn resolve_dispute_handler(
         forfeited: collateral.forfeited,
         sweepable_at: collateral.sweepable_at,
         listing_status: accounts.listing.status as u8,
-    })
+    });
+    Ok(())
 }

@@ -8,7 +8,6 @@ use crate::creation::{first_taker, save};
 use crate::errors::MarketplaceError;
 use crate::events::CollateralReturned;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{AgentListing, Config, CreatorCollateral};
 use crate::tokens::{self, TokenTransfer};
 
@@ -101,7 +100,7 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
         MarketplaceError::CollateralNotReturnable
     );
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
-    emit(&CollateralReturned {
+    emit!(CollateralReturned {
         listing: collateral.listing,
         destination: accounts.destination.key(),
         amount,
@@ -109,7 +108,8 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
         owed: collateral.owed,
         forfeited: collateral.forfeited,
         vault_closed,
-    })
+    });
+    Ok(())
 }
 
 /// Close the vault if it is no longer needed and empty. Its rent goes to the account that paid it, else to the collateral. If

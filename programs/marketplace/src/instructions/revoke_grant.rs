@@ -5,7 +5,6 @@ use anchor_lang::prelude::*;
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantRevoked;
-use crate::packing::emit;
 use crate::state::{Config, KeyGrant};
 
 /// Accounts of `revoke_grant`.
@@ -39,9 +38,10 @@ impl RevokeGrant<'_> {
 pub fn revoke_grant_handler(ctx: Context<RevokeGrant>) -> Result<()> {
     let grant = &mut ctx.accounts.grant;
     grant.revoke()?;
-    emit(&GrantRevoked {
+    emit!(GrantRevoked {
         grant: grant.key(),
         wallet: grant.wallet,
         key_id: grant.key_id,
-    })
+    });
+    Ok(())
 }

@@ -7,7 +7,6 @@ use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::SigningKeyRotated;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::signature::require_possession;
 use crate::state::{AgentListing, ListingStatus, SigningKey};
 
@@ -70,8 +69,9 @@ pub fn rotate_signing_key_handler(
     accounts
         .signing_key
         .bind(args.signing_key, ctx.bumps.signing_key, listing)?;
-    emit(&SigningKeyRotated {
+    emit!(SigningKeyRotated {
         listing,
         signing_key: args.signing_key,
-    })
+    });
+    Ok(())
 }

@@ -7,7 +7,6 @@ use crate::creation::space_of;
 use crate::errors::MarketplaceError;
 use crate::events::CreatorVerificationChanged;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{Config, CreatorProfile};
 
 /// Arguments of `set_creator_verified`.
@@ -57,9 +56,10 @@ pub fn set_creator_verified_handler(
         verified_at: 0,
     });
     profile.set_verified(args.verified, Clock::get()?.unix_timestamp);
-    emit(&CreatorVerificationChanged {
+    emit!(CreatorVerificationChanged {
         creator: args.creator,
         verified: profile.verified,
         verified_at: profile.verified_at,
-    })
+    });
+    Ok(())
 }

@@ -6,7 +6,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ListingStatusChanged;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus};
 
 /// Arguments of `set_listing_status`.
@@ -58,8 +57,9 @@ pub fn set_listing_status_handler(
 ) -> Result<()> {
     let listing = &mut ctx.accounts.listing;
     listing.set_status(args.status)?;
-    emit(&ListingStatusChanged {
+    emit!(ListingStatusChanged {
         listing: listing.key(),
         status: listing.status as u8,
-    })
+    });
+    Ok(())
 }

@@ -6,7 +6,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::events::{ConfigSettings, ConfigUpdated};
-use crate::packing::emit;
 use crate::state::Config;
 
 /// Arguments of `set_pause`.
@@ -30,8 +29,9 @@ pub fn set_pause_handler(ctx: Context<SetPause>, args: SetPauseArgs) -> Result<(
     let config = &mut ctx.accounts.config;
     let now = Clock::get()?.unix_timestamp;
     config.set_pause(ctx.accounts.authority.key, args.is_paused, now)?;
-    emit(&ConfigUpdated {
+    emit!(ConfigUpdated {
         config: config.key(),
         settings: ConfigSettings::of(config),
-    })
+    });
+    Ok(())
 }

@@ -3,15 +3,11 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{
-    require_canonical_address, require_escrow_lender, require_escrow_of, require_writable,
-};
 use crate::constants::*;
 use crate::creation::save;
 use crate::errors::MarketplaceError;
 use crate::events::ExecutionSettled;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::signature::{require_signature, result_message};
 use crate::state::{
     choose_gas_receiver, close_empty_escrow, AgentListing, Config, ExecutionRecord, ExecutionStatus,
@@ -37,8 +33,10 @@ pub struct SettleExecution<'info> {
     pub relay_authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(feature = "idl-build", account(mut))]
     #[account(
+        mut,
+        seeds = [EXECUTION_SEED, record.execution_id.as_ref()],
+        bump = record.bump,
         has_one = listing @ fail(MarketplaceError::WrongListing),
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
@@ -46,8 +44,11 @@ pub struct SettleExecution<'info> {
     /// Names the creator; its status does not matter here.
     pub listing: Box<Account<'info, AgentListing>>,
     /// CHECK: the record's escrow, by its seeds; a token account until the record has ended.
-    #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
-    #[account(mut)]
+    #[account(
+        mut,
+        seeds = [ESCROW_SEED, record.key().as_ref()],
+        bump = record.escrow_bump
+    )]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the listing's payout or any other USDC account of its creator; checked in `validate`.
     #[account(mut)]
@@ -70,10 +71,7 @@ impl SettleExecution<'_> {
     /// relay_authority is one; record is open; payout is the creator's and can receive; the signature, the
     /// most expensive check, is last. `record.settle` checks `refund_at`; the constraints check the rest.
     pub fn validate(&self, args: &SettleExecutionArgs) -> Result<()> {
-        require_canonical_address(&self.record)?;
-        require_writable(&self.record)?;
-        require_escrow_of(&self.escrow, &self.record)?;
-        require_escrow_lender(&self.spender, &self.record)?;
+        self.record.require_escrow_lender(self.spender.key)?;
         self.config
             .require_relay_authority(self.relay_authority.key)?;
         ensure!(
@@ -142,7 +140,7 @@ pub fn settle_execution_handler(
     ];
     let gas = choose_gas_receiver(record, receivers)?;
     gas.pay(record)?;
-    emit(&ExecutionSettled {
+    emit!(ExecutionSettled {
         record: record.key(),
         execution_id,
         listing: record.listing,
@@ -156,5 +154,6 @@ pub fn settle_execution_handler(
         payout: accounts.payout.key(),
         gas_to: gas.to(),
         gas_lamports: gas.lamports,
-    })
+    });
+    Ok(())
 }

@@ -10,7 +10,6 @@ use crate::errors::MarketplaceError;
 use crate::events::ForfeitsSwept;
 use crate::guard::fail;
 use crate::instructions::return_collateral::close_spent_vault;
-use crate::packing::emit;
 use crate::state::{Config, CreatorCollateral};
 use crate::tokens::{self, TokenTransfer};
 
@@ -69,9 +68,10 @@ pub fn sweep_forfeits_handler(ctx: Context<SweepForfeits>) -> Result<()> {
     transfer.send(&accounts.collateral_vault, &accounts.treasury, amount)?;
     let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
-    emit(&ForfeitsSwept {
+    emit!(ForfeitsSwept {
         listing: collateral.listing,
         amount,
         vault_closed,
-    })
+    });
+    Ok(())
 }

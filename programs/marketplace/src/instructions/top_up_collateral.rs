@@ -8,7 +8,6 @@ use crate::creation::save;
 use crate::errors::MarketplaceError;
 use crate::events::CollateralToppedUp;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{AgentListing, CreatorCollateral, ListingStatus};
 use crate::tokens::{self, TokenTransfer};
 
@@ -88,10 +87,11 @@ pub fn top_up_collateral_handler(
     };
     transfer.send(&accounts.source, &accounts.collateral_vault, args.amount)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
-    emit(&CollateralToppedUp {
+    emit!(CollateralToppedUp {
         listing: collateral.listing,
         amount: args.amount,
         deposited: collateral.deposited,
         slashed: collateral.slashed,
-    })
+    });
+    Ok(())
 }

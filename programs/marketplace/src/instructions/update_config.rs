@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::{ConfigSettings, ConfigUpdated};
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::Config;
 pub use crate::state::SettingsChange;
 
@@ -26,8 +25,9 @@ pub fn update_config_handler(ctx: Context<UpdateConfig>, args: SettingsChange) -
     let before = Box::new(Config::clone(config));
     config.change_settings(&args)?;
     before.require_immediate(before.is_widened_by(config))?;
-    emit(&ConfigUpdated {
+    emit!(ConfigUpdated {
         config: config.key(),
         settings: ConfigSettings::of(config),
-    })
+    });
+    Ok(())
 }

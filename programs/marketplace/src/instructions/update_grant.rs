@@ -6,7 +6,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::GrantUpdated;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{GrantLimits, KeyGrant};
 
 /// Arguments of `update_grant`: all limits, also unchanged ones.
@@ -34,7 +33,7 @@ pub struct UpdateGrant<'info> {
 pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
     let grant = &mut ctx.accounts.grant;
     grant.set_limits(&args.limits, Clock::get()?.unix_timestamp)?;
-    emit(&GrantUpdated {
+    emit!(GrantUpdated {
         grant: grant.key(),
         wallet: grant.wallet,
         key_id: grant.key_id,
@@ -46,5 +45,6 @@ pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) ->
         expires_at: grant.expires_at,
         period_start: grant.period_start,
         period_spent: grant.period_spent,
-    })
+    });
+    Ok(())
 }

@@ -6,7 +6,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::ListingUpdated;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms};
 use crate::tokens;
 
@@ -75,7 +74,7 @@ pub fn update_listing_handler(ctx: Context<UpdateListing>, args: UpdateListingAr
     let listing = &mut ctx.accounts.listing;
     listing.payout = payout;
     listing.apply_terms(args.terms)?;
-    emit(&ListingUpdated {
+    emit!(ListingUpdated {
         listing: listing.key(),
         payout,
         price: listing.price,
@@ -85,5 +84,6 @@ pub fn update_listing_handler(ctx: Context<UpdateListing>, args: UpdateListingAr
         listing_version: listing.listing_version,
         metadata_hash: listing.metadata_hash,
         metadata_uri: listing.metadata_uri.clone(),
-    })
+    });
+    Ok(())
 }

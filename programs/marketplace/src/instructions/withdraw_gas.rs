@@ -7,7 +7,6 @@ use crate::creation::Funder;
 use crate::errors::MarketplaceError;
 use crate::events::GasWithdrawn;
 use crate::instructions::require_sound_tank;
-use crate::packing::emit;
 
 /// Arguments of `withdraw_gas`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -60,10 +59,11 @@ pub fn withdraw_gas_handler(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) ->
     };
     tank.send(&accounts.wallet, lamports)?;
     require_sound_tank(&accounts.spender)?;
-    emit(&GasWithdrawn {
+    emit!(GasWithdrawn {
         wallet,
         spender: accounts.spender.key(),
         lamports,
         remaining: accounts.spender.lamports(),
-    })
+    });
+    Ok(())
 }

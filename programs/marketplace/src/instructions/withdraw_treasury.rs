@@ -7,7 +7,6 @@ use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::events::TreasuryWithdrawn;
 use crate::guard::fail;
-use crate::packing::emit;
 use crate::state::Config;
 use crate::tokens::{self, TokenTransfer};
 
@@ -64,10 +63,11 @@ pub fn withdraw_treasury_handler(
         token_program: &accounts.token_program,
     };
     transfer.send(&accounts.treasury, &accounts.destination, args.amount)?;
-    emit(&TreasuryWithdrawn {
+    emit!(TreasuryWithdrawn {
         treasury: accounts.treasury.key(),
         destination: accounts.destination.key(),
         amount: args.amount,
         remaining: tokens::balance(&accounts.treasury),
-    })
+    });
+    Ok(())
 }

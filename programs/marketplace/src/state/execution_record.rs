@@ -9,6 +9,7 @@ use crate::constants::*;
 use crate::creation::{can_take, first_taker, spendable};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
+use crate::state::require_spender;
 use crate::tokens::TokenTransfer;
 
 /// Where an execution's money is.
@@ -133,6 +134,19 @@ impl RecordHead {
 }
 
 impl ExecutionRecord {
+    /// The account is at the address of this record. For a record among the remaining accounts, which have no constraints.
+    pub fn is_at(&self, key: &Pubkey) -> bool {
+        Pubkey::create_program_address(&self.seeds(), &crate::ID).as_ref() == Ok(key)
+    }
+
+    /// The account is the caller's `Spender`, if that lent the rent of this record's escrow.
+    pub fn require_escrow_lender(&self, spender: &Pubkey) -> Result<()> {
+        if self.spender_bump == 0 {
+            return Ok(());
+        }
+        require_spender(spender, &self.caller, Some(self.spender_bump))
+    }
+
     /// The fields that a dispute needs.
     pub fn head(&self) -> RecordHead {
         RecordHead {

@@ -2,9 +2,9 @@
 
 use anchor_lang::prelude::*;
 
-use crate::constants::{MAX_GAS_LAMPORTS, MAX_GRANT_SECONDS};
+use crate::constants::{GRANT_SEED, MAX_GAS_LAMPORTS, MAX_GRANT_SECONDS, SPENDER_SEED};
 use crate::errors::MarketplaceError;
-use crate::guard::fail;
+use crate::guard::{fail, require_address};
 
 /// The limits of a grant. All except `max_gas_lamports` must be above zero.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,12 @@ pub struct KeyGrant {
 }
 
 impl KeyGrant {
+    /// The account is at the address of this grant. For a grant that may be missing, which no constraint can check.
+    pub fn is_at(&self, key: &Pubkey) -> bool {
+        let seeds: [&[u8]; 4] = [GRANT_SEED, self.wallet.as_ref(), &self.key_id, &[self.bump]];
+        Pubkey::create_program_address(&seeds, &crate::ID).as_ref() == Ok(key)
+    }
+
     /// The grant is neither revoked nor expired.
     pub fn require_live(&self, now: i64) -> Result<()> {
         ensure!(!self.revoked, MarketplaceError::GrantRevoked);
@@ -214,6 +220,18 @@ impl KeyGrant {
         );
         Ok(())
     }
+}
+
+/// The account is the wallet's `Spender`. Without a known bump its address is searched.
+pub fn require_spender(key: &Pubkey, wallet: &Pubkey, bump: Option<u8>) -> Result<()> {
+    let address = match bump {
+        Some(bump) => {
+            Pubkey::create_program_address(&[SPENDER_SEED, wallet.as_ref(), &[bump]], &crate::ID)
+                .map_err(|_| fail(MarketplaceError::WrongAddress))?
+        }
+        None => Pubkey::find_program_address(&[SPENDER_SEED, wallet.as_ref()], &crate::ID).0,
+    };
+    require_address(key, &address)
 }
 
 #[cfg(test)]

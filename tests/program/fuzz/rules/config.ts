@@ -75,6 +75,7 @@ export function initializeConfig(
   input: program.InitializeConfigInput,
   upgradeAuthority: Address,
 ): void {
+  ledger.demandNew(CONFIG);
   demand(text(input.authority) === upgradeAuthority, 'NotUpgradeAuthority');
   const admin = text(input.admin);
   demand(admin !== NOBODY, 'InvalidAuthority');

@@ -38,6 +38,7 @@ export function prepareDeposit(ledger: Ledger, input: program.PrepareDepositInpu
   const [address, caller, rentSponsor] = [text(place.address), text(input.caller), text(input.rentSponsor)];
   const vault = text(place.vault);
   const isPaid = heldBy(ledger, address) >= askedOf(input);
+  ledger.demandNew(address);
   demand(byRelay || (payer !== null && isPaid), 'NotRelayAuthority');
   demand(serviceFee <= MAX_SERVICE_FEE, 'ServiceFeeOutOfBounds');
   demand(payer === null || text(payer) === caller, 'DepositCallerMismatch');

@@ -237,7 +237,7 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
   const [authority, destination] = [text(input.authority), text(input.destination)];
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.listing === text(input.listing), 'WrongListing');
+  demand(record.listing === text(input.listing), 'ConstraintSeeds');
   const byRelay = relaysOf(settings).includes(authority);
   demand(byRelay || ledger.now >= record.refundAt, 'RefundTooEarly');
   const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
@@ -258,7 +258,7 @@ export function moveUnclaimedRefund(ledger: Ledger, input: program.MoveUnclaimed
   const record = ledger.state('ExecutionRecord', address);
   ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.listing === text(input.listing), 'WrongListing');
+  demand(record.listing === text(input.listing), 'ConstraintSeeds');
   demand(ledger.now >= movableAt(record), 'MoveTooEarly');
   demandUndeliverable(ledger, record.caller, text(input.caller));
   demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
