@@ -502,7 +502,7 @@ for (const how of ['heard', 'cut'] as const) {
     it('ends with the rows of the accounts', async () => {
       const { configs, listings, grants, executions, deposits, disputes, unread_accounts } = await tables();
       const counted = [configs, listings, grants, executions, deposits, disputes].map((rows) => rows!.length);
-      expect(counted).to.deep.equal([1, 1, 2, 9, 3, 5]);
+      expect(counted).to.deep.equal([1, 1, 2, 9, 4, 5]);
       expect(unread_accounts).to.deep.equal([]);
       const held = (await readAccount(market, 'Config', program.findConfig()))!;
       expect(configs![0]).to.deep.include({

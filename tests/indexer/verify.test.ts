@@ -101,7 +101,7 @@ describe('indexer, verify', function () {
     const rent = await node.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes);
     await give(aftermath.createArchive(tree.publicKey, rent), caller, tree);
     await give([aftermath.archive(tree.publicKey, paid)], caller);
-    const stuck = await market.open(key);
+    const stuck = await market.open();
     await node.timeTravel((await node.now()) + 5_000);
     await node.setFrozen(market.source, true);
     await give([aftermath.move(stuck, market.creator.publicKey, tree.publicKey)], market.creator);
@@ -127,7 +127,7 @@ describe('indexer, verify', function () {
     expect(rows).to.be.greaterThan(15);
     const text = run();
     expect([text.status, text.stdout]).to.deep.equal([0, 'none\n']);
-    expect(text.stderr).to.include('executions: 6 rows');
+    expect(text.stderr).to.include('executions: 7 rows');
     const json = run('--json');
     expect([json.status, JSON.parse(json.stdout)]).to.deep.equal([0, { rows, differences: [] }]);
   });

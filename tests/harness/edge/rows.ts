@@ -16,7 +16,7 @@ import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type { DisputeRow, ExecutionRow, IndexDatabase, ListingRow } from '../../../indexer/tables.ts';
+import type { DisputeRow, ExecutionRow, IndexDatabase, ListingRow, UnclaimedRefundRow } from '../../../indexer/tables.ts';
 
 /** The arbitrary time from which test rows count, unix seconds. */
 export const EPOCH = 1_760_000_000;
@@ -306,5 +306,28 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       .execute();
   }
 
-  return { addConfig, addDispute, addListing, addDocument, addKey, addRecord, addJournal, addTransaction, addResult };
+  /** An unclaimed refund whose tree nobody builds. Returns its key. */
+  async function addUnclaimed(changes: Partial<UnclaimedRefundRow> & { source: string }): Promise<string> {
+    const row: UnclaimedRefundRow = {
+      claim: newAddress(),
+      tree: newAddress(),
+      leaf_index: 0n,
+      leaf: newHash(),
+      caller: newAddress(),
+      amount: 250_000n,
+      unclaimed_at: 1n,
+      signature: 'a signature',
+      claimed_at: null,
+      claim_signature: null,
+      slot: 20n,
+      ...changes,
+    };
+    await index.insertInto('unclaimed_refunds').values(row).execute();
+    return row.claim;
+  }
+
+  return {
+    ...{ addConfig, addDispute, addListing, addDocument, addKey, addRecord, addUnclaimed },
+    ...{ addJournal, addTransaction, addResult },
+  };
 }

@@ -25,6 +25,7 @@ const NOTHING = {
   refund: null,
   dispute: null,
   archive: null,
+  unclaimed: null,
   deposit: null,
   content_deleted_at: null,
 };
@@ -214,6 +215,33 @@ describe('GET /v1/executions/{execution_id}', () => {
     const shown = await read(id);
     expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });
     expect(shown.error).to.deep.equal({ code: 'execution_timeout', message: 'The execution was not settled in time' });
+  });
+
+  it('shows a refund that waits for its claim, of an execution and of a deposit, until it is claimed', async () => {
+    const record = newAddress();
+    const refunded = { status: 'refunded' as const, reason: 5n, result_hash: null, creator_amount: 0n };
+    const id = await world.addRecord({ record, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
+    const deposit = newAddress();
+    const ended = { state: 'returned', refund_state: 'done', settled_at: BigInt(EPOCH + 3), opened_at: null } as const;
+    const error = { error_code: 'agent_paused', error_message: 'Paused' };
+    const returned = await world.addJournal({ wallet: key.wallet, listing, deposit, ...ended, ...error });
+    for (const [shown, source] of [
+      [id, record],
+      [returned, deposit],
+    ] as const) {
+      const refund = { source, amount_usdc: 0.25, unclaimed_at: at(4), claimed_at: null };
+      const claim = await world.addUnclaimed({ source, caller: key.wallet, unclaimed_at: BigInt(EPOCH + 4) });
+      const waiting = await read(shown);
+      expect(waiting).to.include({ status: 'failed', cost_usdc: 0, refund: 'unclaimed' });
+      expect(waiting.unclaimed).to.deep.equal(refund);
+      // The tree of these rows is not built, so there is no proof yet.
+      expect((await world.get(`/v1/unclaimed/${source}`)).status).to.equal(404);
+      const claimed = { claimed_at: BigInt(EPOCH + 5), claim_signature: 'a signature' };
+      await world.index.updateTable('unclaimed_refunds').set(claimed).where('claim', '=', claim).execute();
+      const done = await read(shown);
+      expect(done.refund).to.equal('done');
+      expect(done.unclaimed).to.deep.equal({ ...refund, claimed_at: at(5) });
+    }
   });
 
   it('shows settled from the journal while the index says open', async () => {
