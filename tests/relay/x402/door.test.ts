@@ -275,6 +275,10 @@ describe('the x402 API', function () {
       ]);
     }
     expect((await stock({ task }, keyed)).status).to.equal(410);
+    // In a later half-hour, the key's new quote names another deposit.
+    await market.node.timeTravel((await market.node.now()) + 2_400);
+    await request(market.relay.url, '/trpc/config.get');
+    expect((await stock({ task }, keyed)).status).to.equal(410);
     expect(moved(before, await balances())).to.include({ wallet: 0n, feePayer: 0 });
   });
 
