@@ -29,8 +29,8 @@ const lamports = (usual: bigint) =>
  */
 const LIVE_PRIORITY_FEE = 10_000n;
 
-/** Base units: the network fees of two x402 calls, 25,000 lamports each, at 100 USD per SOL. */
-export const USUAL_SERVICE_FEE = 5_000n;
+/** Base units. Without priority fees and at 100 USDC a SOL, 1.5 times the cost of an x402 call are 4,155. */
+export const USUAL_SERVICE_FEE = { least: 5_000n, solPrice: 100_000_000n };
 const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}, with up to 6 decimals`;
 
 /** Time between two readings of the relay's SOL. A sensible balance does not run out within it. */
@@ -106,8 +106,15 @@ const settings = z.object({
   X402_SERVICE_FEE_USDC: z.coerce
     .number()
     .refine((value) => isUsdc(value) && parseUsdc(value) <= constants.maxServiceFee, SERVICE_FEE_RULE)
-    .default(Number(formatUsdc(USUAL_SERVICE_FEE)))
-    .describe('fee that an x402 client pays in addition to the price, USDC; it covers the network fees of a call'),
+    .default(Number(formatUsdc(USUAL_SERVICE_FEE.least)))
+    .describe(
+      'lowest fee that an x402 client pays in addition to the price, USDC; it is raised to 1.5 times the network fees of such a call',
+    ),
+  X402_SOL_PRICE_USDC: z.coerce
+    .number()
+    .refine((value) => isUsdc(value) && value > 0, 'must be above 0, with up to 6 decimals')
+    .default(Number(formatUsdc(USUAL_SERVICE_FEE.solPrice)))
+    .describe('price of a SOL that the fee of x402 clients is computed with, USDC; better too high than too low'),
   X402_MIN_LAMPORTS: z.coerce
     .number()
     .int()
@@ -295,8 +302,8 @@ export interface RelayConfig {
   edgeRpcPerSecond: number;
   publicRpcUrl: string;
   authority: Keypair;
-  /** Fee payer and service fee (base units) for x402 clients. Null: their payments are not accepted. */
-  x402: { feePayer: Keypair; serviceFee: bigint; minLamports: number } | null;
+  /** Fee payer, and what the service fee follows from (base units), for x402 clients. Null: their payments are not accepted. */
+  x402: { feePayer: Keypair; serviceFee: { least: bigint; solPrice: bigint }; minLamports: number } | null;
   /** Required silence of another deployment with this authority, seconds. 0 turns the check off. */
   authoritySilenceSeconds: number;
   dataDir: string;
@@ -366,7 +373,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     x402: env.X402_FEE_PAYER_KEYPAIR
       ? {
           feePayer: readKeypair(env.X402_FEE_PAYER_KEYPAIR),
-          serviceFee: parseUsdc(env.X402_SERVICE_FEE_USDC),
+          serviceFee: {
+            least: parseUsdc(env.X402_SERVICE_FEE_USDC),
+            solPrice: parseUsdc(env.X402_SOL_PRICE_USDC),
+          },
           minLamports: env.X402_MIN_LAMPORTS,
         }
       : null,

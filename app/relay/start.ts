@@ -14,6 +14,7 @@ import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
 import {
   areOpensPaused,
   type Config,
+  constants,
   findTreasury,
   PROGRAM_ID,
   parseAddress,
@@ -32,6 +33,7 @@ import { startProber } from './agents/prober.ts';
 import { createUndocumented } from './agents/undocumented.ts';
 import { createLostCalls } from './calls/lostCalls.ts';
 import { networkOf, secretOf } from './calls/x402/quote.ts';
+import { serviceFeeAt } from './calls/x402/serviceFee.ts';
 import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
@@ -647,18 +649,24 @@ function assembleDoor(
     feePayer: chain.feePayer,
     usdcMint: parseAddress(config.usdcMint.toBase58()),
     network: networkOf(genesisHash),
-    serviceFee: x402.serviceFee,
+    serviceFee: () => serviceFeeAt(x402.serviceFee, chain.quote()) ?? constants.maxServiceFee,
     secret: secretOf(x402.feePayer),
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     lastHeightOf: chain.lastHeightOf,
     takeReading,
     unpaid: createUnpaidLimit(limits),
     requireFees() {
+      if (serviceFeeAt(x402.serviceFee, chain.quote()) === null) throw feesTooHigh(runway.lookSeconds);
       if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;
       const message = 'The service has too little SOL for payments of x402 clients. The operator must fund it.';
       throw new ApiError('service_unavailable', message, { retryAfterSeconds: runway.lookSeconds });
     },
   };
+}
+
+function feesTooHigh(retryAfterSeconds: number): ApiError {
+  const message = 'The network fees are too high for calls by x402 clients now. Use an API key, or retry later.';
+  return new ApiError('service_unavailable', message, { retryAfterSeconds });
 }
 
 const adviceOn = (missing: number, authority: PublicKey): string =>

@@ -72,7 +72,13 @@ const listedAnswer = z.array(
     blockTime: z.number().nullish(),
   }),
 );
-const simulation = z.object({ value: z.object({ err: z.union([z.string(), z.looseObject({})]).nullable() }) });
+const simulation = z.object({
+  value: z.object({
+    err: z.union([z.string(), z.looseObject({})]).nullable(),
+    logs: z.array(z.string()).nullish(),
+    unitsConsumed: z.number().nullish(),
+  }),
+});
 
 export interface ReadAccounts {
   /** Slot at which all accounts were read. */
@@ -135,14 +141,29 @@ export function sendTransaction(node: Node, bytes: Uint8Array): Promise<string> 
   return call(node, 'sendTransaction', [Buffer.from(bytes).toString('base64'), options], z.string());
 }
 
-/** The error that a transaction would have now, with signatures checked; null if it would succeed. */
+/** What a transaction would do now. */
+export interface Simulation {
+  /** Null if it would succeed. */
+  error: TransactionError | null;
+  logs: readonly string[];
+  /** Compute units. */
+  units: number;
+}
+
+/** `isSigned`: signatures are checked. Otherwise the blockhash may be any, too. */
 export async function simulateTransaction(
   node: Node,
   bytes: Uint8Array,
-  commitment: Commitment,
-): Promise<TransactionError | null> {
-  const params = [Buffer.from(bytes).toString('base64'), { encoding: 'base64', sigVerify: true, commitment }];
-  return (await call(node, 'simulateTransaction', params, simulation)).value.err;
+  { commitment, isSigned }: { commitment: Commitment; isSigned: boolean },
+): Promise<Simulation> {
+  const config = { encoding: 'base64', sigVerify: isSigned, replaceRecentBlockhash: !isSigned, commitment };
+  const { value } = await call(
+    node,
+    'simulateTransaction',
+    [Buffer.from(bytes).toString('base64'), config],
+    simulation,
+  );
+  return { error: value.err, logs: value.logs ?? [], units: value.unitsConsumed ?? 0 };
 }
 
 /** A transaction in a list of those that name an account; `err` is null if it succeeded. */

@@ -78,7 +78,7 @@ interface Report {
 function createDoor(): World['deps']['door'] {
   const [feePayer, usdcMint] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
   return {
-    ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: 5_000n },
+    ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: () => 5_000n },
     ...{ secret: Buffer.alloc(32, 1), ownKeys: [] },
     lastHeightOf: async () => 1_000n,
     takeReading: () => undefined,

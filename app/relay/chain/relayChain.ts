@@ -2,15 +2,9 @@
  * The relay's only access to the chain: reads accounts, signs, sends, and finds the fate of transactions. It decides
  * nothing about money; the journal does.
  */
-import {
-  type Connection,
-  type Keypair,
-  type PublicKey,
-  type TransactionError,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import type { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { type ListedSignature, listSignatures, simulateTransaction } from '../../solana/calls.ts';
+import { type ListedSignature, listSignatures, type Simulation, simulateTransaction } from '../../solana/calls.ts';
 import { FAST, type Finality } from '../../solana/finality.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
 import { connectForReading, createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
@@ -22,8 +16,8 @@ import { type ChainNode, createNodes, type NodeStatus } from './nodes.ts';
 import { type AccountsAt, COMMITMENT, createClock } from './reader.ts';
 import { createSigner, type RelaySigner } from './signer.ts';
 import { type Observe, timed } from './stages.ts';
+import { type Failing, failingOf, joinPayment } from './trialPayment.ts';
 
-type Simulated = { error: TransactionError | null };
 /** Maximum time for a search through a million accounts. */
 const SCAN_TIMEOUT_MS = 60_000;
 const NO_PACE = { late: () => undefined, inTime: () => undefined };
@@ -53,6 +47,8 @@ export interface RelayChain
    * the node does not answer.
    */
   wouldFail(payment: Uint8Array): Promise<boolean>;
+  /** The part that would fail if `preparation` were executed now, and then the payment. Throws like `wouldFail`. */
+  wouldFailAfter(preparation: TransactionInstruction[], payment: Uint8Array): Promise<Failing | null>;
   /** The latest transactions that name our authority, newest first, by any signer. */
   listOfAuthority(limit: number): Promise<ListedSignature[]>;
   /** The status of each node, in the order of the setting. */
@@ -62,6 +58,9 @@ export interface RelayChain
   /** Ends every call in progress. */
   close(): void;
 }
+
+const trial = (node: ChainNode, bytes: Uint8Array, isSigned: boolean): Promise<Simulation> =>
+  simulateTransaction(node, bytes, { commitment: COMMITMENT, isSigned });
 
 /** Connects to one node or several. `authority` signs and pays for everything that the relay sends. */
 export function createRelayChain(options: {
@@ -114,6 +113,8 @@ export function createRelayChain(options: {
     pace: fees?.pace ?? NO_PACE,
   });
   const { readPast, finalized } = agreement;
+  // The client of a payment may have a newer blockhash than the final state.
+  const attempt = (bytes: Uint8Array) => nodes.first((node) => trial(node, bytes, false));
   const urls = nodes.all.map(({ url }) => url).join(',');
   return {
     connection,
@@ -129,24 +130,21 @@ export function createRelayChain(options: {
     hasSucceeded: confirmations.hasSucceeded,
     submit: confirmations.submit,
     async simulate(bytes) {
-      const ask = async (node: ChainNode) => ({
-        error: await timed(observe, 'chain', () => simulateTransaction(node, bytes, COMMITMENT)),
-      });
+      const ask = (node: ChainNode) => timed(observe, 'chain', () => trial(node, bytes, true));
       let { error } = await nodes.first(ask);
       // A success needs no second node, because the chain itself decides later. A failure can cause a refund.
       if (error && nodes.witnesses().length > 1) {
-        const sameOf = (one: Simulated, other: Simulated) =>
+        const sameOf = (one: Simulation, other: Simulation) =>
           JSON.stringify(one.error) === JSON.stringify(other.error) ? one : null;
         ({ error } = await agreement.together('a simulation', ask, sameOf));
       }
       return error ? describeFailureOf(bytes, error) : null;
     },
     async wouldFail(payment) {
-      const transaction = VersionedTransaction.deserialize(payment);
-      // The client may have a newer blockhash than the final state.
-      const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
-      const { value } = await connection.simulateTransaction(transaction, config);
-      return value.err !== null;
+      return (await attempt(payment)).error !== null;
+    },
+    async wouldFailAfter(preparation, payment) {
+      return failingOf(await attempt(joinPayment(preparation, payment, authority)), preparation, payment);
     },
     listOfAuthority: (limit) =>
       nodes.first((node) => listSignatures(node, authority.toBase58(), { limit, commitment: COMMITMENT })),

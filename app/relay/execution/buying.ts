@@ -20,7 +20,7 @@ import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
 import type { OpenLine } from './openLine.ts';
 import { lentShortage, obstacleOf } from './protection.ts';
-import { signDeposit } from './sign.ts';
+import { depositInstruction, signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 
@@ -30,6 +30,8 @@ const NO_KEY = '0'.repeat(32);
 const UNCAPPED = 2n ** 53n;
 /** Maximum network fee of the payment, lamports. */
 export const MAX_PAYMENT_FEE = 12_000n;
+export const WOULD_FAIL = 'The payment would fail on-chain';
+const RETRY_PREPARE_SECONDS = 5;
 
 /** The 402 for a payment that was not taken: nothing was paid. */
 export function refusePayment(reason: PaymentReason, message: string): ApiError<'payment_required'> {
@@ -37,6 +39,7 @@ export function refusePayment(reason: PaymentReason, message: string): ApiError<
 }
 
 interface Found {
+  row: ClaimedDeposit;
   payable: bigint;
   purse: Purse;
   way: Way;
@@ -76,7 +79,7 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
     }
   }
 
-  /** Reads the payer's money and the deposit. Throws ApiError 402 if the payment would not land. */
+  /** Reads the payer's money and the deposit, and tries the payment. Throws ApiError 402 if it would not land. */
   async function find(agent: Agent, call: DepositCall, owed: bigint): Promise<Found> {
     const payer = parseAddress(call.payer);
     const id = deriveExecutionId(payer.toBytes(), call.nonce);
@@ -93,12 +96,15 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
     const total = agent.price + call.serviceFee;
     const payable = payableOf(account, payer, usdcMint);
     if (payable < total) throw insufficient(call.payer, payable, total);
+    const row = toClaimed(agent, call, formatUuid(id), now);
+    await requireLanding(row, call.payment, Boolean(deposit?.data.length));
     const rents = decodeRents(rent!.data);
     const { fee, gas } = costOf(chain.quote());
     // The service fee is at least 1.5 times what a call costs: the rest repays earlier losses of the wallet.
     const spare = (fee + gas) / 2n;
     const repaid = owed < spare ? owed : spare;
     return {
+      row,
       payable,
       way: { fee: 0n, repaid, gas: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n },
       purse: {
@@ -114,13 +120,20 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
     };
   }
 
+  /** Throws ApiError 402 if the payment would fail although its deposit was there. So far nothing was lent or sent. */
+  async function requireLanding(row: ClaimedDeposit, payment: Uint8Array, isPrepared: boolean): Promise<void> {
+    const preparation = isPrepared ? [] : [depositInstruction(chain, row, deps)];
+    const failing = await chain.wouldFailAfter(preparation, payment).catch(chainUnreadable);
+    if (failing === 'payment') throw refusePayment('payment_failed', `${WOULD_FAIL}. Nothing was paid.`);
+    if (failing === 'preparation') throw notPrepared();
+  }
+
   /** Claims the row, in turn with the wallet's other payments. Throws ApiError. */
   async function claim(agent: Agent, call: DepositCall, executionId: string): Promise<JournalRow> {
     const ticket = await line.enter(call.payer, agent.listing, performance.now());
     try {
       for (let owed = 0n; ; ) {
-        const { way, purse, now, payable } = await find(agent, call, owed);
-        const row = toClaimed(agent, call, executionId, now);
+        const { row, way, purse, now, payable } = await find(agent, call, owed);
         const claimed = await journal.claimDeposit(row, Date.now(), { ways: [way], lending, purse }).catch((error) => {
           if (error instanceof JournalConflict) throw inProgress(executionId);
           if (error instanceof NotFunded) return error.sums;
@@ -144,6 +157,11 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
   }
 
   return { buy };
+}
+
+function notPrepared(): ApiError {
+  const message = `The deposit for this payment cannot be created now. Nothing was paid. Retry in ${RETRY_PREPARE_SECONDS} s.`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_PREPARE_SECONDS });
 }
 
 function insufficient(payer: string, have: bigint, need: bigint): ApiError {

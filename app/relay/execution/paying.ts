@@ -6,6 +6,7 @@ import { VersionedTransaction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { lastOf } from '../ledger/transactions.ts';
+import { WOULD_FAIL } from './buying.ts';
 import {
   createDepositReader,
   type DepositAt,
@@ -156,11 +157,11 @@ function createPayment(
   return { pay, follow, open, withoutMoney };
 }
 
-/** A memo or an assertion of the client can make its payment fail, which would still cost our fee. */
+/** The accounts may have changed since the payment was tried. A payment that fails would still cost our fee. */
 async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRow): Promise<Why | null> {
   // If the node does not answer, the payment is signed: the chain decides in the end.
   const fails = await chain.wouldFail(payment!).catch(() => false);
-  return fails ? unpaid('The payment would fail on-chain') : null;
+  return fails ? unpaid(WOULD_FAIL) : null;
 }
 
 /**

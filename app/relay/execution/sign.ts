@@ -1,5 +1,5 @@
 /** Signs the transactions of an execution: the open, the settle and the refund, and those of its deposit. */
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   type DepositTerms,
   type ExecutionRecord,
@@ -19,6 +19,7 @@ import { ARCHIVE_SHARE } from '../chain/fees.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
+import type { ClaimedDeposit } from '../ledger/claims.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { EngineDeps } from './step.ts';
@@ -96,27 +97,35 @@ export function termsOf(
   };
 }
 
-const quotedPayerOf = (row: JournalRow): PublicKey | null => (row.names_payer === 1n ? parseAddress(row.wallet) : null);
+const quotedPayerOf = (row: Pick<JournalRow, 'names_payer' | 'wallet'>): PublicKey | null =>
+  row.names_payer === 1n ? parseAddress(row.wallet) : null;
 
-/** Signs the transaction that creates the accounts of this row's deposit. */
-export function signDeposit(
-  chain: Signing,
-  row: JournalRow,
+/** Creates the accounts of this call's deposit. */
+export function depositInstruction(
+  { authority }: Pick<Signing, 'authority'>,
+  row: Pick<JournalRow, keyof ClaimedDeposit>,
   { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
-): Promise<NewTransaction> {
-  const instruction = prepareDeposit({
+): TransactionInstruction {
+  return prepareDeposit({
     terms: termsOf(row),
     payer: quotedPayerOf(row),
     price: row.price,
     serviceFee: row.service_fee,
     usdcMint,
-    authority: chain.authority,
-    rentPayer: chain.authority,
-    rentSponsor: chain.authority,
+    authority,
+    rentPayer: authority,
+    rentSponsor: authority,
     caller: parseAddress(row.wallet),
   });
-  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
 }
+
+/** Signs the transaction that creates them. */
+export const signDeposit = (
+  chain: Signing,
+  row: JournalRow,
+  places: Pick<EngineDeps, 'usdcMint'>,
+): Promise<NewTransaction> =>
+  chain.sign([depositInstruction(chain, row, places)], openPriority(chain, row)).catch(chainUnreadable);
 
 interface Return {
   usdcMint: PublicKey;

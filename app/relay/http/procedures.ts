@@ -160,7 +160,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
       .slice(0, config.tierCount)
       .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
     standard_tags: [...STANDARD_TAGS],
-    x402_service_fee_usdc: deps.door && toUsdc(deps.door.serviceFee),
+    x402_service_fee_usdc: deps.door && toUsdc(deps.door.serviceFee()),
   };
 }
 

@@ -23,7 +23,7 @@ export async function lacksCalls(views: Views, since: bigint): Promise<boolean> 
       WHERE c.opened_at >= ${since} AND (j.execution_id IS NULL OR j.nonce = '') AND (
         -- Without any key, the ledger is new, and all keys may have been its keys.
         (c.key_id IS NOT NULL AND (c.key_id IN (SELECT key_id FROM api_keys) OR NOT EXISTS (SELECT 1 FROM api_keys)))
-        OR (c.deposit IS NOT NULL AND c.rent_sponsor IN (SELECT address FROM rent_returns)))
+        OR (c.deposit IS NOT NULL AND c.rent_sponsor IN (SELECT address FROM lenders)))
     ) THEN 1 ELSE 0 END AS lacks`.execute(views);
   return rows[0]?.lacks === 1n;
 }

@@ -4,11 +4,13 @@
  */
 import { createApproveInstruction, createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import {
+  type AccountMeta,
   AddressLookupTableAccount,
   ComputeBudgetProgram,
   TransactionInstruction as Instruction,
   Keypair,
   PublicKey,
+  SYSVAR_CLOCK_PUBKEY,
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
@@ -49,6 +51,7 @@ import {
 } from '../../harness/node/x402.ts';
 
 const TOTAL = PRICE + 5_000n;
+const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 
 describe('attacks on the x402 API', function () {
   this.timeout(300_000);
@@ -102,6 +105,18 @@ describe('attacks on the x402 API', function () {
       ...change,
     });
   }
+  /** Moves a payer's money to another wallet. */
+  const away = async (payer: Keypair) => {
+    await market.node.fundSol(payer.publicKey, 1e9);
+    const { connection } = market.node;
+    const source = findTokenAccount(payer.publicKey, market.usdcMint);
+    const to = market.callers[1]!.usdc;
+    await sendTransaction(
+      connection,
+      [createTransferInstruction(source, to, payer.publicKey, TOTAL)],
+      keypairSigner(payer),
+    );
+  };
   async function readDeposit(address: string) {
     const account = await market.node.connection.getAccountInfo(new PublicKey(address), 'confirmed');
     return decodeAccount('Deposit', account!.data);
@@ -117,6 +132,10 @@ describe('attacks on the x402 API', function () {
     const first = (change: (usual: TransactionInstruction[]) => TransactionInstruction[]): PaymentChange => ({
       instructions: change,
     });
+    const reading = (programId: PublicKey, ...accounts: PublicKey[]) => {
+      const keys = accounts.map((pubkey) => ({ pubkey, isSigner: false, isWritable: false }));
+      return new Instruction({ programId, keys, data: Buffer.from([15]) });
+    };
     const CHANGES: Record<string, () => PaymentChange & { by?: Keypair; says?: string }> = {
       'a base unit less': () => ({ amount: TOTAL - 1n }),
       'a base unit more': () => ({ amount: TOTAL + 1n }),
@@ -167,6 +186,17 @@ describe('attacks on the x402 API', function () {
           const { programId, data } = usual[3]!;
           return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
         }),
+      'a memo that names another account': () =>
+        first((usual) => [...usual.slice(0, 3), reading(usual[3]!.programId, stranger.publicKey)]),
+      'an assertion about another account': () =>
+        first((usual) => [...usual, reading(new PublicKey(LIGHTHOUSE), SYSVAR_CLOCK_PUBKEY)]),
+      'an assertion about no account, but the clock': () =>
+        first((usual) => [...usual, reading(new PublicKey(LIGHTHOUSE))]),
+      'a vault or source that it cannot write': () => ({
+        message: ({ header }) => {
+          header.numReadonlyUnsignedAccounts += 1;
+        },
+      }),
       'a third signer': () =>
         first((usual) => {
           const keys = [{ pubkey: stranger.publicKey, isSigner: true, isWritable: false }];
@@ -237,10 +267,11 @@ describe('attacks on the x402 API', function () {
     });
 
     it('accepts it if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
-      const of = (program: string, data: Buffer) =>
-        new Instruction({ programId: new PublicKey(program), keys: [], data });
+      const of = (program: string, data: Buffer, keys: AccountMeta[] = []) =>
+        new Instruction({ programId: new PublicKey(program), keys, data });
       const memo = of('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', Buffer.from('of the first memo program'));
-      const lighthouse = of('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95', Buffer.from([0]));
+      const own = { pubkey: wallet.publicKey, isSigner: false, isWritable: false };
+      const lighthouse = of(LIGHTHOUSE, Buffer.from([5]), [own]);
       const accepted = await quote({ task: 'memos' });
       const sold = await buy(
         { task: 'memos' },
@@ -342,7 +373,7 @@ describe('attacks on the x402 API', function () {
       serviceFee: BigInt(extra.service_fee),
     });
     const quotedUntil = (ms: number) =>
-      toRequirements({ ...door, network: accepted.network, serviceFee: terms.serviceFee }, terms, ms);
+      toRequirements({ ...door, network: accepted.network, serviceFee: () => terms.serviceFee }, terms, ms);
     expect(reasonOf(await buy({ task: 'old' }, quotedUntil(Date.now() - 1)))).to.equal('quote_expired');
     expect((await buy({ task: 'old' }, quotedUntil(Date.now() + 60_000))).status).to.equal(200);
   });
@@ -561,18 +592,6 @@ describe('attacks on the x402 API', function () {
   });
 
   describe('money that moves after the check', () => {
-    const away = async (payer: Keypair) => {
-      await market.node.fundSol(payer.publicKey, 1e9);
-      const { connection } = market.node;
-      const source = findTokenAccount(payer.publicKey, market.usdcMint);
-      const to = market.callers[1]!.usdc;
-      await sendTransaction(
-        connection,
-        [createTransferInstruction(source, to, payer.publicKey, TOTAL)],
-        keypairSigner(payer),
-      );
-    };
-
     async function moveAt(
       point: string,
       feeLamports: number,
@@ -632,34 +651,99 @@ describe('attacks on the x402 API', function () {
     expect((await market.amountOf(treasury)) - before).to.equal(1n);
   });
 
-  it('accepts no more payments from an address after ten that did not arrive, not even at the same time', async () => {
-    const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1' });
-    const from =
-      (address: string) => async (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
-        request(proxied.url, path(), {
-          body: { task },
-          headers: {
-            'x-forwarded-for': address,
-            'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer, change)),
-          },
+  describe('a payment that would fail after its deposit', () => {
+    const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+    const after = (...added: Instruction[]): PaymentChange => ({
+      instructions: (usual) => [...usual.slice(0, 3), ...added],
+    });
+    const memoOf = (...bytes: number[]) => new Instruction({ programId: memo, keys: [], data: Buffer.from(bytes) });
+    const withUnits = (units: number): PaymentChange => ({
+      instructions: ([, ...rest]) => [ComputeBudgetProgram.setComputeUnitLimit({ units }), ...rest],
+    });
+    /** Each passes the check of its bytes. */
+    const FAILING: Record<string, PaymentChange> = {
+      'a memo that is not UTF-8': after(memoOf(0xff, 0xfe)),
+      'such a memo after a good one': after(memoOf(0x41), memoOf(0x80)),
+      'too few compute units for the transfer': withUnits(350),
+      'too few compute units for the memo': withUnits(600),
+    };
+
+    for (const [what, change] of Object.entries(FAILING)) {
+      it(`costs the operator nothing: ${what}`, async () => {
+        const payer = await rich();
+        const held = async () => ({
+          relay: await lamports(market.authority),
+          feePayer: await lamports(feePayer),
+          payer: await usdcOf(payer),
         });
+        const before = await held();
+        for (let n = 0; n < 12; n += 1) {
+          const task = `fails: ${what} ${n}`;
+          const accepted = await quote({ task });
+          const answer = await buy({ task }, accepted, change, payer);
+          expect([reasonOf(answer), answer.body.error.message]).to.deep.equal([
+            'payment_failed',
+            'The payment would fail on-chain. Nothing was paid.',
+          ]);
+          expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'processed')).to.equal(
+            null,
+          );
+        }
+        expect(await held()).to.deep.equal(before);
+        // Nothing is reserved or counted either.
+        const task = `pays: ${what}`;
+        expect((await buy({ task }, await quote({ task }), {}, payer)).status).to.equal(200);
+      });
+    }
+
+    it('costs nothing down to the last compute unit that is missing, and is paid with one more', async () => {
+      const [least, most] = [300, 5_000];
+      let [fails, pays] = [least, most];
+      while (pays - fails > 1) {
+        const units = Math.floor((fails + pays) / 2);
+        const payer = await rich();
+        const task = `${units} units`;
+        const accepted = await quote({ task });
+        const before = await lamports(market.authority);
+        const answer = await buy({ task }, accepted, withUnits(units), payer);
+        if (answer.status === 200) pays = units;
+        else {
+          expect([reasonOf(answer), await lamports(market.authority)]).to.deep.equal(['payment_failed', before]);
+          fails = units;
+        }
+      }
+      expect(pays).to.be.within(least + 2, most - 1);
+    });
+  });
+
+  it('accepts no more payments from an address after ten that did not arrive, not even at the same time', async () => {
+    const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1', STANDSTILL: '1' });
+    const from = (address: string) => async (payer: Keypair, accepted: Accepted, task: string) =>
+      request(proxied.url, path(), {
+        body: { task },
+        headers: {
+          'x-forwarded-for': address,
+          'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)),
+        },
+      });
     try {
       const failing = from('203.0.113.9');
       const other = from('203.0.113.10');
       const quoteAt = async (task: string) =>
         decodeHeader(await request(proxied.url, path(), { body: { task } }), 'payment-required').accepts[0];
-      const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-      // This memo is not UTF-8: the instruction passes the check, but the transaction would fail.
-      const bad = new Instruction({ programId: memo, keys: [], data: Buffer.from([0xff, 0xfe]) });
-      const fail = async (n: number) => {
+      // Each moves its money away while the relay waits for the deposit.
+      const begin = async (n: number) => {
         const payer = await rich();
-        const accepted = await quoteAt(`unpaid ${n}`);
-        const change = { instructions: (usual: TransactionInstruction[]) => [...usual.slice(0, 3), bad] };
-        return failing(payer, accepted, `unpaid ${n}`, change);
+        const task = stopAt('depositConfirmed:before', `unpaid ${n}`);
+        return { payer, task, answering: failing(payer, await quoteAt(task), task) };
       };
-      const answers = await Promise.all(Array.from({ length: 13 }, (_, n) => fail(n)));
-      const tooMany = Array(3).fill('503 service_unavailable');
-      expect(answers.map(reasonOf).sort()).to.deep.equal([...tooMany, ...Array(10).fill('payment_failed')]);
+      const begun = await Promise.all(Array.from({ length: 10 }, (_, n) => begin(n)));
+      await until('ten stand', async () => begun.every(({ task }) => proxied.standing.has(task)));
+      for (const n of [10, 11, 12]) expect((await (await begin(n)).answering).status).to.equal(503);
+      await Promise.all(begun.map(({ payer }) => away(payer)));
+      for (const { task } of begun) proxied.process.send({ release: task });
+      const answers = await Promise.all(begun.map(({ answering }) => answering));
+      expect(answers.map(reasonOf)).to.deep.equal(Array(10).fill('payment_failed'));
       const payer = await rich(2n * TOTAL);
       const accepted = await quoteAt('honest');
       expect((await failing(payer, accepted, 'honest')).status).to.equal(503);

@@ -338,6 +338,44 @@ describe('the x402 API', function () {
     }
   });
 
+  it('raises the service fee with the price of a SOL, honours the fee of an earlier quote, and stops above the limit', async () => {
+    const at = (price: string) => startRelayHere(market, { ...doorKey(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
+    const cheap = await quote({ task: 'at the earlier fee' });
+    const dear = await at('200');
+    try {
+      const config = await request(dear.url, '/trpc/config.get');
+      expect(config.body.result.data.x402_service_fee_usdc).to.equal(0.009);
+      const buyAt = async (task: string, accepted: Accepted) => {
+        const payment = paymentHeader(accepted, await makePayment(market.node, accepted, wallet));
+        return request(dear.url, path(), { body: { task }, headers: { 'payment-signature': payment } });
+      };
+      const before = await balances();
+      const honoured = await buyAt('at the earlier fee', cheap);
+      expect(honoured.status, honoured.text).to.equal(200);
+      expect(moved(before, await balances())).to.deep.equal(SOLD);
+      const quoted = await request(dear.url, path(), { body: { task: 'at the new fee' } });
+      const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
+      expect([accepted.amount, accepted.extra.service_fee]).to.deep.equal([String(PRICE + 9_000n), '9000']);
+      expect((await buyAt('at the new fee', accepted)).status).to.equal(200);
+      expect(moved(before, await balances())).to.deep.equal({
+        wallet: 2n * SOLD.wallet - 4_000n,
+        creator: 2n * SOLD.creator,
+        treasury: 2n * SOLD.treasury + 4_000n,
+        feePayer: 2 * SOLD.feePayer,
+      });
+    } finally {
+      await dear.stop();
+    }
+    const unaffordable = await at('2000');
+    try {
+      const answer = await request(unaffordable.url, path(), { body: { task: 'at no fee' } });
+      expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
+      expect(answer.body.error.message).to.include('The network fees are too high for calls by x402 clients now.');
+    } finally {
+      await unaffordable.stop();
+    }
+  });
+
   it('answers a payment-identifier that came before, and refuses it for another request', async () => {
     const before = await balances();
     const extensions = { 'payment-identifier': { info: { required: false, id: 'pay_0123456789abcdef' } } };

@@ -66,7 +66,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
   const relay = authority.publicKey;
   const network = networkOf(await connection.getGenesisHash());
   const keys = { feePayer: feePayer.publicKey, secret: secretOf(feePayer), ownKeys: [] };
-  const door = { ...keys, network, usdcMint, serviceFee: SERVICE_FEE };
+  const door = { ...keys, network, usdcMint, serviceFee: () => SERVICE_FEE };
   const payments: Paid[] = [];
   // Bytes of a deposit, a token account and a record.
   const sizes = [139, 165, 295].map((bytes) => connection.getMinimumBalanceForRentExemption(bytes));

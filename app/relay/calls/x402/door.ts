@@ -100,12 +100,12 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
   const agent = await requireAgent(deps, asked.agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
   const call = await readCall(deps, agent, asked.body, request.askFor(paid?.payment.payer ?? null));
-  const total = agent.price + door.serviceFee;
+  const total = agent.price + (paid?.quote.serviceFee ?? door.serviceFee());
   if (total > (asked.body.max_cost_usdc ?? total)) throw priceAbove(total, asked.body.max_cost_usdc!);
   try {
     if (refusal) throw refusal;
     if (!paid) throw refusePayment('no_payment', `This call costs ${formatUsdc(total)} USDC`);
-    requireCurrent(door, asked, agent, call.timeoutSeconds, paid.quote);
+    requireCurrent(asked, agent, call.timeoutSeconds, paid.quote);
     const payment = paid;
     const hasPaid = await deps.payers.hasPaid(payment.payment.payer);
     const lastValidHeight = await requireFresh(deps, door, payment, hasPaid);
@@ -219,18 +219,18 @@ const repeatableOf = (row: DepositRow, identity: BodyIdentity, async: boolean): 
   async,
 });
 
-/** Throws ApiError 402 unless this request would get the same quote now. */
-function requireCurrent(door: Door, { identity }: Asked, agent: Agent, timeoutSeconds: number, quote: Quote): void {
+/** Throws ApiError 402 unless this request would get the same quote now. The service fee is that of the quote. */
+function requireCurrent({ identity }: Asked, agent: Agent, timeoutSeconds: number, quote: Quote): void {
   const isSame =
     quote.requestHash === identity.requestHash &&
     quote.timeoutSeconds === timeoutSeconds &&
     quote.listingVersion === agent.listingVersion &&
-    quote.price === agent.price &&
-    quote.serviceFee === door.serviceFee;
+    quote.price === agent.price;
   if (isSame) return;
-  const message =
-    'The quote is for another request, or the agent or the service fee has changed since. Pay the new quote.';
-  throw refusePayment('quote_changed', message);
+  throw refusePayment(
+    'quote_changed',
+    'The quote is for another request, or the agent has changed since. Pay the new quote.',
+  );
 }
 
 /** The last block height at which the payment can land. Throws ApiError 402 or 503. */
@@ -252,7 +252,7 @@ type Call = Omit<Awaited<ReturnType<typeof readCall>>, 'maxCost'> & Pick<Deposit
 
 async function buy(
   deps: DoorDeps,
-  door: Door,
+  _door: Door,
   agent: Agent,
   { identity }: Asked,
   { quote, payment, paymentId }: Paid,
@@ -271,7 +271,7 @@ async function buy(
     nonce: quote.nonce,
     deposit: quote.deposit,
     namesPayer: quote.payer !== null,
-    serviceFee: door.serviceFee,
+    serviceFee: quote.serviceFee,
     paymentId,
     payment: payment.bytes,
     lastValidHeight: call.lastValidHeight,

@@ -131,7 +131,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
 function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Quote {
   const { agent, payer, key, requestHash, timeoutSeconds } = offer;
   const { listing, listingVersion, price } = agent;
-  const { serviceFee } = door;
+  const serviceFee = door.serviceFee();
   const tail = key === null ? undefined : tailFor(door, payer, key);
   const nonce = Buffer.from(createNonce(nonceHalfHour(deps.accounts.clock()), tail));
   return quoteOf(door, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });

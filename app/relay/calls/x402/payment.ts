@@ -3,18 +3,21 @@
  * one vault; this service pays its network fee. Everything else is refused, so that our key signs nothing else.
  */
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { ComputeBudgetProgram, PACKET_DATA_SIZE, type PublicKey, VersionedTransaction } from '@solana/web3.js';
+import {
+  ComputeBudgetProgram,
+  type MessageV0,
+  PACKET_DATA_SIZE,
+  type PublicKey,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import { findTokenAccount } from '../../../sdk/program/program.ts';
 import { formatSignature, verifyMessage } from '../../../sdk/receipt/receipt.ts';
 import { networkFee } from '../../chain/networkFee.ts';
 import { MAX_PAYMENT_FEE, refusePayment } from '../../execution/buying.ts';
 
 /** Programs whose instructions wallets add: memos, and Lighthouse's assertions. They move no money. */
-const HARMLESS = [
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
-  'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
-];
+const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
+const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 const MAX_HARMLESS = 4;
 /** Index of the payer: the second signer, after our fee payer. */
 const PAYER_AT = 1;
@@ -60,7 +63,7 @@ export function readPayment(transaction: string, expected: Expected): Payment {
   if (new Set(keys.map(String)).size !== keys.length) throw wrong('it lists an account twice');
   requireFee(networkFee(message));
   requireLayout(message.compiledInstructions, keys);
-  requireTransfer(message.compiledInstructions[2]!, keys, expected);
+  requireTransfer(message, expected);
   const wallet = payer.toBase58();
   if (expected.ownKeys.includes(wallet)) throw wrong('its payer must not be a key of this service');
   if (expected.payer !== null && expected.payer !== wallet) throw wrong(`the quote is for the payer ${expected.payer}`);
@@ -109,15 +112,30 @@ function requireLayout(instructions: readonly Instruction[], keys: readonly Publ
     throw wrong('its third instruction must be a TransferChecked of the Token program');
   }
   if (others.length > MAX_HARMLESS) throw wrong(`it has more than ${MAX_HARMLESS} instructions after the transfer`);
-  for (const { programIdIndex } of others) {
-    const program = keys[programIdIndex]?.toBase58() ?? 'an unknown program';
-    if (!HARMLESS.includes(program)) throw wrong(`it has an instruction of ${program}`);
-  }
+  for (const one of others) requireHarmless(one, transfer!, keys);
   const isUsed = instructions.some((one) => one.programIdIndex === 0 || one.accountKeyIndexes.includes(0));
   if (isUsed) throw wrong('no instruction may use the fee payer');
 }
 
-function requireTransfer({ accountKeyIndexes, data }: Instruction, keys: readonly PublicKey[], expected: Expected) {
+/**
+ * The payment is tried before its deposit is created, and must have the same outcome a second later. So a wallet's
+ * additions may depend only on the accounts of the transfer, not on the clock or on accounts that change by themselves.
+ */
+function requireHarmless(one: Instruction, transfer: Instruction, keys: readonly PublicKey[]): void {
+  const program = keys[one.programIdIndex]?.toBase58() ?? 'an unknown program';
+  if (!MEMOS.includes(program) && program !== LIGHTHOUSE) throw wrong(`it has an instruction of ${program}`);
+  const other = one.accountKeyIndexes.find((index) => !transfer.accountKeyIndexes.includes(index));
+  if (other !== undefined) {
+    throw wrong(`an instruction after the transfer uses ${keys[other]}, which the transfer does not use`);
+  }
+  if (program === LIGHTHOUSE && one.accountKeyIndexes.length === 0) {
+    throw wrong('an assertion must be about an account of the transfer');
+  }
+}
+
+function requireTransfer(message: MessageV0, expected: Expected): void {
+  const { accountKeyIndexes, data } = message.compiledInstructions[2]!;
+  const keys = message.staticAccountKeys;
   const [sourceAt, mintAt, vaultAt, payerAt, ...more] = accountKeyIndexes;
   if (more.length > 0 || payerAt !== PAYER_AT)
     throw wrong('the transfer must have four accounts, and the second signer as its authority');
@@ -130,4 +148,8 @@ function requireTransfer({ accountKeyIndexes, data }: Instruction, keys: readonl
   if (!at(vaultAt)?.equals(expected.vault)) throw wrong(`it must pay to ${expected.vault}, the token account of payTo`);
   const source = findTokenAccount(keys[PAYER_AT]!, expected.usdcMint);
   if (!at(sourceAt)?.equals(source)) throw wrong(`it must pay from ${source}, the payer's associated token account`);
+  // The preparation of the deposit writes the vault, so only the payment alone would fail.
+  if (![sourceAt!, vaultAt!].every((index) => message.isAccountWritable(index))) {
+    throw wrong('it must list both token accounts of the transfer as writable');
+  }
 }

@@ -23,8 +23,8 @@ export interface Door {
   usdcMint: PublicKey;
   /** Name by CAIP-2. */
   network: string;
-  /** Base units. */
-  serviceFee: bigint;
+  /** The fee of a quote made now, base units. */
+  serviceFee(): bigint;
   /** The same for all relays of a ledger, because any of them may get the payment of a quote. */
   secret: Buffer;
   /** Keys of this service, base58, which never pay. */
