@@ -181,7 +181,7 @@ describe('unclaimed refunds:', () => {
       ['destination', missing, 'WrongRefundDestination'],
       ['rent_sponsor', w.stranger.publicKey, 'WrongRentSponsor'],
       ['grant', program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66)), 'WrongGrant'],
-      ['escrow', other.escrow, 'WrongAddress'],
+      ['escrow', other.escrow, 'ConstraintSeeds'],
       ['spender', program.findSpender(w.stranger.publicKey), 'WrongAddress'],
       ['unclaimed', w.wallet(w.stranger), 'ConstraintAddress'],
       ['unclaimed', program.findTreasury(), 'ConstraintAddress'],
@@ -456,7 +456,7 @@ describe('unclaimed refunds:', () => {
       await w.rejects([moveDeposit()], [w.stranger], 'RefundDeliverable');
       await freeze(w, w.wallet(w.caller));
       for (const [name, address, error] of [
-        ['vault', w.wallet(w.stranger), 'WrongAddress'],
+        ['vault', w.wallet(w.stranger), 'ConstraintSeeds'],
         ['destination', w.wallet(namedKeypair('nobody').publicKey), 'WrongRefundDestination'],
         ['rent_sponsor', w.stranger.publicKey, 'WrongRentSponsor'],
         ['unclaimed', program.findTreasury(), 'ConstraintAddress'],
