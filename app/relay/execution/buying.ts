@@ -15,7 +15,7 @@ import { type ClaimedDeposit, NotFunded } from '../ledger/claims.ts';
 import type { Purse, Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
-import { interrupted, isOpenable } from './claiming.ts';
+import { interrupted, isOpenable, nodeBehind } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
 import type { OpenLine } from './openLine.ts';
@@ -147,9 +147,11 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
         if (obstacle instanceof ApiError) throw obstacle;
         const shortage = lentShortage(way, claimed, lending, { kind: 'x402', now });
         if (shortage) throw shortage;
-        owed = claimed.owed > 0n ? claimed.owed : 0n;
+        if (claimed.failed_since > 0n) throw nodeBehind();
+        const owes = claimed.owed > 0n ? claimed.owed : 0n;
         // The obstacle may be gone by now.
-        if (obstacle !== null) await ticket.again();
+        if (owes === owed) await ticket.again();
+        owed = owes;
       }
     } finally {
       ticket.leave();

@@ -168,14 +168,16 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
       attempt.owed = owed;
       return;
     }
+    const cannotRepay =
+      holds !== null && owed > 0n && !lending.sponsorsAll && ways.every(({ repaid }) => repaid === 0n);
     // The obstacle may be gone by now.
-    if (obstacle !== null || holds === 'passed') {
+    if (obstacle !== null || (holds === 'passed' && !cannotRepay)) {
       await attempt.ticket.again();
       // The wait in the queue has its own limit.
       attempt.patientUntil = performance.now() + maxWaitMs;
       return;
     }
-    if (holds === 'gas') throw gasShortage(principal.wallet, means, sums);
+    if (holds === 'gas' || cannotRepay) throw gasShortage(principal.wallet, means, sums);
     if (holds === 'lent') throw cannotLend(ways, principal.wallet, means, sums, lending, accounts.now);
     if (performance.now() >= patientUntil) throw tankBusy(principal.wallet, means, sums, ways[0]!.tank);
     deps.log.debug(
@@ -224,7 +226,8 @@ export function interrupted(): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-function nodeBehind(): ApiError {
+/** The 503 for a call whose accounts are older than an open of the wallet that the chain has refused. */
+export function nodeBehind(): ApiError {
   const message = `The Solana node does not show the outcome of an earlier call of this wallet yet. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }

@@ -15,7 +15,9 @@ import { networkFee } from '../../../app/relay/chain/networkFee.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { findSpender, setListingStatus } from '../../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { changePause } from '../../../app/sdk/wallet/changes.ts';
+import { updateKey } from '../../../app/sdk/wallet/grants.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -190,6 +192,24 @@ describe('protection of the fee payer', function () {
     expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
     const left = BigInt(3 * FEE + OPEN + END - 20_000);
     expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([{ lamports: left }]);
+    expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
+    expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([]);
+  });
+
+  it('refuses a key whose gas limit leaves nothing to repay what its wallet owes, and names the limit that would', async () => {
+    const own = await startAnew();
+    const { wallet, apiKey } = market.callers[0]!;
+    const keyId = Buffer.from(keyIdOf(apiKey)).toString('hex');
+    const limit = (maxGasLamports: number) =>
+      updateKey(market.marketplace, { wallet: keypairSigner(wallet), keyId, change: { maxGasLamports } });
+    await limit(OPEN + END);
+    expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
+    await market.query('ledger', 'UPDATE executions SET lost_fees = 5000, lost_ms = 1');
+    const refused = await execute(0, { task: 'x' }, own);
+    expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([402, 'insufficient_balance']);
+    const details = { have_lamports: OPEN + END, need_lamports: OPEN + END + 1 };
+    expect(refused.body.error.details).to.include({ limit: 'gas', ...details });
+    await limit(20_000);
     expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
     expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([]);
   });

@@ -83,7 +83,7 @@ describe('calls that the ledger lacks', () => {
   it('are noticed: one from a deposit of this deployment, and one whose row was made for its record', async () => {
     const rent_sponsor = newAddress();
     await world.addKey({ wallet: caller });
-    await world.ledger.insertInto('rent_returns').values({ address: rent_sponsor }).execute();
+    await world.ledger.insertInto('lenders').values({ address: rent_sponsor }).execute();
     const execution_id = await addRecord({ key_id: null, deposit: newAddress(), rent_sponsor });
     await world.addJournal({ execution_id, wallet: caller, listing, state: 'parked', nonce: '' });
     expect(await refusal()).to.deep.equal(['service_unavailable', 61]);
