@@ -591,6 +591,72 @@ describe('attacks on the x402 API', function () {
     market.setBehaviour(null);
   });
 
+  describe('a payment that would fail after its deposit', () => {
+    const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+    const after = (...added: Instruction[]): PaymentChange => ({
+      instructions: (usual) => [...usual.slice(0, 3), ...added],
+    });
+    const memoOf = (...bytes: number[]) => new Instruction({ programId: memo, keys: [], data: Buffer.from(bytes) });
+    const withUnits = (units: number): PaymentChange => ({
+      instructions: ([, ...rest]) => [ComputeBudgetProgram.setComputeUnitLimit({ units }), ...rest],
+    });
+    /** Each passes the check of its bytes. */
+    const FAILING: Record<string, PaymentChange> = {
+      'a memo that is not UTF-8': after(memoOf(0xff, 0xfe)),
+      'such a memo after a good one': after(memoOf(0x41), memoOf(0x80)),
+      'too few compute units for the transfer': withUnits(350),
+      'too few compute units for the memo': withUnits(600),
+    };
+
+    for (const [what, change] of Object.entries(FAILING)) {
+      it(`costs the operator nothing: ${what}`, async () => {
+        const payer = await rich();
+        const held = async () => ({
+          relay: await lamports(market.authority),
+          feePayer: await lamports(feePayer),
+          payer: await usdcOf(payer),
+        });
+        const before = await held();
+        for (let n = 0; n < 12; n += 1) {
+          const task = `fails: ${what} ${n}`;
+          const accepted = await quote({ task });
+          const answer = await buy({ task }, accepted, change, payer);
+          expect([reasonOf(answer), answer.body.error.message]).to.deep.equal([
+            'payment_failed',
+            'The payment would fail on-chain. Nothing was paid.',
+          ]);
+          expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'processed')).to.equal(
+            null,
+          );
+        }
+        expect(await held()).to.deep.equal(before);
+        // Nothing is reserved or counted either.
+        const task = `pays: ${what}`;
+        const sold = await buy({ task }, await quote({ task }), {}, payer);
+        expect(sold.status, sold.text).to.equal(200);
+      });
+    }
+
+    it('costs nothing down to the last compute unit that is missing, and is paid with one more', async () => {
+      const [least, most] = [300, 5_000];
+      let [fails, pays] = [least, most];
+      while (pays - fails > 1) {
+        const units = Math.floor((fails + pays) / 2);
+        const payer = await rich();
+        const task = `${units} units`;
+        const accepted = await quote({ task });
+        const before = await lamports(market.authority);
+        const answer = await buy({ task }, accepted, withUnits(units), payer);
+        if (answer.status === 200) pays = units;
+        else {
+          expect([reasonOf(answer), await lamports(market.authority)]).to.deep.equal(['payment_failed', before]);
+          fails = units;
+        }
+      }
+      expect(pays).to.be.within(least + 2, most - 1);
+    });
+  });
+
   describe('money that moves after the check', () => {
     async function moveAt(
       point: string,
@@ -649,71 +715,6 @@ describe('attacks on the x402 API', function () {
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
     expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
     expect((await market.amountOf(treasury)) - before).to.equal(1n);
-  });
-
-  describe('a payment that would fail after its deposit', () => {
-    const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-    const after = (...added: Instruction[]): PaymentChange => ({
-      instructions: (usual) => [...usual.slice(0, 3), ...added],
-    });
-    const memoOf = (...bytes: number[]) => new Instruction({ programId: memo, keys: [], data: Buffer.from(bytes) });
-    const withUnits = (units: number): PaymentChange => ({
-      instructions: ([, ...rest]) => [ComputeBudgetProgram.setComputeUnitLimit({ units }), ...rest],
-    });
-    /** Each passes the check of its bytes. */
-    const FAILING: Record<string, PaymentChange> = {
-      'a memo that is not UTF-8': after(memoOf(0xff, 0xfe)),
-      'such a memo after a good one': after(memoOf(0x41), memoOf(0x80)),
-      'too few compute units for the transfer': withUnits(350),
-      'too few compute units for the memo': withUnits(600),
-    };
-
-    for (const [what, change] of Object.entries(FAILING)) {
-      it(`costs the operator nothing: ${what}`, async () => {
-        const payer = await rich();
-        const held = async () => ({
-          relay: await lamports(market.authority),
-          feePayer: await lamports(feePayer),
-          payer: await usdcOf(payer),
-        });
-        const before = await held();
-        for (let n = 0; n < 12; n += 1) {
-          const task = `fails: ${what} ${n}`;
-          const accepted = await quote({ task });
-          const answer = await buy({ task }, accepted, change, payer);
-          expect([reasonOf(answer), answer.body.error.message]).to.deep.equal([
-            'payment_failed',
-            'The payment would fail on-chain. Nothing was paid.',
-          ]);
-          expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'processed')).to.equal(
-            null,
-          );
-        }
-        expect(await held()).to.deep.equal(before);
-        // Nothing is reserved or counted either.
-        const task = `pays: ${what}`;
-        expect((await buy({ task }, await quote({ task }), {}, payer)).status).to.equal(200);
-      });
-    }
-
-    it('costs nothing down to the last compute unit that is missing, and is paid with one more', async () => {
-      const [least, most] = [300, 5_000];
-      let [fails, pays] = [least, most];
-      while (pays - fails > 1) {
-        const units = Math.floor((fails + pays) / 2);
-        const payer = await rich();
-        const task = `${units} units`;
-        const accepted = await quote({ task });
-        const before = await lamports(market.authority);
-        const answer = await buy({ task }, accepted, withUnits(units), payer);
-        if (answer.status === 200) pays = units;
-        else {
-          expect([reasonOf(answer), await lamports(market.authority)]).to.deep.equal(['payment_failed', before]);
-          fails = units;
-        }
-      }
-      expect(pays).to.be.within(least + 2, most - 1);
-    });
   });
 
   it('accepts no more payments from an address after ten that did not arrive, not even at the same time', async () => {
