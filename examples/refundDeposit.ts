@@ -30,7 +30,7 @@ console.error(
 );
 
 try {
-  const refund = program.methods.refundDeposit().accounts({ deposit });
+  const refund = program.methods.refundDeposit().accountsPartial({ deposit });
   console.log(await refund.rpc());
 } catch (error) {
   // The last log line has the program's error code. The IDL has its name and message.

@@ -38,7 +38,7 @@ function inspect(functions: RustFunction[]): { faults: string[]; both: string[] 
   const both: string[] = [];
   for (const { file, name, body } of others) {
     if (!file.startsWith('instructions/') || !name.endsWith('_handler')) continue;
-    const steps = stepsOf(body, transitions, others, [name]);
+    const steps = stepsOf({ file, body }, transitions, others, [name]);
     const unsaved = new Set<string>();
     let called = false;
     for (const step of steps) {
@@ -57,8 +57,16 @@ function inspect(functions: RustFunction[]): { faults: string[]; both: string[] 
   return { faults: [...new Set(faults)], both };
 }
 
-/** The steps of a function in the order of its text. Functions that it uses are expanded in place. */
-function stepsOf(body: string, transitions: Set<string>, others: RustFunction[], within: string[]): Step[] {
+/**
+ * The steps of a function in the order of its text. Functions that it uses are expanded in place, of several of a name
+ * those of the same file.
+ */
+function stepsOf(
+  { file, body }: Pick<RustFunction, 'file' | 'body'>,
+  transitions: Set<string>,
+  others: RustFunction[],
+  within: string[],
+): Step[] {
   const steps: Step[] = [];
   // Matches an assignment to a field, or a call of a function or method.
   const pattern = new RegExp(`\\b(\\w+)\\.\\w+ [-+]?= |(?:\\b(\\w+)\\s*\\.\\s*)?(\\b${CALLERS})?\\b(\\w+)\\(`, 'g');
@@ -76,8 +84,10 @@ function stepsOf(body: string, transitions: Set<string>, others: RustFunction[],
     else if (receiver && !own && (name === 'set_inner' || transitions.has(name)))
       steps.push({ kind: 'change', name: receiver });
     else if (!within.includes(name)) {
-      for (const used of others.filter((other) => other.name === name))
-        steps.push(...stepsOf(used.body, transitions, others, [...within, name]));
+      const named = others.filter((other) => other.name === name);
+      const nearest = named.filter((other) => other.file === file);
+      for (const used of nearest.length > 0 ? nearest : named)
+        steps.push(...stepsOf(used, transitions, others, [...within, name]));
     }
   }
   return steps;

@@ -59,7 +59,7 @@ pub struct PrepareDeposit<'info> {
         init,
         payer = payer,
         space = space_of::<Deposit>(),
-        seeds = [DEPOSIT_SEED, args.hash().as_ref()],
+        seeds = [DEPOSIT_SEED, &PrepareDepositArgs::hash(&args)],
         bump
     )]
     pub deposit: Box<Account<'info, Deposit>>,
