@@ -124,14 +124,14 @@ impl<'info> RefundDeposit<'info> {
             .as_ref()
             .map_or(&*self.destination, |unclaimed| unclaimed.account())
             .clone();
-        transfer.send(&self.vault, &self.treasury, service_fee)?;
-        transfer.send(&self.vault, &destination, amount)?;
         let leaf = match &mut unclaimed {
             Some(unclaimed) => {
                 Some(unclaimed.append(deposit.key(), deposit.caller, amount, now)?)
             }
             None => None,
         };
+        transfer.send(&self.vault, &self.treasury, service_fee)?;
+        transfer.send(&self.vault, &destination, amount)?;
         // A rent sponsor that cannot take the rent must not block the caller's refund.
         let closed = can_close_deposit(&transfer.authority, &self.vault, &self.rent_sponsor)?;
         ensure!(closed || held > 0, MarketplaceError::InvalidRentSponsor);

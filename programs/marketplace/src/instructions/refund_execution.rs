@@ -191,14 +191,13 @@ impl<'info> RefundExecution<'info> {
             .as_ref()
             .map_or(&*self.destination, |unclaimed| unclaimed.account())
             .clone();
-        self.send_back(amount, &destination)?;
-
         let record = &self.record;
-        record.invariant(tokens::held_for(&self.escrow, &record.key()))?;
         let leaf = match &mut unclaimed {
             Some(unclaimed) => Some(unclaimed.append(record.key(), record.caller, amount, now)?),
             None => None,
         };
+        self.send_back(amount, &destination)?;
+        record.invariant(tokens::held_for(&self.escrow, &record.key()))?;
         let gas = choose_gas_receiver(record, self.gas_receivers(by_relay))?;
         let event = ExecutionRefunded {
             record: record.key(),
