@@ -136,8 +136,8 @@ describe('migrate-to-postgres', function () {
     expect(await hashIndex(chain.db)).to.equal(await hashIndex(index.db));
     await chain.close();
     const lent = (rows: { lamports: bigint }[]) => rows.reduce((sum, row) => sum + row.lamports, 0n);
-    const total = ledger.sqlite.prepare("SELECT lamports FROM lent_sums").all();
-    const sums = await inPostgres(({ pool }) => pool.query("SELECT lamports FROM lent_sums"));
+    const total = ledger.sqlite.prepare('SELECT lamports FROM lent_sums').all();
+    const sums = await inPostgres(({ pool }) => pool.query('SELECT lamports FROM lent_sums'));
     expect(lent(sums.rows)).to.equal(lent(total as { lamports: bigint }[]));
     expect(lent(sums.rows) > 0n).to.equal(true);
   });

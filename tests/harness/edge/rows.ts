@@ -16,7 +16,13 @@ import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type { DisputeRow, ExecutionRow, IndexDatabase, ListingRow, UnclaimedRefundRow } from '../../../indexer/tables.ts';
+import type {
+  DisputeRow,
+  ExecutionRow,
+  IndexDatabase,
+  ListingRow,
+  UnclaimedRefundRow,
+} from '../../../indexer/tables.ts';
 
 /** The arbitrary time from which test rows count, unix seconds. */
 export const EPOCH = 1_760_000_000;
