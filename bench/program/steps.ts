@@ -39,6 +39,8 @@ const LISTING_VERSION = 2;
 const SLASH = 3n * USDC;
 /** Number of the execution that is neither settled nor refunded here. */
 const UNSERVED = 9;
+/** The number of the deposit's terms whose refund cannot be received. */
+const UNSERVED_DEPOSIT = 12;
 /** Numbers of executions that are archived: one alone, then as many as fit in a transaction. */
 const DISPUTED = [4, 5, 6, 7];
 const UNDISPUTED = Array.from({ length: 9 }, (_, index) => 20 + index);
@@ -161,18 +163,18 @@ async function* executions(w: World): AsyncGenerator<Step> {
   yield { name: 'withdraw_treasury', instructions: [withdrawFees], signers: [admin] };
 }
 
-/** Two deposits: one opens an execution, one is refunded. */
+/** Three deposits: one opens an execution, one is refunded, one stays paid. */
 async function* deposits(w: World): AsyncGenerator<Step> {
   const { relay, caller } = w;
-  const [opened, refunded] = [10, 11].map((number) => {
+  const [opened, refunded, unserved] = [10, 11, UNSERVED_DEPOSIT].map((number) => {
     const open = w.openTerms(caller.publicKey, terms(number));
     const quote = w.quote(open);
     return { open, quote, ...program.depositAddress(quote) };
-  }) as [Deposited, Deposited];
+  }) as [Deposited, Deposited, Deposited];
   const prepare = program.prepareDeposit(w.prepareInput(opened.quote));
   yield { name: 'prepare_deposit', instructions: [prepare], signers: [relay] };
-  await w.must([program.prepareDeposit(w.prepareInput(refunded.quote))], [relay]);
-  for (const { vault } of [opened, refunded]) await w.must([w.pay(vault, PRICE + SERVICE_FEE)], [caller]);
+  for (const { quote } of [refunded, unserved]) await w.must([program.prepareDeposit(w.prepareInput(quote))], [relay]);
+  for (const { vault } of [opened, refunded, unserved]) await w.must([w.pay(vault, PRICE + SERVICE_FEE)], [caller]);
   const open = program.openExecutionFromDeposit(w.openDepositInput(opened.open, opened.address));
   yield { name: 'open_execution_from_deposit', instructions: [open], signers: [relay] };
   const settle = w.settleInstruction(w.execution(opened.open.nonce, caller.publicKey, NO_KEY, relay.publicKey));
@@ -229,24 +231,34 @@ async function* endings(w: World): AsyncGenerator<Step> {
   yield { name: 'delist_agent', instructions: [program.delistAgent(own)], signers: [creator] };
   const { returnableAt } = await w.read('CreatorCollateral', program.findCollateral(w.listing));
   await w.vm.setClock(returnableAt);
+  const sweep = program.sweepForfeits({ listing: w.listing, rentSponsor: creator.publicKey });
+  yield { name: 'sweep_forfeits', instructions: [sweep], signers: [relay] };
   const back = program.returnCollateral({ ...own, usdcMint: w.usdcMint, rentSponsor: creator.publicKey });
   yield { name: 'return_collateral', instructions: [back], signers: [relay] };
 }
 
-/** A refund for a caller without a USDC account, moved to the unclaimed ones and claimed. */
+/** Two refunds for a caller without a USDC account, moved to the unclaimed ones. One is claimed. */
 async function* unclaimed(w: World, hashes: Buffer[]): AsyncGenerator<Step> {
   const { relay, caller, usdcMint } = w;
   const execution = ownExecution(w, UNSERVED);
+  const { address: deposit } = program.depositAddress(w.quote(w.openTerms(caller.publicKey, terms(UNSERVED_DEPOSIT))));
   const place = { archiveIndex: 0, tree: new TestArchive(w).tree.publicKey };
   const destination = w.wallet(caller);
   const account = (await w.vm.getAccount(destination))!;
   const leafIndex = hashes.length;
   w.vm.closeAccount(destination);
-  const input = { ...execution, ...place, authority: relay.publicKey, usdcMint, reason: 'unserved' } as const;
-  yield { name: 'move_unclaimed_refund', instructions: [program.moveUnclaimedRefund(input)], signers: [relay] };
-  w.vm.setAccount(destination, account);
+  const by = { ...place, authority: relay.publicKey, usdcMint };
+  const move = program.moveUnclaimedRefund({ ...execution, ...by, reason: 'unserved' });
+  yield { name: 'move_unclaimed_refund', instructions: [move], signers: [relay] };
   const refund = { source: execution.record, caller: execution.caller, amount: PRICE, unclaimedAt: w.vm.now };
-  const { proof } = proofsOfHashes([...hashes, unclaimedHash(refund)])[leafIndex]!;
+  const people = { caller: caller.publicKey, rentSponsor: relay.publicKey };
+  const moveDeposit = program.moveUnclaimedDeposit({ ...by, ...people, deposit });
+  yield { name: 'move_unclaimed_deposit', instructions: [moveDeposit], signers: [relay] };
+  w.vm.setAccount(destination, account);
+  const { proof } = proofsOfHashes([
+    ...[...hashes, unclaimedHash(refund)],
+    unclaimedHash({ ...refund, source: deposit }),
+  ])[leafIndex]!;
   const claim = program.claimRefund({ ...place, refund, leafIndex, proof, payer: caller.publicKey, destination });
   yield { name: 'claim_refund', instructions: [claim], signers: [caller] };
 }

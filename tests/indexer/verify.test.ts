@@ -123,7 +123,7 @@ describe('indexer, verify', function () {
   it('finds no difference in a correct index, and counts what it compared', async () => {
     const { rows, differences } = await check();
     expect(differences).to.deep.equal([]);
-    // Config, creator, listing, grant, six executions, a dispute, an archive, three leaves, and figures.
+    // Config, creator, listing, grant, seven executions, a dispute, an archive, three leaves, and figures.
     expect(rows).to.be.greaterThan(15);
     const text = run();
     expect([text.status, text.stdout]).to.deep.equal([0, 'none\n']);

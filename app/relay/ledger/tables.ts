@@ -169,7 +169,7 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
 };
 export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];
 
-/** `pay` is the client's payment into a deposit, `return` its refund. A hand-over of an escrow counts as `refund`. */
+/** `pay` is the client's payment into a deposit, `return` its refund. A move of an unclaimed refund counts as `refund`. */
 export type TransactionKind = 'deposit' | 'pay' | 'open' | 'settle' | 'refund' | 'return';
 
 /** The chain takes the fee of a landed and of a failed transaction. */

@@ -165,6 +165,12 @@ export const GLOSSARY: Record<string, string> = {
   relay_authorities: 'The wallets with which this service opens, settles and refunds executions.',
   renews_at: 'When the next period of the key begins; null for the other limits, or if the program refused the call.',
   record: 'The address that the record had, base58.',
+  'ExecutionFull.unclaimed':
+    'Its unclaimed refund, which stays after it was claimed; null if the money went straight to the caller.',
+  source: 'The record or the deposit that the refund was for, base58.',
+  amount_usdc: 'The amount that its caller can claim, USDC.',
+  unclaimed_at: 'When the program took the money into the account of unclaimed refunds.',
+  claimed_at: 'When its caller claimed it; null until then.',
   request_hash: 'SHA-256 of the RFC 8785 JSON of `parameters` and `task`, hex. The open transaction committed to it.',
   root: 'The root that results from the proof; the tree’s account has or had it. Lower-case hex.',
   request_id: 'The `X-Request-Id` of the answer.',
