@@ -44,8 +44,7 @@ describe('the caller', function () {
       await dialog(page).getByText('It must be more than 0.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
-      // Proposed for 50 USDC per period and 20,000 lamports per call, and shown before signing.
-      await dialog(page).getByText('2.51 SOL, from the gas balance').waitFor();
+      await dialog(page).getByText('0.0045 pays for about 200 calls').waitFor();
       const before = await visitor.balances();
       await dialog(page).getByRole('button', { name: 'Sign and create' }).click();
       const shown = page.getByRole('dialog', { name: `Your key "${NAME}"` });
