@@ -55,9 +55,9 @@ export function createLostCalls(options: {
   const { views, clock, now, log } = options;
   /** Null if the ledger lacks nothing; undefined before that is known. */
   let loss: Loss | null | undefined;
+  const start = clock();
 
   async function compare(): Promise<Loss | null> {
-    const start = clock();
     if (!(await lacksCalls(views, start - BigInt(SPAN_SECONDS)))) return null;
     log.error(
       'the ledger lacks calls that the chain has, so it was lost or restored; requests with an unknown Idempotency-Key are refused until the index knows these calls',
