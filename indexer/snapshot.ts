@@ -178,8 +178,9 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
     case 'resolve_dispute': {
       const amount = args.amount as bigint;
       const price = priceOf(unit, address);
+      const isAbovePrice = amount > price;
       endDispute(unit, { dispute: address }, args.upheld ? 'upheld' : 'rejected', () => ({
-        amount_to_caller: amount > price ? price : amount,
+        amount_to_caller: isAbovePrice ? price : amount,
         amount_slashed: amount,
         reason_hash: optionalHex(args.reasonHash as Uint8Array),
         resolved_at: time,

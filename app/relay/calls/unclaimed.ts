@@ -1,5 +1,6 @@
 /** Unclaimed refunds with the proofs by which their callers claim them. */
 import { PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
 import type { UnclaimedRefundRow } from '../../../indexer/tables.ts';
 import { encodeUnclaimed, unclaimedLeaf, unclaimedProofRoot } from '../../sdk/program/archive.ts';
 import type { UnclaimedRefund as LeafFields } from '../../sdk/program/program.ts';
@@ -7,7 +8,7 @@ import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { UnclaimedProof, UnclaimedRefund } from '../../sdk/wire/wire.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
-import type { ArchivedDeps } from './archived.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
 
 /** A row as an answer shows it. */
 export const toUnclaimed = (row: UnclaimedRefundRow): UnclaimedRefund => ({
@@ -25,8 +26,8 @@ export const leafFieldsOf = (row: UnclaimedRefundRow): LeafFields => ({
   unclaimedAt: row.unclaimed_at,
 });
 
-/** The refunds of this record or deposit whose leaves are proven, oldest first. */
-export async function unclaimedOf({ views }: ArchivedDeps, source: string): Promise<UnclaimedProof[]> {
+/** The refunds of this record or deposit whose leaves are proven, oldest first. `views` has ledger.db, with index.db attached as `chain`. */
+export async function unclaimedOf(views: Kysely<LedgerDatabase>, source: string): Promise<UnclaimedProof[]> {
   const rows = await views
     .selectFrom('chain.unclaimed_refunds as u')
     .innerJoin('chain.archives as a', 'a.tree', 'u.tree')

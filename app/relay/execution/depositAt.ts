@@ -13,9 +13,9 @@ import {
 } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { AccountsAt } from '../chain/reader.ts';
+import { usableAccount } from '../chain/usableAccount.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
-import { usableAccount } from './snapshot.ts';
 import type { EngineDeps } from './step.ts';
 
 /** Why a deposit is sent back: an error code of the API, and its message. */

@@ -1,12 +1,13 @@
 /** Returns an execution's money to its caller. */
 import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
+import { cannotReceive } from '../chain/usableAccount.ts';
 import type { FailedAnswer } from '../ledger/failedAnswers.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
 import { signRefund } from './sign.ts';
-import { cannotReceive, readSnapshot, type Snapshot } from './snapshot.ts';
+import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
@@ -42,7 +43,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     const problem = await chain.simulate(signed.bytes).catch(() => null);
     // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
-    const waits = isUnusable && (await cannotReceive(chain, snapshot.record, usdcMint).catch(() => false));
+    const waits = isUnusable && (await cannotReceive(chain, snapshot.record.caller, usdcMint).catch(() => false));
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
     const refunding = journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
@@ -99,7 +100,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
 
   /** True if the refund cannot arrive. While it waits, most looks end without a simulation. */
   async function isStuck(row: JournalRow, record: ExecutionRecord): Promise<boolean> {
-    if (isWaiting(row) && (await cannotReceive(chain, record, usdcMint))) return true;
+    if (isWaiting(row) && (await cannotReceive(chain, record.caller, usdcMint))) return true;
     const signed = await signRefund(chain, row, record, usdcMint, 'unserved');
     return (await chain.simulate(signed.bytes))?.error === 'RefundDestinationUnusable';
   }

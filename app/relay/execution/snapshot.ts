@@ -1,12 +1,9 @@
-/** The state of an execution on the chain at one moment. Money moves on this, and never on an index row. */
-import { AccountLayout, AccountState, type RawAccount, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import type { AccountInfo, PublicKey } from '@solana/web3.js';
+import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
   decodeAccount,
   type ExecutionRecord,
   findExecution,
-  findTokenAccount,
   parseAddress,
 } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -46,28 +43,6 @@ export async function readSnapshotPast(
 export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platformAmount: bigint } {
   const platformAmount = (record.price * BigInt(record.feeBps)) / 10_000n;
   return { creatorAmount: record.price - platformAmount, platformAmount };
-}
-
-/** This owner's token account if it can pay and receive: it exists, and it is not frozen. */
-export function usableAccount(
-  account: AccountInfo<Buffer> | null | undefined,
-  owner: PublicKey,
-  mint: PublicKey,
-): RawAccount | null {
-  if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length < AccountLayout.span) return null;
-  const token = AccountLayout.decode(account.data);
-  const isUsable = token.owner.equals(owner) && token.mint.equals(mint) && token.state === AccountState.Initialized;
-  return isUsable ? token : null;
-}
-
-/** True if the caller's account cannot receive a record's refund: it is missing or frozen. */
-export async function cannotReceive(
-  chain: Pick<RelayChain, 'read'>,
-  { caller }: Pick<ExecutionRecord, 'caller'>,
-  usdcMint: PublicKey,
-): Promise<boolean> {
-  const { accounts } = await chain.read([findTokenAccount(caller, usdcMint)]);
-  return usableAccount(accounts[0], caller, usdcMint) === null;
 }
 
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {

@@ -12,7 +12,7 @@ import {
   moveUnclaimedDeposit,
   moveUnclaimedRefund,
 } from '../../sdk/program/program.ts';
-import { usableAccount } from '../execution/snapshot.ts';
+import { cannotReceive } from '../chain/usableAccount.ts';
 import { type ArchivesDeps, findOpenArchive } from './archives.ts';
 import { type Candidate, movableDeposits, movableRecords } from './candidates.ts';
 import { reasonOf } from './sending.ts';
@@ -72,7 +72,7 @@ const readRecord: Read = async ({ chain, usdcMint }, address, place) => {
   const { accounts, now } = await chain.read([address]);
   const record = accounts[0] && decodeAccount('ExecutionRecord', accounts[0].data);
   if (record?.status !== 'open' || now < movableFrom(record.refundAt)) return null;
-  if (!(await isStuck(chain, record.caller, usdcMint))) return null;
+  if (!(await cannotReceive(chain, record.caller, usdcMint))) return null;
   const { authority } = chain;
   const move = moveUnclaimedRefund({ ...record, ...place, authority, usdcMint, reason: 'unserved' });
   return [move, closeExecution(record)];
@@ -86,12 +86,7 @@ const readDeposit: Read = async ({ chain, usdcMint }, address, place) => {
   const { caller, rentSponsor, price, serviceFee } = deposit;
   const held = vault && vault.data.length > 0 ? AccountLayout.decode(vault.data).amount : 0n;
   // The relay's own refund of an unpaid one gives the rest to the treasury.
-  if (held < price + serviceFee || !(await isStuck(chain, caller, usdcMint))) return null;
+  if (held < price + serviceFee || !(await cannotReceive(chain, caller, usdcMint))) return null;
   const authority = chain.authority;
   return [moveUnclaimedDeposit({ authority, deposit: address, caller, rentSponsor, usdcMint, ...place })];
 };
-
-async function isStuck(chain: MoveDeps['chain'], caller: PublicKey, usdcMint: PublicKey): Promise<boolean> {
-  const { accounts } = await chain.read([findTokenAccount(caller, usdcMint)]);
-  return usableAccount(accounts[0], caller, usdcMint) === null;
-}

@@ -154,7 +154,8 @@ function readAmount(
     const { left, forfeited } = collateral;
     const price = parseUsdc(price_usdc);
     const forCaller = left + forfeited < price ? left + forfeited : price;
-    const most = left > forCaller ? left : forCaller;
+    let most = left;
+    if (forCaller > left) most = forCaller;
     return { amount, fault: amount > most ? `At most ${formatUsdc(most)} USDC can be taken.` : null };
   } catch (error) {
     return { amount: 0n, fault: (error as Error).message };

@@ -361,7 +361,7 @@ export const executionRoutes = {
     cache: CACHING.listing,
     async handle({ deps }, { request, param }) {
       requireNoQuery(request.url);
-      const refunds = await unclaimedOf(deps, param('source'));
+      const refunds = await unclaimedOf(deps.views, param('source'));
       if (refunds.length === 0) await requireLeaves(deps);
       if (refunds.length === 0) throw new ApiError('not_found', 'No unclaimed refund has this source');
       return { status: 200, value: { refunds } };

@@ -1,18 +1,17 @@
 /** The program's rules for the archive: each ended record becomes a leaf once, and all its lamports are returned. */
 import * as program from '../../../../app/sdk/program/program.ts';
-import { type Address, demand, type Ledger, text } from '../ledger.ts';
+import { type Address, demand, type Ledger, type StateOf, text } from '../ledger.ts';
 import { config } from './config.ts';
-import type { ExecutionRecord } from './executions.ts';
 
 export const ARCHIVE = text(program.findArchive(0));
 
 /** The time from which a paid record may become a leaf, disputed or not. */
-export function ripeFrom(ledger: Ledger, { settledAt }: ExecutionRecord): bigint {
+export function ripeFrom(ledger: Ledger, { settledAt }: StateOf<'ExecutionRecord'>): bigint {
   return settledAt + BigInt(config(ledger).recordSeconds);
 }
 
 /** True if a record may become a leaf. */
-export function isRipe(ledger: Ledger, record: ExecutionRecord): boolean {
+export function isRipe(ledger: Ledger, record: StateOf<'ExecutionRecord'>): boolean {
   return record.status === 'completed' && ledger.now >= ripeFrom(ledger, record);
 }
 

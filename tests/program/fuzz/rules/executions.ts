@@ -12,7 +12,6 @@ import { demandUndeliverable } from './unclaimed.ts';
 
 export type ExecutionRecord = StateOf<'ExecutionRecord'>;
 
-const DAY = 86_400n;
 const HALF_HOUR = 1_800n;
 const YEAR = 31_536_000n;
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
