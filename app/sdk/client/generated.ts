@@ -466,6 +466,7 @@ export interface components {
             } | null;
             /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null. */
             refund: ("pending" | "waiting" | "unclaimed" | "done") | null;
+            /** @description Its unclaimed refund, which stays after it was claimed; null if the money went straight to the caller. */
             unclaimed: components["schemas"]["UnclaimedRefund"] | null;
             /** @description The dispute; null unless the execution is `disputed`. */
             dispute: {
@@ -742,10 +743,16 @@ export interface components {
             slashed_usdc: number;
         };
         UnclaimedProof: {
+            /** @description The record or the deposit that the refund was for, base58. */
             source: string;
+            /** @description The amount that its caller can claim, USDC. */
             amount_usdc: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the program took the money into the account of unclaimed refunds.
+             */
             unclaimed_at: string;
+            /** @description When its caller claimed it; null until then. */
             claimed_at: string | null;
             /** @description The wallet that paid, base58. */
             caller: string;
@@ -773,10 +780,16 @@ export interface components {
             refunds: components["schemas"]["UnclaimedProof"][];
         };
         UnclaimedRefund: {
+            /** @description The record or the deposit that the refund was for, base58. */
             source: string;
+            /** @description The amount that its caller can claim, USDC. */
             amount_usdc: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the program took the money into the account of unclaimed refunds.
+             */
             unclaimed_at: string;
+            /** @description When its caller claimed it; null until then. */
             claimed_at: string | null;
         };
         WebhookDeliveries: {
