@@ -137,6 +137,7 @@ describe('deposits:', () => {
           serviceFee: 0n,
           refundedAt: START + 600n,
           closed: true,
+          unclaimed: null,
         }),
       },
     ]);

@@ -44,9 +44,11 @@ describe('initialize_config', () => {
   it('writes every setting and opens a treasury owned by itself', async () => {
     const [configRent, tokenRent] = [w.vm.rent(CONFIG_BYTES), w.vm.rent(165)];
     w.watch('config', program.findConfig());
+    w.watch('unclaimed', program.findUnclaimed());
     const outcome = await w.moves([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin], {
-      admin: { lamports: -(configRent + tokenRent) },
+      admin: { lamports: -(configRent + 2n * tokenRent) },
       treasury: { lamports: tokenRent },
+      unclaimed: { lamports: tokenRent },
       config: { lamports: configRent },
     });
 
@@ -92,9 +94,10 @@ describe('initialize_config', () => {
     ]);
   });
 
-  it('works after a stranger sent lamports to both addresses', async () => {
+  it('works after a stranger sent lamports to all three addresses', async () => {
     await w.vm.airdrop(program.findConfig(), 1_000_000n);
     await w.vm.airdrop(program.findTreasury(), 10_000_000n);
+    await w.vm.airdrop(program.findUnclaimed(), 10_000_000n);
     w.watch('config', program.findConfig());
     const configRent = w.vm.rent(CONFIG_BYTES);
     await w.moves([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin], {
@@ -237,7 +240,7 @@ describe('initialize_config', () => {
 
   it('rejects: a false token program', async () => {
     const instruction = program.initializeConfig(w.configInput());
-    instruction.keys[6]!.pubkey = SystemProgram.programId;
+    instruction.keys[7]!.pubkey = SystemProgram.programId;
     await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'InvalidProgramId');
   });
 });

@@ -50,7 +50,7 @@ impl<'a, 'info> Funder<'a, 'info> {
 /// Seeds that sign a call. Empty seeds sign nothing: then the account signed the transaction.
 pub fn used<'a, 'b, 'c>(signers: &'a [&'b [&'c [u8]]]) -> &'a [&'b [&'c [u8]]] {
     match signers.split_first() {
-        Some((first, rest)) if first.is_empty() => rest,
+        Some(([], rest)) => rest,
         _ => signers,
     }
 }
