@@ -1,4 +1,4 @@
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
