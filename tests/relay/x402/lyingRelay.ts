@@ -172,10 +172,11 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
       await land(paid);
     },
     /** The error with which the chain refuses an instruction. */
+    /** The name of an error of the program, else the number of another one. */
     refusal: (instruction: TransactionInstruction, by = authority): Promise<string> =>
       send([instruction], by).then(
         () => 'accepted',
-        (error) => error.code ?? error.message,
+        ({ code, message }) => code ?? /custom program error: (0x[0-9a-f]+)/.exec(message)?.[1] ?? message,
       ),
     /** The vault without its deposit, as anybody can create it. */
     createVault({ accepted }: Paid): TransactionInstruction {
