@@ -167,7 +167,7 @@ export interface CloseExecutionInput {
 }
 
 /**
- * Returns the rent of an ended record. Allowed three days after a refund. Allowed a year after the dispute window if
+ * Returns the rent of an ended record. Allowed an hour after the open of a refunded one. Allowed a year after the dispute window if
  * paid and not archived. Nobody signs.
  */
 export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput): TransactionInstruction {
