@@ -73,7 +73,7 @@ export function executionId(caller: PublicKey, nonce: Uint8Array): Buffer {
   return id;
 }
 
-/** A nonce that is valid today: the UTC day as a little-endian u32, then any bytes. */
+/** A nonce that is valid now: the half-hour as a little-endian u32, then any bytes. */
 export function nonceOf(unixSeconds: number, tail: Uint8Array = randomBytes(12)): Buffer {
   const nonce = Buffer.concat([Buffer.alloc(4), tail.subarray(0, 12)]);
   nonce.writeUInt32LE(

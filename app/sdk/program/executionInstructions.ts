@@ -167,8 +167,8 @@ export interface CloseExecutionInput {
 }
 
 /**
- * Returns the rent of an ended record. Allowed three days after a refund. Allowed a year after the dispute window if
- * paid and not archived. Nobody signs.
+ * Returns the rent of an ended record. Allowed an hour after the open of a refunded one, and a year after the dispute
+ * window of a paid one that nobody archived. Nobody signs.
  */
 export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput): TransactionInstruction {
   return buildInstruction('close_execution', { record: findExecution(executionId), rent_sponsor: rentSponsor }, {});

@@ -235,7 +235,7 @@ describe('the figures of /metrics', function () {
     );
     expect(outcomes(idle)).to.deep.equal([3, 1, 1, 0, 0]);
     expect(idle.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
-    // Records live for three days.
+    // Records live for an hour.
     expect(idle.get('marketplace_archivable_records')).to.equal(0);
     expect(idle.get('marketplace_oldest_archivable_record_seconds')).to.equal(0);
     await until('the escrow gone from the index', (samples) => samples.get('marketplace_escrow_base_units') === 0);
