@@ -153,9 +153,10 @@ function readAmount(
     if (collateral === null) return { amount, fault: null };
     const { left, forfeited } = collateral;
     const price = parseUsdc(price_usdc);
-    const forCaller = left + forfeited < price ? left + forfeited : price;
-    let most = left;
-    if (forCaller > left) most = forCaller;
+    // The caller may also get what earlier disputes forfeited, up to the price.
+    let most = left + forfeited;
+    if (most > price) most = price;
+    if (most < left) most = left;
     return { amount, fault: amount > most ? `At most ${formatUsdc(most)} USDC can be taken.` : null };
   } catch (error) {
     return { amount: 0n, fault: (error as Error).message };
