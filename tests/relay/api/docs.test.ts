@@ -9,6 +9,7 @@ import { disputeCommands } from '../../../app/cli/commands/dispute.ts';
 import { executionCommands } from '../../../app/cli/commands/execution.ts';
 import { keysCommands } from '../../../app/cli/commands/keys.ts';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
+import { refundCommands } from '../../../app/cli/commands/refund.ts';
 import { RESULT_HASH_OFFSET } from '../../../app/relay/http/docs/page.ts';
 import { KEY_VARIABLE, LANGUAGES, methodOf } from '../../../app/relay/http/docs/snippets.ts';
 import type { OpenApi } from '../../../app/relay/http/openapi/document.ts';
@@ -39,6 +40,7 @@ const GROUPS = {
   execution: executionCommands,
   keys: keysCommands,
   listing: listingCommands,
+  refund: refundCommands,
 };
 const VOID = new Set(['meta', 'br', 'hr', 'img', 'input', 'link']);
 /** Views of the web page, which this relay does not serve; tests/dashboard/docs.test.ts opens them. */
