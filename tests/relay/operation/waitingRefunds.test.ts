@@ -108,36 +108,52 @@ describe('waiting refunds', () => {
     }
   });
 
-  it('wait for a node that does not know their open, while its record is there and the deposit is gone', async () => {
-    const [deposit, listing] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-    const record = { owner: MINT, data: Buffer.alloc(1_024) };
-    record.data.set(accountDiscriminator('ExecutionRecord'));
-    listing.toBuffer().copy(record.data, RECORD_OFFSETS.listing);
-    record.data.writeBigUInt64LE(1n, RECORD_OFFSETS.price);
-    let hasStatus = false;
-    const chain = {
-      readAgreed: async () => ({ accounts: [record, null, null, null, null], now: 1n, slot: 1 }),
-      hasSucceeded: async () => hasStatus,
-    };
-    const log = { error: () => undefined };
-    const isReturned = async () => false;
-    const own = { chain, journal: mine, usdcMint: MINT, lending: free().lending, log, isReturned };
-    const deps = own as unknown as EngineDeps;
-    const ending = { isDead: () => false } as unknown as Ending;
-    const { sendBack } = createReturning(deps, ending, new AbortController().signal);
-    const id = '00000000-0000-8000-8000-000000000003';
-    const terms = { deposit: deposit.toBase58(), wallet: MINT.toBase58(), listing: listing.toBase58() };
-    const claimed = { ...depositOf(id, terms), request_hash: '00'.repeat(32) };
-    const row = await mine.claimDeposit(claimed, Date.now(), free());
-    await mine.depositSigned(row, SIGNED);
-    await mine.depositConfirmed(row);
-    await mine.paid(row, 1);
-    await mine.openSigned(row, SIGNED, 60n);
-    await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
-    expect(await sendBack(row, newLive({ isFresh: false }))).to.equal('wait');
-    expect((await mine.get(id))!.state).to.equal('returning');
-    hasStatus = true;
-    expect(await sendBack(row, newLive({ isFresh: false }))).to.equal('rest');
-    expect((await mine.get(id))!.state).to.equal('parked');
+  describe('of a deposit that is gone, while the record of its open is there', () => {
+    /** A row that gives its deposit back. The record may be of its own open, which has landed if `node.hasLanded`. */
+    async function givesBack(id: string) {
+      const [deposit, listing] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+      const record = { owner: MINT, data: Buffer.alloc(1_024) };
+      record.data.set(accountDiscriminator('ExecutionRecord'));
+      listing.toBuffer().copy(record.data, RECORD_OFFSETS.listing);
+      record.data.writeBigUInt64LE(1n, RECORD_OFFSETS.price);
+      const node = { hasLanded: false, isReturned: false };
+      const chain = {
+        readAgreed: async () => ({ accounts: [record, null, null, null, null], now: 1n, slot: 1 }),
+        hasSucceeded: async () => node.hasLanded,
+      };
+      const log = { error: () => undefined };
+      const isReturned = async () => node.isReturned;
+      const own = { chain, journal: mine, usdcMint: MINT, lending: free().lending, log, isReturned };
+      const deps = own as unknown as EngineDeps;
+      const ending = { isDead: () => false } as unknown as Ending;
+      const { sendBack } = createReturning(deps, ending, new AbortController().signal);
+      const terms = { deposit: deposit.toBase58(), wallet: MINT.toBase58(), listing: listing.toBase58() };
+      const claimed = { ...depositOf(id, terms), request_hash: '00'.repeat(32) };
+      const row = await mine.claimDeposit(claimed, Date.now(), free());
+      await mine.depositSigned(row, SIGNED);
+      await mine.depositConfirmed(row);
+      await mine.paid(row, 1);
+      await mine.openSigned(row, SIGNED, 60n);
+      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      const state = async () => (await mine.get(id))!.state;
+      return { node, send: () => sendBack(row, newLive({ isFresh: false })), state };
+    }
+
+    it('wait for a node that does not know the open', async () => {
+      const { node, send, state } = await givesBack('00000000-0000-8000-8000-000000000003');
+      expect(await send()).to.equal('wait');
+      expect(await state()).to.equal('returning');
+      node.hasLanded = true;
+      expect(await send()).to.equal('rest');
+      expect(await state()).to.equal('parked');
+    });
+
+    it('end once the index knows that the deposit was refunded: the payer has opened the record itself', async () => {
+      const { node, send, state } = await givesBack('00000000-0000-8000-8000-000000000004');
+      expect(await send()).to.equal('wait');
+      node.isReturned = true;
+      expect(await send()).to.equal('ended');
+      expect(await state()).to.equal('returned');
+    });
   });
 });
