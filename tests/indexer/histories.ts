@@ -10,7 +10,7 @@ import {
   type MarketplaceEvent,
 } from '../../app/sdk/program/eventFields.ts';
 import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
-import { findGrant } from '../../app/sdk/program/program.ts';
+import { findGrant, findRefundClaim } from '../../app/sdk/program/program.ts';
 import type { ChainTransaction } from '../../indexer/apply.ts';
 
 /** Returns the same numbers for the same seed. */
@@ -31,6 +31,7 @@ function zero(type: IdlType): unknown {
   if (typeof type === 'string') return 0;
   if ('array' in type) return new Uint8Array(type.array[1]);
   if ('vec' in type) return [];
+  if ('option' in type) return null;
   return { feeBps: 100, recordSeconds: 3_600, adminPaused: false, guardianPaused: false };
 }
 
@@ -68,9 +69,22 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
   const executions: Execution[] = [];
   /** Deposits that are prepared and not yet used or refunded. */
   const deposits: PublicKey[] = [];
+  const [archive, tree] = [key(), key()];
+  /** Refunds of the archive that are not yet claimed. */
+  const unclaimed: EventData<'RefundClaimed'>[] = [];
+  let leaves = 0;
   const of = (state: Execution['state']) => pick(executions.filter((execution) => execution.state === state));
   let now = START;
 
+  /** Every third refund becomes a leaf. */
+  const leafOf = (source: PublicKey, caller: PublicKey) => {
+    if (random(3) > 0) return null;
+    const leafIndex = leaves++;
+    const refund = { source, caller, amount: 300n, unclaimedAt: BigInt(now) };
+    const claim = findRefundClaim(tree, leafIndex);
+    unclaimed.push({ claim, tree, leafIndex, destination: caller, claimedAt: 0n, refund });
+    return { archive, tree, leafIndex };
+  };
   const list = () => {
     const listing = { address: key(), version: 1 };
     listings.push(listing);
@@ -131,7 +145,9 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
       if (!execution) return undefined;
       execution.state = 'refunded';
       const restored = { grantRestored: execution.keyId.some((byte) => byte !== 0), grantTotalSpent: 0n };
-      return event('ExecutionRefunded', { ...execution, reason: random(6), refundedAt: BigInt(now), ...restored });
+      const leaf = leafOf(execution.record, execution.caller);
+      const end = { amount: 300n, reason: random(6), refundedAt: BigInt(now), unclaimed: leaf };
+      return event('ExecutionRefunded', { ...execution, ...end, ...restored });
     },
     () => {
       const deposit = random(3) === 0 ? (deposits[0] ?? key()) : key();
@@ -142,7 +158,14 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
     },
     () => {
       const deposit = deposits.splice(random(deposits.length), 1)[0];
-      return deposit && event('DepositRefunded', { deposit, refundedAt: BigInt(now), closed: random(9) > 0 });
+      if (!deposit) return undefined;
+      const caller = pick(callers)!.wallet;
+      const end = { refundedAt: BigInt(now), closed: random(9) > 0, unclaimed: leafOf(deposit, caller) };
+      return event('DepositRefunded', { deposit, caller, amount: 300n, ...end });
+    },
+    () => {
+      const claimed = unclaimed.splice(random(unclaimed.length), 1)[0];
+      return claimed && event('RefundClaimed', { ...claimed, claimedAt: BigInt(now) });
     },
     () => {
       const opened = deposits.length > 0 ? open() : undefined;
@@ -184,6 +207,7 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
     history.push({ signature: `${seed}-${String(random(2 ** 30))}-${history.length}`, slot, content });
   };
   add({ kind: 'events', events: [event('ConfigInitialized', { config, admin: key() })] });
+  add({ kind: 'events', events: [event('ArchiveCreated', { archive, tree })] });
   for (const { wallet, keyId } of callers) {
     add({
       kind: 'events',

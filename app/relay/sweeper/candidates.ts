@@ -70,8 +70,8 @@ export async function refundedRecords(views: Views, now: bigint, after: After): 
   const { rows } = await sql<Candidate>`
     SELECT execution_id AS id, record AS address, settled_at AS ended_at, opened_at + CAST(${kept} AS BIGINT) AS ripe_at
     FROM chain.executions
-    WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND key_id IS NOT NULL AND opened_at <= ${now - kept}
-      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
+    WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND (key_id IS NOT NULL OR deposit IS NOT NULL)
+      AND opened_at <= ${now - kept} AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;
 }

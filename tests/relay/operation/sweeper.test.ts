@@ -232,6 +232,38 @@ describe('the sweeper', function () {
     await sweeper.end();
   });
 
+  it('moves refunds that their callers cannot receive, an hour after anyone could make them, and closes their records', async () => {
+    const stuck = [await stage.open(await stage.grant()), await stage.open(await stage.grant())];
+    const own = await stage.open();
+    await stage.node.setFrozen(stage.source, true);
+    const escrows = stuck.map(({ executionId }) => program.findEscrow(program.findExecution(executionId)));
+    await stage.pass(4_500);
+    const sponsor = stuck[0]!.rentSponsor;
+    const before = await stage.lamports(sponsor);
+    const held = (await stage.tokens(program.findUnclaimed())) ?? 0n;
+    const lent = await Promise.all(escrows.map(stage.lamports));
+    const records = await stage.rentOf(stuck);
+    const sweeper = await stage.sweep();
+    leaves += stuck.length;
+    await stage.followed(leaves);
+    for (const escrow of escrows) expect(await stage.lamports(escrow)).to.equal(0);
+    expect(await stage.tokens(program.findUnclaimed())).to.equal(held + 2n * PRICE);
+    // What the wallet opened itself pays the relay nothing, and is left to others.
+    expect(await stage.recordsLeft([own])).to.equal(1);
+    const sum = (lamports: number[]) => lamports.reduce((total, one) => total + one, 0);
+    // The relay is the sponsor. It paid two transactions, and got both gases.
+    expect(await stage.recordsLeft(stuck)).to.equal(0);
+    expect(await stage.lamports(sponsor)).to.equal(before + sum(lent) + records - 2 * FEE);
+    await until('the index shows them', () =>
+      stage.look(async (views) => {
+        const rows = await views.selectFrom('chain.unclaimed_refunds').selectAll().execute();
+        return rows.length === 2 && rows.every(({ claimed_at, amount }) => claimed_at === null && amount === PRICE);
+      }),
+    );
+    await sweeper.end();
+    await stage.node.setFrozen(stage.source, false);
+  });
+
   it('creates the next archive when one is nine tenths full, and fills the previous one', async () => {
     const { archiveSuccessorCount, archiveCapacity } = program.constants;
     const archives = async () => {
@@ -264,36 +296,5 @@ describe('the sweeper', function () {
     await until('it is proven', async () => (await stage.archiveRead(last.executions[0]!)) !== null);
     await stage.proveBySpl((await stage.archiveRead(last.executions[0]!))!);
     await last.sweeper.end();
-  });
-
-  it('moves refunds that their callers cannot receive, an hour after anyone could make them, and closes their records', async () => {
-    const stuck = [await stage.open(await stage.grant()), await stage.open(await stage.grant())];
-    const own = await stage.open();
-    await stage.node.setFrozen(stage.source, true);
-    const escrows = stuck.map(({ executionId }) => program.findEscrow(program.findExecution(executionId)));
-    await stage.pass(4_500);
-    const sponsor = stuck[0]!.rentSponsor;
-    const before = await stage.lamports(sponsor);
-    const held = (await stage.tokens(program.findUnclaimed())) ?? 0n;
-    const lent = await Promise.all(escrows.map(stage.lamports));
-    const records = await stage.rentOf(stuck);
-    const sweeper = await stage.sweep();
-    leaves += stuck.length;
-    await stage.followed(leaves);
-    for (const escrow of escrows) expect(await stage.lamports(escrow)).to.equal(0);
-    expect(await stage.tokens(program.findUnclaimed())).to.equal(held + 2n * PRICE);
-    // What the wallet opened itself pays the relay nothing, and is left to others.
-    expect(await stage.recordsLeft([own])).to.equal(1);
-    const sum = (lamports: number[]) => lamports.reduce((total, one) => total + one, 0);
-    // The relay is the sponsor. It paid two transactions, and got both gases.
-    expect(await stage.recordsLeft(stuck)).to.equal(0);
-    expect(await stage.lamports(sponsor)).to.equal(before + sum(lent) + records - 2 * FEE);
-    await until('the index shows them', () =>
-      stage.look(async (views) => {
-        const rows = await views.selectFrom('chain.unclaimed_refunds').selectAll().execute();
-        return rows.length === 2 && rows.every(({ claimed_at, amount }) => claimed_at === null && amount === PRICE);
-      }),
-    );
-    await sweeper.end();
   });
 });
