@@ -86,7 +86,7 @@ const READ: Record<string, string[]> = {
   '/v1/executions/{execution_id}': [`/${idOf(40)}`],
   '/v1/executions/{execution_id}/receipt': [`/${idOf(40)}/receipt`],
   '/v1/executions/{execution_id}/archive': [`/${idOf(40)}/archive`],
-  '/v1/unclaimed/{source}': [`/${addressOf('record', 40)}`],
+  '/v1/unclaimed/{source}': [`/${addressOf('wallet', 40)}`],
   '/v1/archives/{archive_index}/leaves': ['/0/leaves'],
   '/results/{execution_id}/{token}': [`/${idOf(40)}/${'a'.repeat(32)}`],
   '/ready': [''],
