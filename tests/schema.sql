@@ -506,9 +506,12 @@ CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.recor
   WHERE kind = CASE WHEN old.deposit IS NULL THEN 'keys' ELSE 'x402' END;
 END;
 
-CREATE TRIGGER executions_owed_added AFTER INSERT ON executions WHEN new.lost_fees > 0 BEGIN
-  INSERT INTO debts (wallet, lamports, lost_ms) VALUES (new.wallet, new.lost_fees, new.lost_ms)
+CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
+WHEN new.lost_fees > 0 OR new.repaid_lamports > 0 BEGIN
+  INSERT INTO debts (wallet, lamports, lost_ms)
+  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END, new.lost_ms)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
+  DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
 
 CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports, opened_at ON executions

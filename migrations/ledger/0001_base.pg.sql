@@ -365,7 +365,7 @@ END
 $$;
 
 CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
-  FOR EACH ROW WHEN (NEW.lost_fees > 0) EXECUTE FUNCTION count_owed();
+  FOR EACH ROW WHEN (NEW.lost_fees > 0 OR NEW.repaid_lamports > 0) EXECUTE FUNCTION count_owed();
 CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports, opened_at ON executions
   FOR EACH ROW WHEN (NEW.lost_fees <> OLD.lost_fees OR NEW.repaid_lamports > 0 OR OLD.repaid_lamports > 0)
   EXECUTE FUNCTION count_owed();

@@ -47,6 +47,7 @@ describe('migrate-to-postgres', function () {
   let url: string;
   let ledger: OpenedDatabase<LedgerTables>;
   let index: OpenedDatabase<IndexDatabase>;
+  const owing = newAddress();
 
   before(async () => {
     await sharedPostgres();
@@ -58,7 +59,7 @@ describe('migrate-to-postgres', function () {
     const rows = createRows(index.db, ledger.db, { nowMs: EPOCH * 1_000 });
     const [wallet, listing] = [newAddress(), await rows.addListing()];
     await rows.addKey({ wallet });
-    for (let n = 0; n < EXECUTIONS; n += 1) {
+    for (let n = 0; n < EXECUTIONS - 6; n += 1) {
       const state = STATES[n % STATES.length]!;
       const lent = { record_lent: BigInt(n), escrow_lent: BigInt(2 * n) };
       const odd = n % 2 === 0 ? { task: `U+0000 \0, U+E000 \uE000, ${n}` } : {};
@@ -66,6 +67,13 @@ describe('migrate-to-postgres', function () {
       await rows.addTransaction(id, 'open', { bytes: Buffer.from([0, n]) });
       if (n % 2 === 0) await rows.addTransaction(id, 'open', { attempt: 1n, outcome: 'landed' });
       if (state === 'settled') await rows.addResult(id, `\0 and ünïcode ${n}`);
+    }
+    // One wallet has repaid what it lost, and one a third of it; the open that was to repay the next third failed.
+    for (const [who, lost] of [[newAddress(), 5_000n] as const, [owing, 15_000n] as const]) {
+      const row = { wallet: who, listing };
+      await rows.addJournal({ ...row, state: 'void', opened_at: null, lost_fees: lost, lost_ms: 1n });
+      await rows.addJournal({ ...row, state: 'settled', repaid_lamports: 5_000n });
+      await rows.addJournal({ ...row, state: 'void', opened_at: null, repaid_lamports: 5_000n });
     }
     // `revocations` has no key, and can hold the same row twice.
     for (let n = 0; n < EXECUTIONS; n += 1)
@@ -102,7 +110,7 @@ describe('migrate-to-postgres', function () {
     );
   }
 
-  it('copies every table byte for byte, reports it, and adjusts the lent rent', async () => {
+  it('copies every table byte for byte, reports it, and adjusts lent rent and debts', async () => {
     const moved = await moveToPostgres(folder, url);
     const executions = rowsOf(moved, 'ledger.executions');
     expect([executions.rows, executions.added]).to.deep.equal([EXECUTIONS, EXECUTIONS]);
@@ -140,6 +148,10 @@ describe('migrate-to-postgres', function () {
     const sums = await inPostgres(({ pool }) => pool.query('SELECT lamports FROM lent_sums'));
     expect(lent(sums.rows)).to.equal(lent(total as { lamports: bigint }[]));
     expect(lent(sums.rows) > 0n).to.equal(true);
+    const debts = 'SELECT wallet, lamports FROM debts';
+    const owed = [{ wallet: owing, lamports: 10_000n }];
+    expect(ledger.sqlite.prepare(debts).all()).to.deep.equal(owed);
+    expect((await inPostgres(({ pool }) => pool.query(debts))).rows).to.deep.equal(owed);
   });
 
   it('can be repeated: adds nothing, and the hashes are the same', async () => {
