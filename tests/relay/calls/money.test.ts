@@ -262,7 +262,7 @@ describe('paid calls', function () {
       });
     }
 
-    it('is claimable while the account is missing, and lands when the account exists again', async () => {
+    it('waits while the account is missing, and lands when the account exists again', async () => {
       const { wallet, usdc, apiKey } = market.callers[1]!;
       const held = await market.amountOf(usdc);
       const parking = Keypair.generate().publicKey;
@@ -287,12 +287,12 @@ describe('paid calls', function () {
       expect(answer.status).to.equal(500);
       expect(answer.body.error.message).to.include('waits').and.include('missing');
       const id = answer.body.error.execution_id;
-      expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'claimable' });
+      expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'waiting' });
       expect(await market.escrowExists(id)).to.equal(true);
       await market.mintTo(wallet.publicKey, 5n);
       let shown = (await read(id, apiKey)).body;
       while (shown.refund !== 'done') {
-        expect(shown).to.include({ status: 'failed', refund: 'claimable' });
+        expect(shown).to.include({ status: 'failed', refund: 'waiting' });
         shown = (await read(id, apiKey)).body;
       }
       expect(await market.amountOf(usdc)).to.equal(PRICE + 5n);
@@ -315,9 +315,9 @@ describe('paid calls', function () {
     });
     const answer = await execute({ task: 'x' }, apiKey);
     expect(answer.status).to.equal(500);
-    expect(answer.body.error.message).to.include('waits').and.include('cannot receive');
+    expect(answer.body.error.message).to.include('waits').and.include('frozen');
     const id = answer.body.error.execution_id;
-    expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'blocked', cost_usdc: 0.25 });
+    expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'waiting', cost_usdc: 0.25 });
     expect(await market.amountOf(usdc)).to.equal(before - PRICE);
     await market.setFrozen(usdc, false);
     await waitFor(id, 'refund', ['done'], apiKey);
