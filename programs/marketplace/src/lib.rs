@@ -65,7 +65,7 @@ pub mod marketplace {
     ///
     /// Authority: the program's upgrade authority. Emits `ConfigInitialized`.
     /// Errors: NotUpgradeAuthority, WrongProgramData, InvalidAuthority, InvalidRelayAuthorities, InvalidMint,
-    /// the OutOfBounds errors, InvalidTiers.
+    /// the OutOfBounds errors, InvalidTiers, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn initialize_config(
         ctx: Context<InitializeConfig>,
@@ -186,7 +186,8 @@ pub mod marketplace {
     ///
     /// Authority: the creator. Emits `AgentListed`.
     /// Errors: PriceBelowMinimum, PriceAboveTiers, InvalidTimeouts, InvalidTags, UriTooLong, InvalidPayout, WrongMint,
-    /// InvalidDepositSource, DepositAboveMax, InsufficientBalance, WeakSigningKey, SignatureInvalid, SigningKeyTaken.
+    /// InvalidDepositSource, DepositAboveMax, InsufficientBalance, WeakSigningKey, SignatureInvalid, SigningKeyTaken,
+    /// AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn list_agent(ctx: Context<ListAgent>, args: ListAgentArgs) -> Result<()> {
         list_agent_handler(ctx, args)
@@ -448,7 +449,8 @@ pub mod marketplace {
     /// pays the rent of an account that stays and forbids a second claim.
     ///
     /// Authority: the caller. Emits `RefundClaimed` as the data of a call to itself.
-    /// Errors: ArchiveProofInvalid, InvalidTree, RefundAlreadyClaimed, DestinationUnusable, InvalidAmount, WrongAddress.
+    /// Errors: ArchiveProofInvalid, InvalidTree, RefundAlreadyClaimed, DestinationUnusable, InvalidAmount, WrongAddress,
+    /// AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn claim_refund(ctx: Context<ClaimRefund>, args: ClaimRefundArgs) -> Result<()> {
         claim_refund_handler(ctx, args)

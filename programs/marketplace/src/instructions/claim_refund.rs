@@ -62,8 +62,8 @@ pub struct ClaimRefund<'info> {
 }
 
 impl ClaimRefund<'_> {
-    /// program is this program, because it calls itself; the refund is not claimed yet; destination is the caller's and can receive; the account of unclaimed refunds has the
-    /// amount; the archive's tree has the leaf.
+    /// program is this program, because it calls itself; the refund is not claimed yet; destination is the caller's and
+    /// can receive; the account of unclaimed refunds has the amount; the archive's tree has the leaf.
     pub fn validate(&self, args: &ClaimRefundArgs) -> Result<()> {
         require_address(self.program.key, &crate::ID)?;
         ensure!(
