@@ -6,7 +6,7 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { findConfig, findEventAuthority, findTreasury, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { findConfig, findEventAuthority, findTreasury, findUnclaimed, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDERS = ['app', 'examples', 'indexer', 'migrations', 'programs', 'scripts'];
@@ -26,6 +26,7 @@ const IDL = 'app/sdk/program/idl';
 const DERIVED: [string, PublicKey][] = [
   ['config', findConfig()],
   ['treasury', findTreasury()],
+  ['unclaimed', findUnclaimed()],
   ['__event_authority', findEventAuthority()],
 ];
 
