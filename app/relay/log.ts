@@ -72,6 +72,7 @@ export const FIELDS: Record<string, Allow> = {
   procedure: word,
   execution_id: uuid,
   listing: base58,
+  source: base58,
   wallet: base58,
   named: base58,
   signature: base58,

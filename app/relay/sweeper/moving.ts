@@ -63,9 +63,12 @@ async function moveOne(deps: MoveDeps, { address }: Candidate, place: Place, rea
   if (sent.kind === 'refused' && instructions.length > 1) sent = await deps.sending.send([instructions[0]]);
   if (sent.kind === 'expired') return;
   deps.resting.rest(address);
-  if (sent.kind === 'confirmed') deps.log.info({ address }, 'moved a refund to the unclaimed ones');
+  if (sent.kind === 'confirmed') deps.log.info({ source: address }, 'moved a refund to the unclaimed ones');
   else
-    deps.log.warn({ address, fate: sent.kind, reason: reasonOf(sent) }, 'cannot move a refund to the unclaimed ones');
+    deps.log.warn(
+      { source: address, fate: sent.kind, reason: reasonOf(sent) },
+      'cannot move a refund to the unclaimed ones',
+    );
 }
 
 const readRecord: Read = async ({ chain, usdcMint }, address, place) => {
