@@ -38,7 +38,6 @@ describe('the command line: after a call', function () {
     await market.stop();
   });
 
-  const _lamportsOf = (address: Keypair['publicKey']) => market.node.connection.getBalance(address, 'confirmed');
   /** Runs `statement daily` without --json and returns its text. */
   async function printed(wallet: Keypair, ...words: string[]): Promise<string> {
     const keypair = terminal.file('wallet.json', JSON.stringify([...wallet.secretKey]));

@@ -7,7 +7,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
-import { readArchiveTree, verifyArchiveProof } from '../../app/sdk/program/archive.ts';
+import { encodeArchived, provenRoot, readArchiveTree, verifyArchiveProof } from '../../app/sdk/program/archive.ts';
 import { decodeEventInstruction } from '../../app/sdk/program/events.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
@@ -27,6 +27,7 @@ import {
   proofsOf,
   ripe,
   TestArchive,
+  TREE_END,
 } from './archiving.ts';
 import { dispute, ENDED } from './exploits/acts.ts';
 
@@ -140,6 +141,59 @@ describe('archive_executions', () => {
   it('proves every leaf after more changes than the tree stores', async () => {
     for (const size of [1, 2, 12, 12, 12, 12, 12, 12]) await archives(await ripe(w, size));
     expect(leaves).to.have.length(75);
+  });
+
+  it('proves a leaf by an old proof once its canopy node has all leaves, however many follow', async () => {
+    const [model] = (await ripe(w, 1)) as [Execution];
+    const { data, ...account } = (await w.vm.getAccount(model.record))!;
+    const fields = program.decodeAccount('ExecutionRecord', data);
+    /** Archives copies of the model with other ids, until the tree has this many leaves. */
+    const grow = async (count: number) => {
+      while (leaves.length < count) {
+        const batch = Array.from({ length: Math.min(12, count - leaves.length) }, (_, at) => {
+          const executionId = Buffer.alloc(16);
+          executionId.writeUInt32LE(leaves.length + at);
+          const record = program.findExecution(executionId);
+          const copy = encodeArchived({ ...fields, executionId, ...program.findExecutionBumps(executionId) });
+          w.vm.setAccount(record, { ...account, data: Buffer.concat([data.subarray(0, 8), copy]) });
+          return { ...model, executionId, record };
+        });
+        leaves.push(...(await leavesOf(w, batch)));
+        await w.must([...BUDGET, archive.archive(batch)], []);
+      }
+    };
+    const proofAt = (index: number) => ({ leaf: leaves[index]!.hash, index, proof: proofsOf(leaves)[index]!.proof });
+    const below = 2 ** program.constants.archiveProofNodes;
+    await grow(below - 5);
+    const early = proofAt(below - 6);
+    await grow(below);
+    const [first, last] = [proofAt(0), proofAt(below - 1)];
+    const { root: then } = readArchiveTree(await archive.treeData());
+    await grow(below + 1);
+    const growing = proofAt(below);
+    expect(provenRoot(await archive.treeData(), first)).to.deep.equal(then);
+    await grow(below + 80);
+
+    const grown = await archive.treeData();
+    const { root: present } = readArchiveTree(grown);
+    for (const old of [first, last]) {
+      expect(provenRoot(grown, old)).to.deep.equal(present);
+      for (const at of [0, program.constants.archiveProofNodes - 1]) {
+        const proof = old.proof.with(at, Buffer.from(flipped(old.proof[at]!) as Uint8Array));
+        expect(provenRoot(grown, { ...old, proof })).to.equal(null);
+      }
+      expect(provenRoot(grown, { ...old, proof: old.proof.slice(0, 10) })).to.equal(null);
+      expect(provenRoot(grown, { ...old, index: old.index + below })).to.equal(null);
+      // Level 10 follows levels 1 to 9 of the canopy.
+      const altered = Buffer.from(grown);
+      altered[TREE_END + 32 * (2 ** 10 - 2)]! ^= 1;
+      expect(provenRoot(altered, old)).to.equal(null);
+    }
+    // These nodes have changed, and only a new proof has them.
+    for (const old of [early, growing]) {
+      expect(provenRoot(grown, old)).to.equal(null);
+      expect(provenRoot(grown, proofAt(old.index))).to.deep.equal(present);
+    }
   });
 
   it('does not prove any other leaf', async () => {

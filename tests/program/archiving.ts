@@ -13,7 +13,7 @@ const compression = createRequire(import.meta.url)(
 
 export const DEPTH = 20;
 /** Bytes of a tree's account before its canopy. */
-const TREE_END = 44_280;
+export const TREE_END = 44_280;
 export const CAPACITY = 2 ** DEPTH;
 
 /** One archive of a world, by its index. */

@@ -56,7 +56,7 @@ const HEADER_BYTES = 56;
 const COUNTERS_BYTES = 24;
 /** Root, path, index and padding. After the changes comes a path of the same size: proof, leaf, index and padding. */
 const CHANGE_BYTES = 32 + 32 * constants.archiveDepth + 4 + 4;
-/** The canopy begins here. */
+/** The canopy begins here. It has the nodes below the root, level by level, down to those above `archiveProofNodes` levels. */
 const TREE_END = HEADER_BYTES + COUNTERS_BYTES + (constants.archiveBuffer + 1) * CHANGE_BYTES;
 
 /**
@@ -92,3 +92,26 @@ export function readArchiveRoots(data: Uint8Array): Uint8Array[] {
     return new ByteReader(data, HEADER_BYTES + COUNTERS_BYTES + at * CHANGE_BYTES).take(32);
   });
 }
+
+/**
+ * The root by which a tree's account proves a leaf: one that it keeps and the proof leads to. Else, if the lower nodes
+ * lead to the present node of its canopy, the present root: below a canopy node whose leaves are all there, a proof
+ * holds for ever. Null if neither is true. Throws as `readTreeAccount` does.
+ */
+export function provenRoot(
+  data: Uint8Array,
+  { leaf, index, proof }: { leaf: Uint8Array; index: number; proof: readonly Uint8Array[] },
+): Uint8Array | null {
+  const { count, root } = readTreeAccount(data);
+  if (proof.length !== constants.archiveDepth || proof.some((node) => node.length !== 32)) return null;
+  if (!Number.isInteger(index) || index < 0 || index >= count) return null;
+  const made = rootOf(leaf, index, proof);
+  if (readArchiveRoots(data).some((kept) => isSame(kept, made))) return made;
+  const below = constants.archiveProofNodes;
+  // Nodes are numbered from 1, the root, level by level. The canopy starts with node 2.
+  const at = ((constants.archiveCapacity + index) >> below) - 2;
+  const stored = new ByteReader(data, TREE_END + 32 * at).take(32);
+  return isSame(stored, rootOf(leaf, index, proof.slice(0, below))) ? root : null;
+}
+
+const isSame = (one: Uint8Array, other: Uint8Array): boolean => one.every((byte, at) => byte === other[at]);

@@ -53,9 +53,10 @@ function readStep(line: string): Step | null {
 /**
  * Reads the marketplace's events from the log of a transaction that succeeded.
  *
- * Each instruction of the marketplace prints exactly one event, except `archive_executions`. The latter sends its event
- * to the program itself (`decodeEventInstruction`), and the log shows only the call. `calls` are the data of these
- * calls in order, from the transaction's inner instructions.
+ * Each instruction of the marketplace has exactly one event and prints it. Those of leaves (`archive_executions`,
+ * `move_unclaimed_refund`, `move_unclaimed_deposit`, `claim_refund`) send it to the program itself instead
+ * (`decodeEventInstruction`), and the log shows only the call. `calls` are the data of these calls in order, from the
+ * transaction's inner instructions.
  *
  * `complete` is false if lines are missing ("Log truncated", unbalanced calls), or if an invocation did not have
  * exactly one event. It is also false if a call of the program to itself is not in `calls`. The returned events can

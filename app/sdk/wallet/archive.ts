@@ -8,17 +8,17 @@ import {
   type ArchiveTree,
   archiveLeaf,
   archiveNode,
-  archiveProofRoot,
   decodeArchived,
   decodeUnclaimed,
   emptyArchiveNode,
   encodeArchived,
   encodeUnclaimed,
-  readArchiveRoots,
+  provenRoot,
   readArchiveTree,
   unclaimedLeaf,
   unclaimedOf,
 } from '../program/archive.ts';
+import { rootOf } from '../program/archiveTree.ts';
 import { decodeEventInstruction } from '../program/events.ts';
 import {
   type Archive,
@@ -48,8 +48,8 @@ export interface ArchiveOnChain {
   address: PublicKey;
   archive: Archive;
   tree: ArchiveTree;
-  /** Roots of the latest leaves as hex, the present one first. */
-  roots: string[];
+  /** The data of the tree's account. */
+  data: Uint8Array;
 }
 
 /** Reads an archive by its index. Throws Refusal if it does not exist. */
@@ -58,8 +58,7 @@ export async function readArchive(connection: Connection, index: number): Promis
   const archive = await readAccount(connection, 'Archive', address, `No archive ${index} exists on this chain.`);
   const account = await connection.getAccountInfo(archive.tree);
   if (!account?.owner.equals(PROGRAM_ID)) throw new Refusal(`The tree ${archive.tree} is not on this chain.`);
-  const tree = readArchiveTree(account.data);
-  return { address, archive, tree, roots: readArchiveRoots(account.data).map(bytesToHex) };
+  return { address, archive, tree: readArchiveTree(account.data), data: account.data };
 }
 
 /** Finds the proof of an archived execution by its id. The answer need not be trusted. */
@@ -76,7 +75,7 @@ export interface ProvenPlace extends ArchiveOnChain {
   leafIndex: number;
   /** The 20 siblings on the path to the root, from the bottom up. */
   proof: Uint8Array[];
-  /** The root that they lead to: the present one, or an earlier one of the same tree. Hex. */
+  /** The root that proves the leaf: the present one, or an earlier one of the same tree. Hex. */
   root: string;
 }
 
@@ -86,8 +85,8 @@ export interface ProvenLeaf extends ProvenPlace {
 }
 
 /**
- * Proves an execution against the chain. The fields give the leaf, leaf and proof give the root, and the tree's own
- * account must have that root. Throws Refusal if any step fails.
+ * Proves an execution against the chain. The fields give the leaf, and leaf and proof must lead to nodes that the tree's
+ * own account has. Throws Refusal if any step fails.
  */
 export async function proveLeaf(
   connection: Connection,
@@ -100,29 +99,27 @@ export async function proveLeaf(
   if (proof.record !== record.toBase58() || formatUuid(execution.executionId) !== id) {
     throw new Refusal(`The proof is for the record ${proof.record}, but the record of ${id} is ${record}.`);
   }
-  const made = archiveProofRoot({ record, execution, index: proof.leaf_index, proof: nodesOf(proof) });
-  return { ...(await proveRoot(connection, proof, made)), execution };
+  return { ...(await provePlace(connection, proof, archiveLeaf(record, execution))), execution };
 }
 
 /** Where a leaf is and which nodes prove it, as a service says. */
 type ClaimedPlace = Pick<ExecutionArchive, 'archive_index' | 'leaf_index' | 'proof'>;
 
-export const nodesOf = ({ proof }: ClaimedPlace): Uint8Array[] => proof.map((node) => hexToBytes(node));
-
-/** The tree's account has the root to which leaf and proof lead. Throws Refusal if not. */
-export async function proveRoot(connection: Connection, place: ClaimedPlace, made: Uint8Array): Promise<ProvenPlace> {
+/** The tree's account has the nodes to which leaf and proof lead (`provenRoot`). Throws Refusal if not. */
+export async function provePlace(connection: Connection, place: ClaimedPlace, leaf: Uint8Array): Promise<ProvenPlace> {
   const onChain = await readArchive(connection, place.archive_index);
-  const { archive, tree, roots } = onChain;
+  const { archive, tree, data } = onChain;
+  const proof = place.proof.map((node) => hexToBytes(node));
   const index = place.leaf_index;
   if (index >= tree.count) throw new Refusal(`The tree ${archive.tree} has ${tree.count} leaves and no leaf ${index}.`);
-  const root = bytesToHex(made);
-  if (place.proof.length !== constants.archiveDepth || !roots.includes(root)) {
+  const root = provenRoot(data, { leaf, index, proof });
+  if (!root) {
     throw new Refusal(
-      `The fields and their proof give the root ${root}, which the tree ${archive.tree} does not have: ` +
-        `its present root is ${roots[0]}. Retry in a few seconds, because the service may be behind. If it fails again, the proof is wrong.`,
+      `The fields and their proof give the root ${bytesToHex(rootOf(leaf, index, proof))}, which the tree ${archive.tree} does not have: ` +
+        `its present root is ${bytesToHex(tree.root)}. Retry in a few seconds, because the service may be behind. If it fails again, the proof is wrong.`,
     );
   }
-  return { ...onChain, leafIndex: index, proof: nodesOf(place), root };
+  return { ...onChain, leafIndex: index, proof, root: bytesToHex(root) };
 }
 
 /** Proves an execution by a proof from the service or from `given`. Throws Refusal if any step fails. */
@@ -134,7 +131,7 @@ export async function verifyArchived(
   const id = formatUuid(executionId);
   const record = findExecution(executionId);
   const found = given ?? (await archiveFrom(service)(id));
-  const { address, archive, execution, leafIndex, root, roots } = await proveLeaf(connection, executionId, found);
+  const { address, archive, tree, execution, leafIndex, root } = await proveLeaf(connection, executionId, found);
   return {
     execution_id: id,
     verified: true,
@@ -152,7 +149,7 @@ export async function verifyArchived(
     leaf: bytesToHex(archiveLeaf(record, execution)),
     root,
     /** An earlier root is equally valid, because leaves are only added. */
-    root_is: root === roots[0] ? 'the present root' : 'an earlier root of the same tree',
+    root_is: root === bytesToHex(tree.root) ? 'the present root' : 'an earlier root of the same tree',
     fields_and_proof_from: given ? 'the given proof' : service.baseUrl,
     root_from: connection.rpcEndpoint,
   };

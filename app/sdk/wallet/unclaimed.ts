@@ -4,7 +4,7 @@
  */
 import { type Connection, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { Buffer } from 'buffer';
-import { unclaimedProofRoot } from '../program/archive.ts';
+import { unclaimedLeaf } from '../program/archive.ts';
 import {
   type Archive,
   claimRefund,
@@ -21,7 +21,7 @@ import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from '../program/token.
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import type { UnclaimedProof } from '../wire/wire.ts';
-import { nodesOf, type ProvenPlace, proveRoot, readUnclaimedFields } from './archive.ts';
+import { type ProvenPlace, provePlace, readUnclaimedFields } from './archive.ts';
 import { readArchives } from './archiving.ts';
 import { readClock, readTokens } from './connection.ts';
 import { readDeposit, refundableAt } from './deposits.ts';
@@ -113,8 +113,7 @@ export async function proveUnclaimed(
   if (!refund.source.equals(source)) {
     throw new Refusal(`The proof is for the refund of ${refund.source}, not of ${source}.`);
   }
-  const made = unclaimedProofRoot({ refund, index: proof.leaf_index, proof: nodesOf(proof) });
-  const proven = await proveRoot(connection, proof, made);
+  const proven = await provePlace(connection, proof, unclaimedLeaf(refund));
   const claim = await connection.getAccountInfo(findRefundClaim(proven.archive.tree, proven.leafIndex));
   return { ...proven, refund, isClaimed: claim !== null };
 }
