@@ -10,7 +10,7 @@ import {
   readArchiveTree,
   unclaimedLeaf,
 } from '../app/sdk/program/archive.ts';
-import { constants, findUnclaimed, PROGRAM_ID } from '../app/sdk/program/program.ts';
+import { constants, findUnclaimed, ownAccount } from '../app/sdk/program/program.ts';
 import { decodeTokenAccount } from '../app/sdk/wallet/tokenAccount.ts';
 import { dayKey } from './agentDays.ts';
 import { readWrongAgents } from './agents.ts';
@@ -136,7 +136,7 @@ export async function checkUnclaimed({
     const claims = page.map(({ claim }) => new PublicKey(claim));
     const accounts = await connection.getMultipleAccountsInfo(claims, 'finalized');
     for (const [at, { claim, amount, claimed_at }] of page.entries()) {
-      const isClaimed = accounts[at]?.owner.equals(PROGRAM_ID) ?? false;
+      const isClaimed = ownAccount(accounts[at]) !== null;
       if (isClaimed !== (claimed_at !== null)) {
         const told = (value: boolean) => (value ? 'claimed' : 'unclaimed');
         differences.push(differ('unclaimed_refunds', claim, 'claimed_at', told(!isClaimed), told(isClaimed)));
@@ -146,8 +146,8 @@ export async function checkUnclaimed({
     last = page.at(-1)!.claim;
   }
   const account = await connection.getAccountInfo(findUnclaimed(), 'finalized');
-  const held = account && decodeTokenAccount(findUnclaimed(), account).amount;
-  if ((held ?? 0n) < sum) {
+  const held = decodeTokenAccount(findUnclaimed(), account)?.amount ?? 0n;
+  if (held < sum) {
     differences.push(differ('unclaimed_refunds', findUnclaimed().toBase58(), 'amount', `${sum}`, `${held}`));
   }
   return differences;

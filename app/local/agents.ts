@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { readListingFile } from '../cli/listingFile.ts';
 import { loadSigningKey } from '../sdk/creator/signingKey.ts';
-import { type AgentListing, decodeAccount, findListing } from '../sdk/program/program.ts';
+import { type AgentListing, decodeOwn, findListing } from '../sdk/program/program.ts';
 import { hashMetadata } from '../sdk/receipt/metadataHash.ts';
 import type { ListingDraft, ListingDraftInput } from '../sdk/wallet/listingDraft.ts';
 import { createListing, updateListing } from '../sdk/wallet/listings.ts';
@@ -39,7 +39,7 @@ export async function readAgents(connection: Connection, identities: Identities)
   const accounts = await connection.getMultipleAccountsInfo(agents.map(({ agentId }) => agentId));
   return agents.map((agent, index) => {
     const account = accounts[index];
-    return { ...agent, listing: account ? decodeAccount('AgentListing', account.data) : null };
+    return { ...agent, listing: decodeOwn('AgentListing', account) };
   });
 }
 

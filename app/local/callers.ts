@@ -1,5 +1,5 @@
 /** Gives each demo caller a working API key, with the functions of `npm run cli -- keys`. */
-import { constants, decodeAccount, findGrant } from '../sdk/program/program.ts';
+import { constants, decodeOwn, findGrant } from '../sdk/program/program.ts';
 import { hashApiKey, keyIdOf } from '../sdk/receipt/apiKey.ts';
 import { createKey, registerKey } from '../sdk/wallet/apiKeys.ts';
 import { addGas, readGas } from '../sdk/wallet/gas.ts';
@@ -33,7 +33,7 @@ export async function provideKey(marketplace: Marketplace, caller: DemoCaller): 
   const wallet = keypairSigner(caller.wallet);
   const name = 'local network';
   const account = await marketplace.connection.getAccountInfo(findGrant(wallet.publicKey, keyIdOf(caller.apiKey)));
-  const grant = account && decodeAccount('KeyGrant', account.data);
+  const grant = decodeOwn('KeyGrant', account);
   const now = BigInt(Math.floor(Date.now() / 1000));
   if (grant && !grant.revoked && grant.expiresAt > now) {
     await registerKey(marketplace, { wallet: wallet.publicKey.toBase58(), keyHash: hashApiKey(caller.apiKey), name });

@@ -7,7 +7,7 @@ import { readConfig } from '../../migrations/deploy.ts';
 import { callRpc } from '../cli/surfpool.ts';
 import {
   type Config,
-  decodeAccount,
+  decodeOwn,
   findCreator,
   findProgramData,
   PROGRAM_ID,
@@ -115,7 +115,7 @@ async function readUpgradeAuthority({ connection }: LocalChain): Promise<PublicK
 async function provideBadge(connection: Connection, config: Config, { admin, creators }: Identities): Promise<void> {
   const creator = creators.a.publicKey;
   const account = await connection.getAccountInfo(findCreator(creator));
-  if (account && decodeAccount('CreatorProfile', account.data).verified) return;
+  if (decodeOwn('CreatorProfile', account)?.verified) return;
   // If another admin is in charge, only that admin can give the badge; the marketplace works without it.
   if (!config.admin.equals(admin.publicKey)) return;
   const instruction = setCreatorVerified({ admin: admin.publicKey, payer: admin.publicKey, creator, verified: true });

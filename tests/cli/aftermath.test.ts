@@ -1,6 +1,6 @@
-import type { Keypair } from '@solana/web3.js';
+import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { constants } from '../../app/sdk/program/program.ts';
+import { constants, findRefundClaim } from '../../app/sdk/program/program.ts';
 import { formatUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 import type { DailyStatement } from '../../app/sdk/wire/wire.ts';
 import { untilFound } from '../harness/edge/until.ts';
@@ -172,6 +172,10 @@ describe('the command line: after a call', function () {
       return code === 0 ? JSON.parse(stdout) : null;
     });
     expect(shown.refunds[0]).to.include(refund);
+    // A stranger's lamports at the claim's address are no claim.
+    const { tree, leaf_index } = shown.refunds[0];
+    await market.node.fundSol(findRefundClaim(new PublicKey(tree), leaf_index), 650_240);
+    expect(JSON.parse((await show()).stdout).refunds[0]).to.include(refund);
     expect(await terminal.refused(stranger, ...claim!, ...base)).to.include('Only its caller can claim this refund');
     expect(await terminal.refused(caller, ...claim!, ...base)).to.include('(DestinationUnusable)');
     await market.setFrozen(usdc, false);

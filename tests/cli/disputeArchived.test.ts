@@ -20,6 +20,8 @@ import { createTerminal } from './run.ts';
 
 const FEE = 5_000;
 const BOND = 10_000_000;
+/** What a stranger sends to addresses of closed accounts. */
+const STRANGERS_LAMPORTS = 650_240;
 /** Ten times the age at which a record is archived. */
 const WINDOW_SECONDS = 2_592_000;
 
@@ -76,6 +78,9 @@ describe('the command line: the dispute of an archived call', function () {
     const lamports = await stage.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes);
     await stage.send(program.makeArchive({ payer, index: 0, lamports, held: 0 }), stage.caller);
     await archives(0, 1);
+    const records = [0, 1].map((at) => program.findExecution(executions[at]!.executionId));
+    const closed = [...records, ...records.map(program.findEscrow), program.findDispute(records[1]!)];
+    for (const address of closed) await stage.node.fundSol(address, STRANGERS_LAMPORTS);
     const evidence = terminal.file('evidence.txt', 'The result is wrong.');
     const open = ['dispute', 'open', idOf(0), '--evidence', evidence, '--base-url', relay.url];
     expect(await terminal.refused(stage.creator, ...open)).to.include('(NotCaller)');

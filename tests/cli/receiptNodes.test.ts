@@ -58,8 +58,8 @@ describe('the command line: receipts and untrusted nodes', function () {
       [
         'the owner of the record',
         lie('getAccountInfo', record, (r) => ({ ...r, value: { ...r.value, owner: NOBODY } })),
-        ['program'],
-        ['record'],
+        [],
+        ['program', 'record'],
       ],
       [
         'that there is a record',

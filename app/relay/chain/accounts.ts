@@ -4,6 +4,7 @@ import { PublicKey } from '@solana/web3.js';
 import {
   type Config,
   decodeAccount,
+  decodeOwn,
   type ExecutionRecord,
   findConfig,
   findExecution,
@@ -99,12 +100,11 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
     },
     async readExecution(executionId) {
       const { accounts, now } = await read([findExecution(executionId)]);
-      const account = accounts[0];
-      return { record: account ? decodeAccount('ExecutionRecord', account.data) : null, now };
+      return { record: decodeOwn('ExecutionRecord', accounts[0]), now };
     },
     async readRecords(executionIds) {
       const { accounts } = await read(executionIds.map((id) => findExecution(id)));
-      return accounts.flatMap((account) => (account ? decodeAccount('ExecutionRecord', account.data) : []));
+      return accounts.flatMap((account) => decodeOwn('ExecutionRecord', account) ?? []);
     },
     async readConfig() {
       const { accounts } = await read([findConfig()]);
@@ -146,5 +146,5 @@ function toGrant({ accounts: [account], now }: Pick<AccountsAt, 'accounts' | 'no
   grant: KeyGrant | null;
   now: bigint;
 } {
-  return { grant: account ? decodeAccount('KeyGrant', account.data) : null, now };
+  return { grant: decodeOwn('KeyGrant', account), now };
 }

@@ -5,6 +5,7 @@ import {
   areOpensPaused,
   type Config,
   decodeAccount,
+  decodeOwn,
   findConfig,
   relayAuthoritiesOf,
 } from '../../sdk/program/program.ts';
@@ -24,10 +25,9 @@ export async function readMarketplace(
   const genesis = await chain.connection.getGenesisHash();
   await requireFeatures(chain.connection);
   const { accounts } = await chain.read([findConfig()]);
-  const account = accounts[0];
-  if (!account)
+  const config = decodeOwn('Config', accounts[0]);
+  if (!config)
     throw new Error('The program has no Config account on this cluster. Create it first; see docs/devnet.md.');
-  const config = decodeAccount('Config', account.data);
   const isMainnet = genesis === MAINNET_GENESIS;
   if (environment === 'live' && !(isMainnet && config.usdcMint.toBase58() === MAINNET_USDC)) {
     throw new Error("ENVIRONMENT=live needs mainnet and Circle's USDC, but this is another cluster or mint");

@@ -3,7 +3,7 @@
  * stores the transaction that creates the deposit. Nothing is sent yet. The payment has only the client's signature.
  */
 import { isUndecided } from '../../database/temporary.ts';
-import { decodeAccount, findExecution, findTokenAccount, parseAddress } from '../../sdk/program/program.ts';
+import { decodeOwn, findExecution, findTokenAccount, ownAccount, parseAddress } from '../../sdk/program/program.ts';
 import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { PaymentReason } from '../../sdk/wire/errorCodes.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
@@ -87,17 +87,17 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
     const { accounts, now, slot } = await chain
       .read([source, parseAddress(call.deposit), findExecution(id), RENT_ADDRESS])
       .catch(chainUnreadable);
-    const [account, deposit, record, rent] = accounts;
-    const isOthers = deposit?.data.length
-      ? decodeAccount('Deposit', deposit.data).caller.toBase58() !== call.payer
-      : false;
-    if (record || isOthers) throw refusePayment('quote_used', 'This quote was used before. Pay the new quote.');
+    const [account, depositAccount, record, rent] = accounts;
+    const deposit = decodeOwn('Deposit', depositAccount);
+    const isOthers = deposit !== null && deposit.caller.toBase58() !== call.payer;
+    if (ownAccount(record) || isOthers)
+      throw refusePayment('quote_used', 'This quote was used before. Pay the new quote.');
     if (!isOpenable(call.nonce, now)) throw refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
     const total = agent.price + call.serviceFee;
     const payable = payableOf(account, payer, usdcMint);
     if (payable < total) throw insufficient(call.payer, payable, total);
     const row = toClaimed(agent, call, formatUuid(id), now);
-    await requireLanding(row, call.payment, Boolean(deposit?.data.length));
+    await requireLanding(row, call.payment, deposit !== null);
     const rents = decodeRents(rent!.data);
     const { fee, gas } = costOf(chain.quote());
     // The service fee is at least 1.5 times what a call costs: the rest repays earlier losses of the wallet.

@@ -5,7 +5,7 @@ import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
   type Deposit,
-  decodeAccount,
+  decodeOwn,
   type ExecutionRecord,
   findExecution,
   findTokenAccount,
@@ -72,13 +72,13 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
     const [record, deposit, vault, source, listing] = accounts;
     const payer = parseAddress(row.wallet);
     return {
-      record: record ? decodeAccount('ExecutionRecord', record.data) : null,
-      deposit: deposit && deposit.data.length > 0 ? decodeAccount('Deposit', deposit.data) : null,
+      record: decodeOwn('ExecutionRecord', record),
+      deposit: decodeOwn('Deposit', deposit),
       paid: payableOf(vault, parseAddress(row.deposit!), usdcMint),
       isEmpty: isEmptyVault(vault),
       payable: payableOf(source, payer, usdcMint),
       isStuck: usableAccount(source, payer, usdcMint) === null,
-      listing: listing ? decodeAccount('AgentListing', listing.data) : null,
+      listing: decodeOwn('AgentListing', listing),
       now,
       slot,
     };

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import {
   accountDiscriminator,
   decodeAccount,
+  decodeOwn,
   type ExecutionRecord,
   PROGRAM_ID,
   RECORD_OFFSETS,
@@ -109,7 +110,7 @@ async function readOpen(chain: Pick<RelayChain, 'read'>, records: readonly strin
     chain,
     records.map((address) => new PublicKey(address)),
   );
-  const read = accounts.flatMap((account) => (account ? decodeAccount('ExecutionRecord', account.data) : []));
+  const read = accounts.flatMap((account) => decodeOwn('ExecutionRecord', account) ?? []);
   return read.filter(({ status }) => status === 'open');
 }
 

@@ -1,5 +1,5 @@
 /** Notices which of the rents that the operator lent have returned. */
-import { constants, findExecution } from '../../sdk/program/program.ts';
+import { constants, findExecution, ownAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
@@ -23,7 +23,7 @@ export async function countRents(
     if (!last) return;
     after = last;
     const { accounts } = await chain.readAgreed(rows.map(addressOf));
-    await journal.rentReturned(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
+    await journal.rentReturned(rows.filter((_, index) => !ownAccount(accounts[index])).map((row) => row.execution_id));
   }
 }
 

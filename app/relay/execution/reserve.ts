@@ -5,11 +5,12 @@
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { PublicKey } from '@solana/web3.js';
 import {
-  decodeAccount,
+  decodeOwn,
   findGrant,
   findSpender,
   findTokenAccount,
   type KeyGrant,
+  ownAccount,
   parseAddress,
 } from '../../sdk/program/program.ts';
 import type { SpendingLimit } from '../../sdk/wire/errorCodes.ts';
@@ -88,7 +89,7 @@ export async function readPayer(
 }
 
 /** True if the requested record exists. */
-export const isTaken = ({ accounts }: PayerAccounts): boolean => (accounts[4] ?? null) !== null;
+export const isTaken = ({ accounts }: PayerAccounts): boolean => ownAccount(accounts[4]) !== null;
 
 /** The money that the payer can spend according to its accounts. Each limit is before reservations. */
 export interface Allowed {
@@ -102,7 +103,7 @@ export interface Allowed {
 /** Throws ApiError 401 if the grant is no longer live. */
 export function allowedBy({ wallet, now, accounts }: PayerAccounts): Allowed {
   const [tokenAccount, grantAccount] = accounts;
-  const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
+  const grant = decodeOwn('KeyGrant', grantAccount);
   if (!grant || grant.revoked || grant.expiresAt <= now)
     throw new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.');
   const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;

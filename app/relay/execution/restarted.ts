@@ -6,7 +6,7 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
-import { constants, decodeAccount, type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
+import { constants, decodeOwn, type ExecutionRecord, findExecution, ownAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
@@ -41,7 +41,7 @@ export async function compareEnds({ chain, journal, views }: Comparing, log: Log
     const past = await chain.readPast(addressesOf(rows), height);
     if (!past) return false;
     for (const [at, row] of rows.entries()) {
-      if (past.accounts[at]) continue;
+      if (ownAccount(past.accounts[at])) continue;
       await journal.endLost(row, past.now);
       log.error(
         { execution_id: row.execution_id, state: row.state },
@@ -56,8 +56,7 @@ export async function compareEnds({ chain, journal, views }: Comparing, log: Log
       const { accounts, now } = await chain.readAgreed(addressesOf(rows));
       const lost: Doubted[] = [];
       for (const [at, row] of rows.entries()) {
-        const data = accounts[at]?.data;
-        const record = data ? decodeAccount('ExecutionRecord', data) : null;
+        const record = decodeOwn('ExecutionRecord', accounts[at]);
         if (await fits({ chain, views }, row, record, now)) continue;
         if (!record && row.indexed_id === null) {
           lost.push(row);

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
-  decodeAccount,
+  decodeOwn,
   type ExecutionRecord,
   findExecution,
   parseAddress,
@@ -47,10 +47,10 @@ export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platf
 
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
   return {
-    record: record ? decodeAccount('ExecutionRecord', record.data) : null,
+    record: decodeOwn('ExecutionRecord', record),
     // Only a settle needs it.
     get listing() {
-      return listing ? decodeAccount('AgentListing', listing.data) : null;
+      return decodeOwn('AgentListing', listing);
     },
     now,
     slot,

@@ -2,6 +2,7 @@
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { chunks } from '../../process/chunks.ts';
+import { ownAccount } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import { readUnknownDeposits } from '../ledger/lenders.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -21,7 +22,7 @@ export async function checkDeposits(
     const addresses = rows.map(({ deposit }) => new PublicKey(deposit));
     const accounts = await connection.getMultipleAccountsInfo(addresses, 'finalized');
     for (const [at, { deposit, caller, price, service_fee: fee }] of rows.entries()) {
-      if (!accounts[at]?.data.length) continue;
+      if (!ownAccount(accounts[at])) continue;
       const detail = `price ${formatUsdc(BigInt(price))}, service fee ${formatUsdc(fee)}, of ${caller}`;
       found.push({ kind: 'journal_deposit', subject: deposit, detail });
     }

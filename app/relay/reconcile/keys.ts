@@ -4,7 +4,7 @@
  */
 import { type Connection, PublicKey } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
-import { decodeAccount } from '../../sdk/program/program.ts';
+import { decodeOwn, type KeyGrant } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { Difference, DifferenceKind } from './compare.ts';
@@ -41,7 +41,7 @@ export async function checkKeys(deps: {
     const accounts = await deps.connection.getMultipleAccountsInfo(addresses, 'finalized');
     const moved = await readMoved(deps.views, rows);
     for (const [at, row] of rows.entries()) {
-      const found = compareKey(row, accounts[at]?.data ?? null);
+      const found = compareKey(row, decodeOwn('KeyGrant', accounts[at]));
       if (!moved.has(row.grant_address)) differences.push(...found);
     }
   }
@@ -80,15 +80,14 @@ async function readMoved(views: Kysely<LedgerDatabase>, rows: GrantRow[]): Promi
   return new Set(rows.filter(isMoved).map((row) => row.grant_address));
 }
 
-function compareKey(row: GrantRow, data: Uint8Array | null): Difference[] {
+function compareKey(row: GrantRow, grant: KeyGrant | null): Difference[] {
   const subject = `${row.wallet} ${row.key_id}`;
   const found: Difference[] = [];
   const differ = (kind: DifferenceKind, detail: string) => void found.push({ kind, subject, detail });
-  if (data === null || data.length === 0) {
+  if (grant === null) {
     differ('index_grant', 'the index has a grant that is not on the chain');
     return found;
   }
-  const grant = decodeAccount('KeyGrant', data);
   const [spent, count] = [grant.totalSpent, grant.executionCount];
   if (String(spent) !== row.total_spent || count !== row.execution_count) {
     const indexed = `${formatUsdc(BigInt(row.total_spent))} USDC in ${row.execution_count} executions`;

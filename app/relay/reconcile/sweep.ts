@@ -10,7 +10,7 @@ import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
 import {
   accountDiscriminator,
-  decodeAccount,
+  decodeOwn,
   findEscrow,
   findExecution,
   PROGRAM_ID,
@@ -174,7 +174,7 @@ async function readViews({ connection, views }: ReconcileDeps, ids: string[]): P
     const [record, escrow] = [accounts[2 * at], accounts[2 * at + 1]];
     return {
       executionId,
-      record: record ? decodeAccount('ExecutionRecord', record.data) : null,
+      record: decodeOwn('ExecutionRecord', record),
       // Lamports sent to the address of a closed escrow make an account without data.
       escrow: escrow && escrow.data.length > 0 ? AccountLayout.decode(escrow.data).amount : null,
       journal: journalById.get(executionId) ?? null,

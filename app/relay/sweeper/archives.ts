@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import {
   type Archive,
   constants,
-  decodeAccount,
+  decodeOwn,
   findArchive,
   findSeededTree,
   makeArchive,
@@ -46,7 +46,7 @@ export async function findOpenArchive(deps: ArchivesDeps): Promise<OpenArchive |
   const first = Math.max(0, Number(latest ?? 0n) - 1);
   const indices = [first, first + 1, first + 2];
   const { accounts } = await readMany(chain, indices.map(findArchive));
-  const found = accounts.flatMap((account) => (account ? [decodeAccount('Archive', account.data)] : []));
+  const found = accounts.flatMap((account) => decodeOwn('Archive', account) ?? []);
   const last = found.at(-1);
   if (!last && first > 0) throw new Error(`the index has archive ${latest}, but the node does not have it`);
   if (!last || last.count >= constants.archiveSuccessorCount) await makeNext(deps, last ? last.index + 1 : 0);
@@ -57,7 +57,7 @@ export async function findOpenArchive(deps: ArchivesDeps): Promise<OpenArchive |
 /** The archive after the last; null if there is none. */
 async function readArchive({ chain }: ArchivesDeps, last: Archive | undefined): Promise<Archive | null> {
   const { accounts } = await chain.read([findArchive(last ? last.index + 1 : 0)]);
-  return accounts[0] ? decodeAccount('Archive', accounts[0].data) : null;
+  return decodeOwn('Archive', accounts[0]);
 }
 
 /** Makes the archive, unless that is not allowed, not affordable, or already done by somebody else. */

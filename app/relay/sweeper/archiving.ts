@@ -2,7 +2,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { chunks } from '../../process/chunks.ts';
 import { isArchivable } from '../../sdk/program/archive.ts';
-import { archiveExecutions, constants, decodeAccount, findConfig } from '../../sdk/program/program.ts';
+import { archiveExecutions, constants, decodeAccount, decodeOwn, findConfig } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
 import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
 import { type Candidate, ripeRecords } from './candidates.ts';
@@ -34,7 +34,7 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
   const { recordSeconds } = decodeAccount('Config', config!.data);
   const ripe = batch.flatMap((candidate, at) => {
     const account = accounts[at];
-    const execution = account && decodeAccount('ExecutionRecord', account.data);
+    const execution = decodeOwn('ExecutionRecord', account);
     if (account && execution && isArchivable(execution, recordSeconds, read.now)) {
       return [{ candidate, record: records[at]!, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
     }

@@ -1,7 +1,7 @@
 /** Closes refunded records and ended disputes after their minimum life. Their rent returns to its sponsors. */
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { closableFrom } from '../../sdk/program/archive.ts';
-import { closeDispute, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
+import { closeDispute, closeExecution, constants, decodeAccount, ownAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readMany } from '../chain/readMany.ts';
 import { type Candidate, endedDisputes, refundedRecords } from './candidates.ts';
@@ -50,7 +50,7 @@ async function closeBatch(deps: SweepDeps, batch: Candidate[], readOne: Read): P
   const addresses = batch.map(({ address }) => new PublicKey(address));
   const { accounts, now } = await readMany(deps.chain, addresses);
   const closings = batch.flatMap((candidate, at): Closing[] => {
-    const account = accounts[at];
+    const account = ownAccount(accounts[at]);
     const executionId = parseUuid(candidate.id);
     const instruction = account && executionId ? readOne(account.data, executionId, now) : null;
     if (account && instruction) return [{ address: addresses[at]!, lamports: account.lamports, instruction }];

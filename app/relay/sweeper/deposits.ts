@@ -4,7 +4,7 @@
  */
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { decodeAccount, findTokenAccount, refundDeposit } from '../../sdk/program/program.ts';
+import { decodeOwn, findTokenAccount, refundDeposit } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
 import { type Candidate, lostDeposits } from './candidates.ts';
 import { type Closing, closeTogether } from './closing.ts';
@@ -30,7 +30,7 @@ async function returnBatch(deps: SweepDeps, batch: Candidate[]): Promise<void> {
   const asker = Keypair.generate();
   const closings = addresses.flatMap((address, at): Closing[] => {
     const [account, vault] = [accounts[at], accounts[addresses.length + at]];
-    const deposit = account && account.data.length > 0 ? decodeAccount('Deposit', account.data) : null;
+    const deposit = decodeOwn('Deposit', account);
     if (!account || !deposit) {
       // It is gone. The index does not know it yet.
       resting.rest(address.toBase58());
@@ -39,7 +39,7 @@ async function returnBatch(deps: SweepDeps, batch: Candidate[]): Promise<void> {
     // Our clock was ahead of the chain's, or the deposit was prepared again.
     if (now < deposit.expiresAt) return [];
     const { caller, rentSponsor, price, serviceFee } = deposit;
-    const held = vault ? AccountLayout.decode(vault.data).amount : 0n;
+    const held = vault?.data.length ? AccountLayout.decode(vault.data).amount : 0n;
     const authority = held >= price + serviceFee ? asker.publicKey : chain.authority;
     const destination = findTokenAccount(caller, usdcMint);
     const instruction = refundDeposit({ authority, deposit: address, destination, rentSponsor, usdcMint });

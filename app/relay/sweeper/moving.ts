@@ -6,7 +6,7 @@ import { AccountLayout } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   closeExecution,
-  decodeAccount,
+  decodeOwn,
   findTokenAccount,
   movableFrom,
   moveUnclaimedDeposit,
@@ -73,7 +73,7 @@ async function moveOne(deps: MoveDeps, { address }: Candidate, place: Place, rea
 
 const readRecord: Read = async ({ chain, usdcMint }, address, place) => {
   const { accounts, now } = await chain.read([address]);
-  const record = accounts[0] && decodeAccount('ExecutionRecord', accounts[0].data);
+  const record = decodeOwn('ExecutionRecord', accounts[0]);
   if (record?.status !== 'open' || now < movableFrom(record.refundAt)) return null;
   if (!(await cannotReceive(chain, record.caller, usdcMint))) return null;
   const { authority } = chain;
@@ -84,7 +84,7 @@ const readRecord: Read = async ({ chain, usdcMint }, address, place) => {
 const readDeposit: Read = async ({ chain, usdcMint }, address, place) => {
   const { accounts, now } = await chain.read([address, findTokenAccount(address, usdcMint)]);
   const [account, vault] = accounts;
-  const deposit = account && account.data.length > 0 ? decodeAccount('Deposit', account.data) : null;
+  const deposit = decodeOwn('Deposit', account);
   if (!deposit || now < movableFrom(deposit.expiresAt)) return null;
   const { caller, rentSponsor, price, serviceFee } = deposit;
   const held = vault && vault.data.length > 0 ? AccountLayout.decode(vault.data).amount : 0n;

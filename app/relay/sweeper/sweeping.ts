@@ -3,6 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
+import { ownAccount } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -84,8 +85,9 @@ export async function toldGone(
     chain,
     named.map(({ address }) => address),
   );
-  const gone = named.filter((_, at) => !accounts[at]);
-  for (const { address } of named.filter((_, at) => accounts[at])) resting.rest(address.toBase58());
+  const isGone = (at: number) => !ownAccount(accounts[at]);
+  const gone = named.filter((_, at) => isGone(at));
+  for (const { address } of named.filter((_, at) => !isGone(at))) resting.rest(address.toBase58());
   returned(gone.reduce((sum, { lamports }) => sum + lamports, 0));
   return gone.length;
 }

@@ -55,6 +55,23 @@ export function decodeAccount<Name extends AccountName>(name: Name, data: Uint8A
   return decodeAccountData(name, data) as Accounts[Name];
 }
 
+/**
+ * The account, if the program owns it; else null. Anyone can send lamports to any address, and they make an account
+ * there that the program does not own: for the program, such an address is empty.
+ */
+export function ownAccount<Account extends { owner: PublicKey }>(account: Account | null | undefined): Account | null {
+  return account?.owner.equals(PROGRAM_ID) ? account : null;
+}
+
+/** The fields of an account; null if the program owns none there. Throws RangeError if it is of another name. */
+export function decodeOwn<Name extends AccountName>(
+  name: Name,
+  account: { owner: PublicKey; data: Uint8Array } | null | undefined,
+): Accounts[Name] | null {
+  const own = ownAccount(account);
+  return own && decodeAccount(name, own.data);
+}
+
 /** The first 8 bytes of every account of this name. */
 export function accountDiscriminator(name: AccountName): Uint8Array {
   return discriminatorOf(name);

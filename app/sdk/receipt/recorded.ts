@@ -29,11 +29,11 @@ export async function findRecord(node: SolanaNode, claim: Claim, findArchive?: F
   try {
     if (claim.archive) return await findLeaf(node, claim.archive);
     const account = await node.account(claim.record);
-    if (account) return { kind: 'account', account };
+    if (account?.owner === PROGRAM) return { kind: 'account', account };
     const archive = await askForArchive(claim, findArchive);
     if (archive) return await findLeaf(node, archive);
     const reason =
-      'The node has no account at the address of the record. It is on another chain, or was archived or closed since, ' +
+      'The program has no account at the address of the record. It is on another chain, or was archived or closed since, ' +
       'and no proof of its leaf was given.';
     return { kind: 'nothing', reason };
   } catch (error) {
@@ -72,8 +72,6 @@ export async function checkRecord(node: SolanaNode, claim: Claim, found: Found, 
   let fields: RecordFields | null = null;
   if (found.kind === 'nothing') check.lacks(found.reason);
   else if (found.kind === 'leaf') fields = await proveLeaf(node, claim, { check, found, findArchive });
-  else if (found.account.owner !== PROGRAM)
-    check.lacks("The account at the record's address does not belong to the program.");
   else fields = decodeRecord(check, () => decodeInText('ExecutionRecord', found.account.data));
   if (fields) compareFields(check, claim, fields);
   return { check: check.end(), fields };

@@ -10,10 +10,11 @@ import {
   closeDispute,
   closeExecution,
   constants,
-  decodeAccount,
+  decodeOwn,
   findArchive,
   findSeededTree,
   makeArchive,
+  ownAccount,
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
 } from '../program/program.ts';
@@ -131,9 +132,9 @@ async function findRoom(
   const held = await connection.getBalance(findSeededTree(payer, index));
   done.transactions.push(await sendTransaction(connection, makeArchive({ payer, index, lamports, held }), wallet));
   done.trees_made += 1;
-  const account = await connection.getAccountInfo(findArchive(index));
-  if (!account) throw new Error(`the node does not show archive ${index}, which was created`);
-  return decodeAccount('Archive', account.data);
+  const archive = decodeOwn('Archive', await connection.getAccountInfo(findArchive(index)));
+  if (!archive) throw new Error(`the node does not show archive ${index}, which was created`);
+  return archive;
 }
 
 /** All archives, in order. */
@@ -142,7 +143,7 @@ export async function readArchives(connection: Connection): Promise<Archive[]> {
   for (let isLast = false; !isLast; ) {
     const addresses = Array.from({ length: READ_AT_ONCE }, (_, at) => findArchive(archives.length + at));
     const accounts = await connection.getMultipleAccountsInfo(addresses);
-    const found = accounts.flatMap((account) => (account ? [decodeAccount('Archive', account.data)] : []));
+    const found = accounts.flatMap((account) => decodeOwn('Archive', account) ?? []);
     archives.push(...found);
     isLast = found.length < READ_AT_ONCE;
   }
@@ -170,7 +171,7 @@ async function findDisputes(connection: Connection, now: bigint): Promise<Goer[]
 /** The entries whose accounts no longer exist. */
 async function goneOf<Named extends { address: PublicKey }>(connection: Connection, named: Named[]): Promise<Named[]> {
   const accounts = await connection.getMultipleAccountsInfo(named.map(({ address }) => address));
-  return named.filter((_, at) => accounts[at] === null);
+  return named.filter((_, at) => ownAccount(accounts[at]) === null);
 }
 
 const instructionOf = ({ instruction }: Goer): TransactionInstruction => instruction;

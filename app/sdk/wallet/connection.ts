@@ -62,8 +62,7 @@ export async function findAccounts<Name extends keyof Accounts>(
 
 /** Base units in a token account; null if it does not exist. */
 export async function readTokens(connection: Connection, address: PublicKey): Promise<bigint | null> {
-  const account = await connection.getAccountInfo(address);
-  return account && decodeTokenAccount(address, account).amount;
+  return decodeTokenAccount(address, await connection.getAccountInfo(address))?.amount ?? null;
 }
 
 /** The chain's clock, unix seconds. The program compares times with it, not with the computer's clock. */

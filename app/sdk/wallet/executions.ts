@@ -9,7 +9,7 @@ import type { ExecuteAnswer } from '../client/client.ts';
 import { closableFrom } from '../program/archive.ts';
 import {
   closeExecution,
-  decodeAccount,
+  decodeOwn,
   type ExecutionRecord,
   findDispute,
   findEscrow,
@@ -17,6 +17,7 @@ import {
   findTokenAccount,
   movableFrom,
   openExecution,
+  ownAccount,
   refundExecution,
 } from '../program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid, nonceHalfHour, startMessage } from '../receipt/receipt.ts';
@@ -142,7 +143,8 @@ export async function readExecution(
   findArchive?: FindArchive,
 ): Promise<FoundExecution> {
   const account = await connection.getAccountInfo(findExecution(executionId));
-  if (account || !findArchive) return { source: 'record', execution: await readRecord(connection, executionId) };
+  if (ownAccount(account) || !findArchive)
+    return { source: 'record', execution: await readRecord(connection, executionId) };
   const leaf = await proveLeaf(connection, executionId, await findArchive(formatUuid(executionId)));
   return { source: 'leaf', execution: leaf.execution, leaf };
 }
@@ -182,7 +184,7 @@ export async function showExecution(
     /** Also set by a refund. */
     settled_at: formatTime(record.settledAt),
     /** Null if it was never disputed, or if the dispute is closed. */
-    dispute: dispute && decodeAccount('Dispute', dispute.data).outcome,
+    dispute: decodeOwn('Dispute', dispute)?.outcome ?? null,
     disputable_until: record.status === 'completed' ? formatTime(disputableUntil(record)) : null,
     execution_time_ms: record.executionTimeMs,
     gas_lamports: record.gasLamports,

@@ -67,8 +67,8 @@ export async function readUsdcAccount(
   wallet: PublicKey,
 ): Promise<TokenAccount> {
   const address = findTokenAccount(wallet, config.usdcMint);
-  const account = await connection.getAccountInfo(address);
-  if (account) return decodeTokenAccount(address, account);
+  const account = decodeTokenAccount(address, await connection.getAccountInfo(address));
+  if (account) return account;
   throw new Refusal(
     `The wallet ${wallet} has no USDC account. Send USDC (mint ${config.usdcMint}) to its associated token account ` +
       `${address} first.`,

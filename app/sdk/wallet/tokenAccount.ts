@@ -18,10 +18,13 @@ export interface TokenAccount {
   delegatedAmount: bigint;
 }
 
-/** Reads the account's bytes. Throws if it is not an account of the token program. */
-export function decodeTokenAccount(address: PublicKey, account: AccountInfo<Uint8Array>): TokenAccount {
-  const { data, owner } = account;
-  if (!owner.equals(TOKEN_PROGRAM_ID) || data.length !== LENGTH) throw new Error(`${address} is not a token account`);
+/** Reads the account; null if the token program has none there, although anyone may have sent lamports to the address. */
+export function decodeTokenAccount(
+  address: PublicKey,
+  account: AccountInfo<Uint8Array> | null | undefined,
+): TokenAccount | null {
+  if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length !== LENGTH) return null;
+  const { data } = account;
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const hasDelegate = view.getUint32(HAS_DELEGATE_OFFSET, true) === 1;
   return {

@@ -15,6 +15,7 @@ import {
   movableFrom,
   moveUnclaimedDeposit,
   moveUnclaimedRefund,
+  ownAccount,
   type UnclaimedRefund,
 } from '../program/program.ts';
 import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from '../program/token.ts';
@@ -115,7 +116,7 @@ export async function proveUnclaimed(
   }
   const proven = await provePlace(connection, proof, unclaimedLeaf(refund));
   const claim = await connection.getAccountInfo(findRefundClaim(proven.archive.tree, proven.leafIndex));
-  return { ...proven, refund, isClaimed: claim !== null };
+  return { ...proven, refund, isClaimed: ownAccount(claim) !== null };
 }
 
 /** The unclaimed refunds of a record or deposit, each proven against the chain. */

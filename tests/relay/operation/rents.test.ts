@@ -1,6 +1,10 @@
 /** Rents that the operator lent, on a real ledger. */
+import { type AccountInfo, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { sql } from 'kysely';
+import { countRents } from '../../../app/relay/execution/rents.ts';
+import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -17,6 +21,33 @@ describe('lent rents', () => {
   });
   after(() => opened.close());
   beforeEach(() => opened.clear());
+
+  it("counts the rent of a closed record although a stranger's lamports lie at its address", async () => {
+    const ids = [idOf(1), idOf(2), idOf(3)];
+    for (const [at, id] of ids.entries()) {
+      const way = { ...FREE, recordRent: 100n };
+      const row = await mine.claim(executionOf(id), at, { ...free(), ways: [way] });
+      await mine.openSigned(row, SIGNED, 60n);
+      await mine.openConfirmed(row, TIMES, 1);
+      await mine.refunding(row, SIGNED, { reason: 0, code: 'execution_failed', message: '', rebuilds: 0n });
+      await mine.refunded(row, 2n);
+    }
+    const account = (owner: PublicKey): AccountInfo<Buffer> => {
+      return { owner, lamports: 650_240, data: Buffer.alloc(0), executable: false };
+    };
+    const [closed, funded, open] = ids.map((id) => findExecution(parseUuid(id)!).toBase58());
+    const accounts = new Map([
+      [closed!, null],
+      [funded!, account(SystemProgram.programId)],
+      [open!, account(PROGRAM_ID)],
+    ]);
+    const readAgreed = async (keys: PublicKey[]) => {
+      return { accounts: keys.map((key) => accounts.get(key.toBase58()) ?? null), now: 2n ** 40n, slot: 1 };
+    };
+    await countRents({ readAgreed }, mine);
+    const lent = await Promise.all(ids.map(async (id) => (await mine.get(id))!.record_lent));
+    expect(lent).to.deep.equal([0n, 0n, 100n]);
+  });
 
   it('counts rents that came back without a deadlock with another call', async function () {
     // SQLite has one writer.

@@ -11,6 +11,7 @@ import { createLog } from '../../../app/relay/log.ts';
 import {
   accountDiscriminator,
   findExecution,
+  PROGRAM_ID,
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
   type RecordStatus,
@@ -25,7 +26,7 @@ function recordAccount(status: RecordStatus) {
   const data = Buffer.alloc(1_024);
   data.set(accountDiscriminator('ExecutionRecord'));
   data[RECORD_OFFSETS.status] = RECORD_STATUS_BYTE[status];
-  return { data };
+  return { owner: PROGRAM_ID, data };
 }
 
 describe('after a restart of the cluster', () => {

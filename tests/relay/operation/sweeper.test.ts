@@ -9,6 +9,8 @@ import { type Execution, PRICE } from '../../indexer/market.ts';
 import { type Stage, startStage } from './sweepStage.ts';
 
 const FEE = 5_000;
+/** Rent of an account without data at 5,080 lamports a byte: the least that anyone can send to an address. */
+const STRANGERS_LAMPORTS = 650_240;
 
 const addressOf = ({ executionId }: Execution): string => program.findExecution(executionId).toBase58();
 
@@ -59,6 +61,22 @@ describe('the sweeper', function () {
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
     await sweeper.end();
     leaves = 3;
+  });
+
+  it("does not take a stranger's lamports at the addresses of the next archives for archives", async () => {
+    for (const index of [1, 2]) await stage.node.fundSol(program.findArchive(index), STRANGERS_LAMPORTS);
+    const executions = await stage.settled(1);
+    await stage.pass();
+    const rent = await stage.rentOf(executions);
+    const caller = await stage.lamports(stage.caller.publicKey);
+    const relay = await stage.lamports(stage.relay.publicKey);
+    const sweeper = await stage.sweep();
+    leaves += 1;
+    await stage.followed(leaves);
+    expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
+    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - FEE);
+    expect((await stage.archiveRead(executions[0]!))!.archive_index).to.equal(0);
+    await sweeper.end();
   });
 
   it('costs nothing when a stranger archives first, and follows the stranger even when it is switched off', async () => {
@@ -269,7 +287,7 @@ describe('the sweeper', function () {
     const archives = async () => {
       const addresses = [0, 1, 2].map(program.findArchive);
       const accounts = await stage.connection.getMultipleAccountsInfo(addresses, 'confirmed');
-      return accounts.map((account) => account && program.decodeAccount('Archive', account.data).count);
+      return accounts.map((account) => program.decodeOwn('Archive', account)?.count ?? null);
     };
     const sweepOne = async (environment = {}) => {
       const executions = await stage.settled(1);

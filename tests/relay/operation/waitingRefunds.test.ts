@@ -7,7 +7,7 @@ import { createRefunding, owes } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
-import { accountDiscriminator, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
+import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
@@ -57,7 +57,7 @@ describe('waiting refunds', () => {
     const [caller, deposit, listing] = [Keypair.generate(), Keypair.generate(), Keypair.generate()].map(
       ({ publicKey }) => publicKey,
     ) as [PublicKey, PublicKey, PublicKey];
-    const depositAccount = { owner: MINT, data: Buffer.alloc(1_024) };
+    const depositAccount = { owner: PROGRAM_ID, data: Buffer.alloc(1_024) };
     depositAccount.data.set(accountDiscriminator('Deposit'));
     let account = null as Account | null;
     let simulated = 0;
@@ -112,7 +112,7 @@ describe('waiting refunds', () => {
     /** A row that gives its deposit back. The record may be of its own open, which has landed if `node.hasLanded`. */
     async function givesBack(id: string) {
       const [deposit, listing] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-      const record = { owner: MINT, data: Buffer.alloc(1_024) };
+      const record = { owner: PROGRAM_ID, data: Buffer.alloc(1_024) };
       record.data.set(accountDiscriminator('ExecutionRecord'));
       listing.toBuffer().copy(record.data, RECORD_OFFSETS.listing);
       record.data.writeBigUInt64LE(1n, RECORD_OFFSETS.price);

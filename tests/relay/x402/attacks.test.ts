@@ -19,6 +19,7 @@ import { quoteOf, secretOf, toRequirements } from '../../../app/relay/calls/x402
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
   decodeAccount,
+  findExecution,
   findTokenAccount,
   findTreasury,
   openExecution,
@@ -441,6 +442,34 @@ describe('attacks on the x402 API', function () {
     const late = await buy(body, accepted, {}, loser);
     expect(reasonOf(late)).to.equal('quote_used');
     expect(decodeHeader(late, 'payment-required').accepts[0].payTo).to.not.equal(accepted.payTo);
+  });
+
+  it('serves calls although lamports came to the addresses of their records, before or after the payment', async () => {
+    const { connection } = market.node;
+    const fund = ({ publicKey }: Keypair, { extra }: Accepted) => {
+      const id = deriveExecutionId(publicKey.toBytes(), Buffer.from(extra.nonce, 'hex'));
+      return market.node.fundSol(findExecution(id), 650_240);
+    };
+    const [early, late] = [await rich(), await rich()];
+    const body = { task: 'funded record' };
+    const accepted = await quote(body);
+    await fund(early, accepted);
+    const answer = await buy(body, accepted, {}, early);
+    expect(answer.status, answer.text).to.equal(200);
+    expect(await usdcOf(early)).to.equal(0n);
+
+    const task = stopAt('paid:after', 'funded while paying');
+    const other = await quote({ task });
+    const answering = buy({ task }, other, {}, late);
+    await until('it has paid', async () => relay.standing.has(task));
+    await fund(late, other);
+    relay.process.send({ release: task });
+    const ended = await answering;
+    expect(ended.status, ended.text).to.equal(200);
+    expect(await usdcOf(late)).to.equal(0n);
+    for (const { payTo } of [accepted, other]) {
+      expect(await connection.getAccountInfo(new PublicKey(payTo), 'confirmed')).to.equal(null);
+    }
   });
 
   it('sends the payment back if its payer has opened the same execution itself in the meantime', async () => {

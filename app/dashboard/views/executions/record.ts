@@ -25,7 +25,7 @@ export const recordQuery = (executionId: string, isArchived: boolean) =>
       const id = idBytes(executionId);
       if (isArchived) return showExecution(marketplace, id, archiveFrom(marketplace));
       const account = await marketplace.connection.getAccountInfo(program.findExecution(id));
-      return account && showExecution(marketplace, id);
+      return program.ownAccount(account) && showExecution(marketplace, id);
     },
   });
 

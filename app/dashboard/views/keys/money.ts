@@ -59,12 +59,12 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
     readAll(addresses, (part) => connection.getMultipleAccountsInfo(part)),
   ]);
   const [tank, held, ...granted] = accounts;
-  const token = held && decodeTokenAccount(source, held);
+  const token = decodeTokenAccount(source, held);
   const isOurs = token?.delegate?.equals(spender) === true;
   const grants = new Map<string, KeyGrant>();
   for (const [index, id] of keyIds.entries()) {
-    const account = granted[index];
-    if (account) grants.set(id, program.decodeAccount('KeyGrant', account.data));
+    const grant = program.decodeOwn('KeyGrant', granted[index]);
+    if (grant) grants.set(id, grant);
   }
   const isOthers = token?.delegate && !isOurs && token.delegatedAmount > 0n;
   return {

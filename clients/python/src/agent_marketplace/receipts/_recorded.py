@@ -53,7 +53,7 @@ def find_record(node: Node, claim: Claim, find_archive: FindArchive | None) -> F
         if claim.receipt is not None and claim.receipt.archive is not None:
             return (yield from _find_leaf(node, claim.receipt.archive))
         account = yield from node.account(claim.record)
-        if account is not None:
+        if account is not None and account.owner == PROGRAM:
             return FoundAccount(account)
         archive = (yield from find_archive(claim.execution_id)) if find_archive else None
         if archive is not None:
@@ -61,7 +61,7 @@ def find_record(node: Node, claim: Claim, find_archive: FindArchive | None) -> F
     except UnansweredError as error:
         return FoundNothing(str(error))
     return FoundNothing(
-        "The node has no account at the address of the record. It is on another chain, or was archived or closed since,"
+        "The program has no account at the address of the record. It is on another chain, or was archived or closed since,"
         " and no proof of its leaf was given."
     )
 
@@ -91,8 +91,6 @@ def check_record(
         check.lacks(found.reason)
     elif isinstance(found, FoundLeaf):
         record = yield from _prove_leaf(node, claim, check, found, find_archive)
-    elif found.account.owner != PROGRAM:
-        check.lacks("The account at the record's address does not belong to the program.")
     else:
         data = found.account.data
         record = _decoded(check, lambda: _program.decode_record(_program.account_fields("ExecutionRecord", data)))
