@@ -397,6 +397,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const lending = createLending({
     ...config,
     recordSeconds: marketplace.config.recordSeconds,
+    archiveWaitSeconds: config.archive.waitSeconds,
     minLamports: config.runway.minLamports,
     views: files.views.db,
   });
@@ -538,6 +539,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   const standing = watchStanding(chain, parts.config, log, ({ isOurs, opensPaused }) => {
     gate.set('authority_changed', !isOurs);
     gate.set('opens_paused', opensPaused);
+    parts.lending.keeps(standing.config().recordSeconds);
   });
   gate.set('opens_paused', areOpensPaused(parts.config));
   const exposure = createExposure();
