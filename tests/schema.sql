@@ -676,6 +676,11 @@ CREATE TABLE lenders (
   address TEXT PRIMARY KEY
 ) STRICT;
 
+CREATE TABLE lost_calls (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  noticed_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE revocations (
   wallet TEXT NOT NULL,
   sent_ms INTEGER NOT NULL,

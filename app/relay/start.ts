@@ -397,6 +397,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const lending = createLending({
     ...config,
     recordSeconds: marketplace.config.recordSeconds,
+    archiveWaitSeconds: config.archive.waitSeconds,
     minLamports: config.runway.minLamports,
     views: files.views.db,
   });
@@ -444,7 +445,13 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     documents: parts.documents,
     findKey: createKeyReader(files.views),
     payers,
-    lostCalls: createLostCalls({ views: files.views.db, clock: more.accounts.clock, now: () => Date.now(), log }),
+    lostCalls: createLostCalls({
+      ledger: files.ledger.db,
+      views: files.views.db,
+      clock: more.accounts.clock,
+      now: () => Date.now(),
+      log,
+    }),
     undocumented: createUndocumented(files.views.db),
     keyUse: more.keyUse,
     genesisHash: more.genesisHash,
@@ -538,6 +545,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   const standing = watchStanding(chain, parts.config, log, ({ isOurs, opensPaused }) => {
     gate.set('authority_changed', !isOurs);
     gate.set('opens_paused', opensPaused);
+    parts.lending.keeps(standing.config().recordSeconds);
   });
   gate.set('opens_paused', areOpensPaused(parts.config));
   const exposure = createExposure();

@@ -246,6 +246,11 @@ CREATE TABLE lenders (
   address TEXT COLLATE "C" PRIMARY KEY
 );
 
+CREATE TABLE lost_calls (
+  id BIGINT PRIMARY KEY CHECK (id = 1),
+  noticed_at BIGINT NOT NULL
+);
+
 CREATE TABLE revocations (
   wallet TEXT COLLATE "C" NOT NULL,
   sent_ms BIGINT NOT NULL,

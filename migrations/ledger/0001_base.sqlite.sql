@@ -242,6 +242,12 @@ CREATE TABLE lenders (
   address TEXT PRIMARY KEY
 ) STRICT;
 
+-- One row once this ledger lacked calls: when a relay first noticed it, by the chain's clock.
+CREATE TABLE lost_calls (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  noticed_at INTEGER NOT NULL
+) STRICT;
+
 -- Revocations of keys that the relay has signed and paid for: one row each, kept for the day in which they count.
 CREATE TABLE revocations (
   wallet TEXT NOT NULL,

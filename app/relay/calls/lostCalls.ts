@@ -9,8 +9,8 @@ import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from
 import { constants } from '../../sdk/program/program.ts';
 import { ApiError } from '../errors.ts';
 import { OPEN_WINDOW_SECONDS } from '../execution/sign.ts';
-import { lacksCalls, lacksSlots } from '../ledger/lostCalls.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import { lacksSlots, noteLoss, readNewestLost } from '../ledger/lostCalls.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 
 /** How long a key stays bound at least, and the longest timeout of a call. */
 const SPAN_SECONDS = 86_400 + constants.maxTimeoutSecondsMax;
@@ -27,7 +27,7 @@ export interface LostCalls {
    * the ledger lacks calls, by a current index.
    */
   requireKnown(): Promise<void>;
-  /** True for a day and the longest timeout after the start with a ledger that lacks calls. */
+  /** True for a day and the longest timeout after the first start with a ledger that lacks calls. */
   mayLack(): boolean;
 }
 
@@ -44,6 +44,7 @@ interface Loss {
 }
 
 export function createLostCalls(options: {
+  ledger: Kysely<LedgerTables>;
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   /** The chain's clock now, unix seconds. */
@@ -52,18 +53,21 @@ export function createLostCalls(options: {
   now(): number;
   log: Logger;
 }): LostCalls {
-  const { views, clock, now, log } = options;
+  const { ledger, views, clock, now, log } = options;
   /** Null if the ledger lacks nothing; undefined before that is known. */
   let loss: Loss | null | undefined;
   const start = clock();
 
   async function compare(): Promise<Loss | null> {
-    if (!(await lacksCalls(views, start - BigInt(SPAN_SECONDS)))) return null;
+    const newest = await readNewestLost(views, start - BigInt(SPAN_SECONDS));
+    if (newest === null) return null;
+    // The lost opens of an earlier start have landed by now, or never will.
+    const noticed = await noteLoss(ledger, { newest, now: start, window: OPEN_WINDOW_SECONDS });
     log.error(
       'the ledger lacks calls that the chain has, so it was lost or restored; requests with an unknown Idempotency-Key are refused until the index knows these calls',
     );
-    const opensUntil = start + OPEN_WINDOW_SECONDS;
-    return { opensUntil, passedMs: null, isCaughtUp: false, until: start + BigInt(SPAN_SECONDS) };
+    const opensUntil = noticed + OPEN_WINDOW_SECONDS;
+    return { opensUntil, passedMs: null, isCaughtUp: false, until: noticed + BigInt(SPAN_SECONDS) };
   }
 
   async function catchUp(lost: Loss, progress: IndexProgress): Promise<void> {

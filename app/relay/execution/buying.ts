@@ -145,7 +145,8 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
         }
         const obstacle = obstacleOf(claimed, lending);
         if (obstacle instanceof ApiError) throw obstacle;
-        const shortage = lentShortage(way, claimed, lending, { kind: 'x402', now });
+        const { lentSince } = journal;
+        const shortage = await lentShortage(way, 'x402', { sums: claimed, lending, lentSince, now });
         if (shortage) throw shortage;
         if (claimed.failed_since > 0n) throw nodeBehind();
         const owes = claimed.owed > 0n ? claimed.owed : 0n;

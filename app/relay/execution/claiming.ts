@@ -178,7 +178,10 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
       return;
     }
     if (holds === 'gas' || cannotRepay) throw gasShortage(principal.wallet, means, sums);
-    if (holds === 'lent') throw cannotLend(ways, principal.wallet, means, sums, lending, accounts.now);
+    if (holds === 'lent') {
+      const loans = { sums, lending, lentSince: journal.lentSince, now: accounts.now };
+      throw await cannotLend(ways, principal.wallet, means, loans);
+    }
     if (performance.now() >= patientUntil) throw tankBusy(principal.wallet, means, sums, ways[0]!.tank);
     deps.log.debug(
       { wallet: principal.wallet, listing: agent.listing },

@@ -10,6 +10,7 @@ import { ApiError } from '../errors.ts';
 import {
   FIRST_OPENS_OF_LISTING,
   type Held,
+  type Kind,
   type Lending,
   LISTING_LOSS_MS,
   MOST_LISTING_LOSS,
@@ -22,7 +23,7 @@ import {
 
 /** Retry delay while the deposits of calls in progress are lent: they come back when the calls end. */
 const RETRY_SECONDS = 5;
-/** Retry delay while all lent deposits belong to calls in progress. */
+/** Least retry delay while no deposit can be lent; also while all of them belong to calls in progress. */
 const RETRY_LENT_SECONDS = 60;
 
 /** The cost of a call's transactions, and the money to pay it, lamports. */
@@ -112,7 +113,16 @@ function stillOwes({ owed, owed_ms: since, now_ms: now }: Sums): ApiError {
   return unavailable(message, secondsUntil(since + tryAfterMs(owed), now));
 }
 
-type Kind = 'keys' | 'x402';
+/** What is lent, and when the oldest of it ended. */
+export interface Loans {
+  sums: Sums;
+  lending: Pick<Lending, 'limit' | 'returnSeconds'>;
+  /** `Journal.lentSince`. */
+  lentSince(kind: Kind | null): Promise<bigint | null>;
+  /** The chain's clock, unix seconds. */
+  now: bigint;
+}
+
 const LENT = { keys: 'lent_keys', x402: 'lent_x402' } as const;
 const BORROWERS = { keys: 'calls with keys', x402: 'x402 clients' } as const;
 
@@ -124,13 +134,9 @@ function isLent(way: Way, sums: Sums, { limit }: Pick<Lending, 'limit'>, kind: K
   return sums[LENT[kind]] + rent <= shareOf(total) && sums.lent_keys + sums.lent_x402 + rent <= total;
 }
 
-/** The 503 for a call whose rent the operator cannot lend now; null if it can. `now`: the chain's clock, unix seconds. */
-export function lentShortage(
-  way: Way,
-  sums: Sums,
-  lending: Pick<Lending, 'limit' | 'recordSeconds'>,
-  { kind, now, besides = '' }: { kind: Kind; now: bigint; besides?: string },
-): ApiError | null {
+/** The 503 for a call whose rent the operator cannot lend now; null if it can. */
+export async function lentShortage(way: Way, kind: Kind, loans: Loans, besides = ''): Promise<ApiError | null> {
+  const { sums, lending, lentSince, now } = loans;
   if (isLent(way, sums, lending, kind)) return null;
   const total = lending.limit();
   const rent = way.recordRent + way.escrowRent;
@@ -138,10 +144,11 @@ export function lentShortage(
   const [lent, most, whom] = ofKind
     ? [sums[LENT[kind]], shareOf(total), BORROWERS[kind]]
     : [sums.lent_keys + sums.lent_x402, total, 'all calls'];
-  const back = sums.lent_since === null ? null : Number(sums.lent_since - now) + lending.recordSeconds;
-  const seconds = back === null ? RETRY_LENT_SECONDS : Math.max(1, back);
+  // If the share is used up, only a deposit of the same kind makes room.
+  const since = await lentSince(ofKind ? kind : null);
+  const back = since === null ? 0 : Number(since - now) + lending.returnSeconds();
   const message = `The marketplace lends refundable deposits of at most ${most < 0n ? 0n : most} lamports to ${whom} at a time. It has lent ${lent}, and this call needs ${rent}.${besides}`;
-  return unavailable(message, seconds);
+  return unavailable(message, Math.max(RETRY_LENT_SECONDS, back));
 }
 
 /**
@@ -170,17 +177,16 @@ export function tankBusy(wallet: string, means: Means, sums: Sums & Held, need: 
 }
 
 /** The 503 for a call whose deposit neither the operator nor the gas balance can lend. */
-export function cannotLend(
+export async function cannotLend(
   [way, ...others]: readonly Way[],
   wallet: string,
   means: Means,
-  sums: Sums & Held,
-  lending: Lending,
-  now: bigint,
-): ApiError {
+  { sums, ...loans }: Loans & { sums: Sums & Held },
+): Promise<ApiError> {
   const need = (others.at(-1)?.tank ?? 0n) + means.rents.empty;
   const besides = ` The gas balance of wallet ${wallet} could lend it instead: it has ${leftIn(means, sums)} lamports left and needs ${need}. Send SOL to ${tankOf(wallet)}, or wait.`;
-  return lentShortage(way!, sums, lending, { kind: 'keys', now, besides }) ?? tankBusy(wallet, means, sums, way!.tank);
+  const shortage = await lentShortage(way!, 'keys', { ...loans, sums }, besides);
+  return shortage ?? tankBusy(wallet, means, sums, way!.tank);
 }
 
 const tankOf = (wallet: string): string => findSpender(parseAddress(wallet)).toBase58();

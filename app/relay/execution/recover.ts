@@ -13,7 +13,7 @@ const RECOVERY_INTERVAL_MS = 500;
 /** Interval of the search for orphans. */
 const ORPHANS_INTERVAL_MS = 10 * 60_000;
 /** Interval of the search for rents that came back, which can then be lent again. */
-const RENTS_INTERVAL_MS = 60_000;
+export const RENTS_SECONDS = 60;
 /** Rows of one batch of unfinished rows. */
 const RECOVERED_AT_ONCE = 500;
 
@@ -60,7 +60,7 @@ export function startRecovery(
     repeat(ORPHANS_INTERVAL_MS, asLeader('orphans', tasks.adoptUnknown), (error) =>
       log.warn({ error }, 'cannot look for open records without a row'),
     ),
-    repeat(RENTS_INTERVAL_MS, asLeader('rents', tasks.countRents), (error) =>
+    repeat(RENTS_SECONDS * 1_000, asLeader('rents', tasks.countRents), (error) =>
       log.warn({ error }, 'cannot read the refundable deposits that are lent'),
     ),
   ];

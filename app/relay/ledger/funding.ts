@@ -14,9 +14,12 @@ export interface Lending {
   sponsorsAll: boolean;
   /** Rent that may be lent at once, lamports, everything counted. */
   limit(): bigint;
-  /** A record's rent comes back this long after its end. */
-  recordSeconds: number;
+  /** Longest time from a record's end until its rent can be lent again, seconds. */
+  returnSeconds(): number;
 }
+
+/** Those who are lent rent: calls with keys, and x402 clients. */
+export type Kind = 'keys' | 'x402';
 
 /** One way to pay for a call, lamports. The first way that the limits allow is taken. */
 export interface Way {
@@ -155,7 +158,6 @@ sums AS MATERIALIZED (SELECT
   ${ofLosses('min(lost_ms)')} AS listing_lost_ms,
   ${lentTo('keys')} AS lent_keys,
   ${lentTo('x402')} AS lent_x402,
-  (SELECT min(settled_at) FROM executions WHERE record_lent > 0 AND state IN ('settled', 'refunded')) AS lent_since,
   (SELECT count(*) FROM executions AS e WHERE e.wallet = me.wallet AND tank_lamports > 0
     AND state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked')
     AND tank_lamports > fee_lamports + gas_lamports) AS tank_escrows,
@@ -182,8 +184,6 @@ export interface Sums {
   listing_lost_ms: bigint;
   lent_keys: bigint;
   lent_x402: bigint;
-  /** End of the oldest execution whose record's rent is lent, unix seconds; null if there is none. */
-  lent_since: bigint | null;
   /** Executions of the wallet in progress whose escrow holds rent of its gas balance. */
   tank_escrows: bigint;
   /** The moment of the sums, unix ms. */
@@ -223,7 +223,7 @@ const MAY_OPEN = sql.raw(`(in_flight < 1 + completed / ${CALLS_FOR_ONE_OPEN}
     * CASE WHEN owed > ${OWED_FOR_ONE} THEN owed / ${OWED_FOR_ONE} ELSE 1 END <= now_ms)))`);
 
 /** True if `way` of `ways` fits `sums`. */
-export function fits(l: Named<Limits>, kind: 'keys' | 'x402'): RawBuilder<boolean> {
+export function fits(l: Named<Limits>, kind: Kind): RawBuilder<boolean> {
   const own = sql.raw(`lent_${kind}`);
   return sql<boolean>`(${at(l.isOpen)} = 0 OR ${MAY_OPEN})
     AND (record_rent + escrow_rent = 0 OR (${own} + record_rent + escrow_rent <= ${at(l.lentShare)}

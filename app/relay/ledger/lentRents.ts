@@ -3,6 +3,7 @@
  * `lent_sums` lock the sums of a row in a fixed order, and with several rows two transactions could wait for each other.
  */
 import { sql } from 'kysely';
+import type { Kind } from './funding.ts';
 import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -21,6 +22,18 @@ export function createLentRents({ db }: Writing) {
         .orderBy('execution_id')
         .limit(limit)
         .execute();
+    },
+    /** End of the oldest execution whose record's rent is lent to this kind, or to any; unix seconds, null if there is none. */
+    async lentSince(kind: Kind | null): Promise<bigint | null> {
+      const row = await db
+        .selectFrom('executions')
+        .select('settled_at')
+        .where(sql<boolean>`record_lent > 0 AND state IN ('settled', 'refunded')`)
+        .$if(kind !== null, (query) => query.where('deposit', kind === 'keys' ? 'is' : 'is not', null))
+        .orderBy('settled_at')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.settled_at ?? null;
     },
     /** The records of these rows are gone, so their rent is back. */
     async rentReturned(ids: readonly string[]): Promise<void> {

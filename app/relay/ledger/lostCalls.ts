@@ -1,6 +1,6 @@
 /** What the index knows and the ledger does not: calls that a lost or restored ledger lacks, and gaps of the index. */
 import { type Kysely, sql } from 'kysely';
-import type { LedgerDatabase } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Views = Kysely<LedgerDatabase>;
 
@@ -8,24 +8,38 @@ type Views = Kysely<LedgerDatabase>;
 const COMPARED = 1_000;
 
 /**
- * True if one of the latest executions of this deployment has no row, or only one that was made for its record. It was
- * opened by an API key or from a deposit at `since` (unix seconds) or later.
+ * When the newest of the latest executions of this deployment was opened that have no row, or only one that was made for
+ * their record; null if there is none. They were opened by an API key or from a deposit at `since` or later; unix seconds.
  */
-export async function lacksCalls(views: Views, since: bigint): Promise<boolean> {
+export async function readNewestLost(views: Views, since: bigint): Promise<bigint | null> {
   const latest = (condition: string) => sql`SELECT * FROM (
     SELECT execution_id, key_id, deposit, rent_sponsor, opened_at FROM chain.executions
     WHERE ${sql.raw(condition)} ORDER BY opened_slot DESC, open_index DESC LIMIT ${sql.lit(COMPARED)}) AS latest`;
   // An index that read accounts in place of forgotten slots does not know when they were opened.
-  const { rows } = await sql<{ lacks: bigint }>`
-    SELECT CASE WHEN EXISTS (
-      SELECT 1 FROM (${latest('opened_slot IS NOT NULL')} UNION ALL ${latest('opened_slot IS NULL')}) AS c
+  const { rows } = await sql<{ newest: bigint | null }>`
+    SELECT max(c.opened_at) AS newest
+      FROM (${latest('opened_slot IS NOT NULL')} UNION ALL ${latest('opened_slot IS NULL')}) AS c
         LEFT JOIN executions AS j ON j.execution_id = c.execution_id
       WHERE c.opened_at >= ${since} AND (j.execution_id IS NULL OR j.nonce = '') AND (
         -- Without any key, the ledger is new, and all keys may have been its keys.
         (c.key_id IS NOT NULL AND (c.key_id IN (SELECT key_id FROM api_keys) OR NOT EXISTS (SELECT 1 FROM api_keys)))
-        OR (c.deposit IS NOT NULL AND c.rent_sponsor IN (SELECT address FROM lenders)))
-    ) THEN 1 ELSE 0 END AS lacks`.execute(views);
-  return rows[0]?.lacks === 1n;
+        OR (c.deposit IS NOT NULL AND c.rent_sponsor IN (SELECT address FROM lenders)))`.execute(views);
+  return rows[0]?.newest ?? null;
+}
+
+/**
+ * When the loss was noticed by which this ledger lacks calls, unix seconds: as stored if all were opened within `window`
+ * seconds of that, else `now`, which is stored.
+ */
+export async function noteLoss(
+  ledger: Kysely<LedgerTables>,
+  { newest, now, window }: { newest: bigint; now: bigint; window: bigint },
+): Promise<bigint> {
+  const known = await ledger.selectFrom('lost_calls').select('noticed_at').executeTakeFirst();
+  if (known && newest <= known.noticed_at + window) return known.noticed_at;
+  const insert = ledger.insertInto('lost_calls').values({ id: 1n, noticed_at: now });
+  await insert.onConflict((conflict) => conflict.column('id').doUpdateSet({ noticed_at: now })).execute();
+  return now;
 }
 
 /** True if the index lacks transactions of this slot or a later one. */

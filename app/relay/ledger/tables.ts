@@ -476,6 +476,7 @@ export interface LedgerTables {
   call_keys: CallKeysTable;
   sweeper_transactions: SweeperTransactionsTable;
   lenders: { address: string };
+  lost_calls: { id: bigint; noticed_at: bigint };
   lent_sums: { kind: 'keys' | 'x402'; lamports: bigint };
   debts: { wallet: string; lamports: bigint; lost_ms: bigint };
   archive_trees: ArchiveTreesTable;

@@ -1,5 +1,6 @@
 /** How much rent the operator may lend: by its setting, and never more than its balance allows. */
 import type { Kysely } from 'kysely';
+import { RENTS_SECONDS } from '../execution/recover.ts';
 import { type Lending, readLent } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
@@ -9,27 +10,36 @@ const RESERVE = 2n;
 export interface WatchedLending extends Lending {
   /** Takes in a new reading of the balance, lamports. */
   look(balance: number): Promise<void>;
+  /** Takes in `record_seconds` of a new reading of Config. */
+  keeps(recordSeconds: number): void;
 }
 
 export function createLending({
   recordSeconds,
+  archiveWaitSeconds,
   sponsorsAll,
   lentLamports,
   minLamports,
   views,
 }: {
-  /** Of Config. */
+  /** Of Config at the start. */
   recordSeconds: number;
+  /** Longest time that a record waits to be archived with others. */
+  archiveWaitSeconds: number;
   sponsorsAll: boolean;
   lentLamports: bigint | null;
   minLamports: number;
   views: Kysely<LedgerDatabase>;
 }): WatchedLending {
   let lendable = 0n;
+  let kept = recordSeconds;
   return {
     sponsorsAll,
-    recordSeconds,
+    returnSeconds: () => kept + archiveWaitSeconds + RENTS_SECONDS,
     limit: () => (lentLamports !== null && lentLamports < lendable ? lentLamports : lendable),
+    keeps(seconds) {
+      kept = seconds;
+    },
     async look(balance) {
       const { lent } = await readLent(views);
       lendable = BigInt(balance) + lent - RESERVE * BigInt(minLamports);

@@ -20,7 +20,7 @@ export interface Operator {
   readBalances(addresses: string[]): Promise<number[]>;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
-  lending: Pick<Lending, 'limit' | 'recordSeconds'>;
+  lending: Pick<Lending, 'limit' | 'returnSeconds'>;
   /** The chain's clock, unix seconds. */
   clock(): bigint;
   /** The account that pays the network fees of x402 clients' payments; null without one. Amounts are lamports. */
@@ -69,7 +69,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
       due_seconds:
         loans.due_since === null
           ? null
-          : Math.max(0, Number(loans.due_since - deps.clock()) + deps.lending.recordSeconds),
+          : Math.max(0, Number(loans.due_since - deps.clock()) + deps.lending.returnSeconds()),
       unclaimed: Number(loans.unclaimed),
       locked: swept?.locked ?? null,
       archivable: swept?.archivable ?? null,

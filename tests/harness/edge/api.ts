@@ -200,7 +200,7 @@ export async function startWorld(
       nodes: () => [{ name: '1:node', state: 'up', slot: null }],
       runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),
       swept: async () => state.swept,
-      lending: { limit: () => state.lentLimit, recordSeconds: 3_600 },
+      lending: { limit: () => state.lentLimit, returnSeconds: () => 4_260 },
       clock: () => BigInt(Math.floor(state.nowMs / 1_000)),
       x402: () => state.x402,
       lamportsPerCall: async () => 10_000,

@@ -115,7 +115,7 @@ describe('operation.state', () => {
       lent_limit: 10_000_000_000,
       free: 9_993_960_686,
       due: 2_000_000,
-      due_seconds: 3_500,
+      due_seconds: 4_160,
       unclaimed: 34,
       locked: 9,
       archivable: 8,

@@ -30,7 +30,7 @@ const FEE = 5_000n;
 const NOW = Date.now();
 const MINUTE = 60_000;
 /** At 5,080 lamports a byte. */
-const RENTS = { empty: 650_240n, record: 2_143_760n, escrow: 1_488_440n };
+const RENTS = { empty: 650_240n, record: 2_148_840n, escrow: 1_488_440n };
 const ALL = RENTS.record + RENTS.escrow;
 /** The wallet's address, for messages that name its gas balance. */
 const ADDRESS = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi';
@@ -47,7 +47,7 @@ describe('lent and lost lamports', function () {
   after(() => opened.close());
   beforeEach(() => opened.clear());
 
-  const upTo = (limit: bigint): Lending => ({ sponsorsAll: false, limit: () => limit, recordSeconds: 3_600 });
+  const upTo = (limit: bigint): Lending => ({ sponsorsAll: false, limit: () => limit, returnSeconds: () => 4_260 });
   const LENT: Way = { ...FREE, fee: FEE, gas: 5_700n, recordRent: RENTS.record };
   const OWN: Way = { ...LENT, recordRent: 0n };
   const BOUGHT: Way = { ...FREE, recordRent: RENTS.record, escrowRent: RENTS.escrow };
@@ -114,6 +114,8 @@ describe('lent and lost lamports', function () {
       await mine.refunded(rows[0]!, 2n);
       expect(await lent()).to.deep.equal([100n, 0n]);
       expect(await readLent(opened.ledger as never)).to.deep.include({ lent: 100n, due: 100n, due_since: 2n });
+      const since = await Promise.all(([null, 'keys', 'x402'] as const).map((kind) => mine.lentSince(kind)));
+      expect(since).to.deep.equal([2n, 2n, null]);
       await mine.rentReturned(['one']);
       expect(await lent()).to.deep.equal([0n, 0n]);
     });
@@ -149,16 +151,24 @@ describe('lent and lost lamports', function () {
       const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, tank: RENTS.escrow + 10_700n };
       const ways = waysToPay(means, upTo(limit));
       expect(whatHolds(ways, means, seen, upTo(limit))).to.equal('lent');
-      const error = cannotLend(ways, ADDRESS, means, seen, upTo(limit), now);
+      const loansOf = (of: bigint) => ({ sums: seen, lending: upTo(of), lentSince: mine.lentSince, now });
+      const error = await cannotLend(ways, ADDRESS, means, loansOf(limit));
       expect(error.code).to.equal('service_unavailable');
-      expect(error.retryAfterSeconds).to.equal(3_300);
+      expect(error.retryAfterSeconds).to.equal(3_960);
       expect(error.message).to.match(
-        /at most 6431280 lamports to calls with keys at a time. It has lent 6431280, and this call needs 2143760. The gas balance of wallet \w+ could lend it instead: it has 1499140 lamports left and needs 4293140. Send SOL to \w+, or wait. Nothing was charged. Retry in \d+ s.$/,
+        /at most 6446520 lamports to calls with keys at a time. It has lent 6446520, and this call needs 2148840. The gas balance of wallet \w+ could lend it instead: it has 1499140 lamports left and needs 4298220. Send SOL to \w+, or wait. Nothing was charged. Retry in \d+ s.$/,
       );
-      const shortage = (of: bigint) => lentShortage(BOUGHT, seen, upTo(of), { kind: 'x402', now }) as ApiError | null;
-      expect(shortage(limit)!.message).to.match(/at most 8575040 lamports to all calls at a time. It has lent 6431280/);
-      expect(shortage(10n * limit)).to.equal(null);
-      expect(shortage(0n)!.message).to.match(/at most 0 lamports to x402 clients/);
+      const shortage = (of: bigint) => lentShortage(BOUGHT, 'x402', loansOf(of));
+      const whole = (await shortage(limit))!;
+      expect(whole.message).to.match(/at most 8595360 lamports to all calls at a time. It has lent 6446520/);
+      expect(whole.retryAfterSeconds).to.equal(3_960);
+      expect(await shortage(10n * limit)).to.equal(null);
+      // None of the deposits that count against its share come back by the clock, nor do these that are late.
+      const none = (await shortage(0n))!;
+      expect(none.message).to.match(/at most 0 lamports to x402 clients/);
+      expect(none.retryAfterSeconds).to.equal(60);
+      const late = await cannotLend(ways, ADDRESS, means, { ...loansOf(limit), now: now + 3_901n });
+      expect(late.retryAfterSeconds).to.equal(60);
     });
 
     it('need no gas balance with SPONSOR=all, and a gas balance pays first', async () => {

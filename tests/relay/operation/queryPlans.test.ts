@@ -180,10 +180,11 @@ describe('query plans', function () {
       await journal.restUntil('an id', 1);
       await journal.claim(EXECUTION, 1, {
         ...free(),
-        lending: { sponsorsAll: false, limit: () => 1n, recordSeconds: 3_600 },
+        lending: { sponsorsAll: false, limit: () => 1n, returnSeconds: () => 4_260 },
       });
       await journal.sumsOf(WALLET, 'a listing', 1);
       await journal.lent(1n, 99, { settled_at: 1n, execution_id: 'an id' });
+      for (const kind of [null, 'keys', 'x402'] as const) await journal.lentSince(kind);
       await readLent(tables.views.db);
       await journal.rentReturned(['an id']);
       await journal.handOver();

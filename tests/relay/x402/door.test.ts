@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { constants, findSpender, findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
 import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
@@ -18,6 +18,7 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
+import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import {
@@ -122,6 +123,48 @@ describe('the x402 API', function () {
     const deposit = new PublicKey(accepted.payTo);
     for (const address of [deposit, findTokenAccount(deposit, market.usdcMint)]) {
       expect(await market.node.connection.getAccountInfo(address, 'confirmed')).to.equal(null);
+    }
+  });
+
+  it('sells nothing beyond three quarters of what may be lent, before anything is signed, and calls with keys go on', async () => {
+    const rents = await readRents(market);
+    const needed = rents.record + rents.escrow;
+    const lent = async (): Promise<bigint> =>
+      (await market.query('ledger', "SELECT lamports FROM lent_sums WHERE kind = 'x402'"))[0].lamports;
+    const countRows = async () => (await market.query('ledger', 'SELECT count(*) AS rows FROM executions'))[0].rows;
+    // One call fits; the second one would be one lamport too much.
+    const share = (await lent()) + rents.record + needed - 1n;
+    const LENT_LAMPORTS = String((share * 4n + 2n) / 3n);
+    const relay = await startRelayHere(market, { ...doorKey(), ...FORGETFUL, LENT_LAMPORTS });
+    try {
+      const send = async () => {
+        const body = { task: 'lend me' };
+        const accepted = decodeHeader(await request(relay.url, path(), { body }), 'payment-required').accepts[0];
+        const header = paymentHeader(accepted, await makePayment(market.node, accepted, wallet));
+        return request(relay.url, path(), { body, headers: { 'payment-signature': header } });
+      };
+      expect((await send()).status).to.equal(200);
+      const [before, rows, has] = [await balances(), await countRows(), await lent()];
+      expect(has).to.equal(share - needed + 1n);
+      const answer = await send();
+      expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
+      expect(answer.body.error.message).to.include(
+        `at most ${share} lamports to x402 clients at a time. It has lent ${has}, and this call needs ${needed}. Nothing was charged.`,
+      );
+      // An hour, ten minutes for the archive, and a minute until the relay counts it.
+      const most = constants.recordSecondsMin + 660;
+      expect(Number(answer.headers.get('retry-after'))).to.be.within(most - 300, most);
+      expect(answer.headers.get('payment-response')).to.equal(null);
+      expect([await balances(), await countRows(), await lent()]).to.deep.equal([before, rows, has]);
+
+      const { apiKey, wallet: caller } = market.callers[0]!;
+      await market.node.fundSol(findSpender(caller.publicKey), 1_000_000_000);
+      const keyed = await request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });
+      expect(keyed.status, keyed.text).to.equal(200);
+      const sponsor = (await market.record(keyed.body.execution_id))!.rentSponsor;
+      expect(sponsor.toBase58()).to.equal(market.authority.publicKey.toBase58());
+    } finally {
+      await relay.stop();
     }
   });
 
