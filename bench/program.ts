@@ -66,13 +66,13 @@ function goalsOf({ calls, so_bytes, accounts, execution, instructions }: Program
   const record = accounts.find(({ name }) => name === 'ExecutionRecord')!;
   const archive = find(instructions, ARCHIVE_TWELVE);
   return [
-    atMost('open + settle, CU, medians', 60_000, open + settle),
-    atMost('refund_execution, CU, median', 25_000, refund),
+    atMost('open + settle, CU, medians', 100_000, open + settle),
+    atMost('refund_execution, CU, median', 35_000, refund),
     atMost('settle_execution, bytes', 545, find(instructions, SETTLE).bytes),
     atMost('network fees of one execution (2 transactions), lamports', 10_000, execution.fee_lamports),
-    atMost('archive_executions, CU a record, 12 at once', 10_000, Math.ceil(archive.units / 12)),
+    atMost('archive_executions, CU a record, 12 at once', 12_500, Math.ceil(archive.units / 12)),
     atMost('archive_executions, lamports a record, 12 at once', 700, Math.ceil(archive.fee_lamports / 12)),
-    atMost('program, bytes', 650_000, so_bytes),
+    atMost('program, bytes', 850_000, so_bytes),
     atMost('ExecutionRecord, bytes', 300, record.bytes),
   ];
 }
