@@ -329,13 +329,16 @@ describe('two nodes', function () {
       const sent: string[] = [];
       let asked = 0;
       let askedBefore: number | null = null;
-      one.onCall(({ method }) => {
-        if (method === 'getMultipleAccounts') asked += 1;
+      // The relay also reads accounts of its own.
+      const isOurs = (call: { method: string; params?: unknown }) =>
+        call.method === 'getMultipleAccounts' && JSON.stringify(call.params).includes(nobody.toBase58());
+      one.onCall((call) => {
+        if (isOurs(call)) asked += 1;
         return 'cut';
       });
-      other.onCall(({ method }) => {
-        if (method === 'getMultipleAccounts') askedBefore ??= asked;
-        sent.push(method);
+      other.onCall((call) => {
+        if (isOurs(call)) askedBefore ??= asked;
+        sent.push(call.method);
         return null;
       });
       expect((await chain.read([nobody])).accounts).to.deep.equal([null]);
