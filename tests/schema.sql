@@ -437,6 +437,8 @@ CREATE TABLE executions (
   platform_amount INTEGER,
   error_code TEXT,
   error_message TEXT,
+  -- Whose doing it was that a deposit is sent back. Its network fees count against them if nothing was paid.
+  culprit TEXT CHECK (culprit IN ('wallet', 'listing', 'operator')),
   rebuilds INTEGER NOT NULL DEFAULT 0,
   -- SHA-256 of agent and canonical body, if the request had an Idempotency-Key; the key itself is in the nonce.
   fingerprint TEXT,

@@ -36,6 +36,7 @@ CREATE TABLE executions (
   platform_amount BIGINT,
   error_code TEXT COLLATE "C",
   error_message TEXT COLLATE "C",
+  culprit TEXT COLLATE "C" CHECK (culprit IN ('wallet', 'listing', 'operator')),
   rebuilds BIGINT NOT NULL DEFAULT 0,
   fingerprint TEXT COLLATE "C",
   lease_owner TEXT COLLATE "C",

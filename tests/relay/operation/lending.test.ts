@@ -106,7 +106,7 @@ describe('lent and lost lamports', function () {
       expect(await lent()).to.deep.equal([107n, 107n]);
       await mine.depositSigned(bought, SIGNED);
       await mine.depositConfirmed(bought);
-      await mine.returning(bought, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      await mine.returning(bought, SIGNED, { code: 'agent_paused', message: '', culprit: 'listing', rebuilds: 0n });
       await mine.refundWaits('three');
       expect(await readLent(opened.ledger as never)).to.deep.include({ lent: 214n, unclaimed: 107n, due: 0n });
       await mine.returned((await mine.get('three'))!, 2n);
@@ -343,7 +343,7 @@ describe('lent and lost lamports', function () {
           const row = await buy(`call ${n}`, { wallet: `wallet ${n}`, listing: `agent ${n}` });
           await mine.depositSigned(row, SIGNED);
           await mine.depositConfirmed(row);
-          await mine.returning(row, SIGNED, { code: 'payment_required', message: '', rebuilds: 0n });
+          await mine.returning(row, SIGNED, { code: 'payment_required', message: '', culprit: 'wallet', rebuilds: 0n });
           await mine.void(row, 'payment_required', '', { slot: 1, burnt: 2n * FEE, culprit: 'wallet' });
         });
         expect(await owedInAll()).to.equal(BigInt(wallets) * 2n * FEE);
