@@ -271,6 +271,29 @@ describe('lent and lost lamports', function () {
       await refusal(twice('too early', 1));
     });
 
+    it('are not repaid twice: while a paid deposit waits for its open, the wallet has no second one', async () => {
+      await fail(await claim('lost'));
+      const repaying = { ways: [{ ...BOUGHT, repaid: FEE }], atMs: NOW + 2 * MINUTE };
+      const row = await buy('first', repaying);
+      await mine.depositSigned(row, SIGNED);
+      await mine.depositConfirmed(row);
+      await mine.paySigned(row, SIGNED);
+      await mine.paid(row, 1);
+      const refused = async () => {
+        const seen = await refusal(buy('second', repaying));
+        expect([seen.owed, seen.in_flight, seen.repaying]).to.deep.equal([FEE, 0n, 1n]);
+        expect(obstacleOf(seen, upTo(0n))).to.deep.equal({ opens: 1n });
+      };
+      await refused();
+      await mine.openSigned(row, SIGNED, 60n);
+      await refused();
+      await mine.openConfirmed(row, TIMES, 2);
+      expect(await sums()).to.include({ owed: 0n, repaying: 0n });
+      await refusal(buy('second', repaying));
+      await buy('second', { atMs: NOW + 2 * MINUTE });
+      expect(await opened.run('SELECT lamports FROM debts')).to.deep.equal([]);
+    });
+
     it('of an adopted record keep what its open has repaid', async () => {
       await fail(await claim('lost'));
       const atMs = NOW + 2 * MINUTE;
