@@ -36,6 +36,7 @@ CREATE TABLE executions (
   platform_amount BIGINT,
   error_code TEXT COLLATE "C",
   error_message TEXT COLLATE "C",
+  culprit TEXT COLLATE "C" CHECK (culprit IN ('wallet', 'listing', 'operator')),
   rebuilds BIGINT NOT NULL DEFAULT 0,
   fingerprint TEXT COLLATE "C",
   lease_owner TEXT COLLATE "C",
@@ -86,6 +87,8 @@ CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lampo
 CREATE INDEX executions_opening_by_listing ON executions (listing)
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
+CREATE INDEX executions_repaying ON executions (wallet)
+  WHERE repaid_lamports > 0 AND opened_at IS NULL AND state NOT IN ('returned', 'void');
 -- Executions whose escrow holds rent of the wallet's gas balance.
 CREATE INDEX executions_held_by_wallet ON executions (wallet, tank_lamports, fee_lamports, gas_lamports)
   WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND tank_lamports > 0;

@@ -39,6 +39,8 @@ CREATE TABLE executions (
   platform_amount INTEGER,
   error_code TEXT,
   error_message TEXT,
+  -- Whose doing it was that a deposit is sent back. Its network fees count against them if nothing was paid.
+  culprit TEXT CHECK (culprit IN ('wallet', 'listing', 'operator')),
   rebuilds INTEGER NOT NULL DEFAULT 0,
   -- SHA-256 of agent and canonical body, if the request had an Idempotency-Key; the key itself is in the nonce.
   fingerprint TEXT,
@@ -110,6 +112,9 @@ CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lampo
 CREATE INDEX executions_opening_by_listing ON executions (listing)
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
+-- Calls that will repay lost fees once their open has landed.
+CREATE INDEX executions_repaying ON executions (wallet)
+  WHERE repaid_lamports > 0 AND opened_at IS NULL AND state NOT IN ('returned', 'void');
 -- Executions whose escrow holds rent of the wallet's gas balance.
 CREATE INDEX executions_held_by_wallet ON executions (wallet, tank_lamports, fee_lamports, gas_lamports)
   WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND tank_lamports > 0;

@@ -16,7 +16,7 @@ import { type ChainNode, createNodes, type NodeStatus } from './nodes.ts';
 import { type AccountsAt, COMMITMENT, createClock } from './reader.ts';
 import { createSigner, type RelaySigner } from './signer.ts';
 import { type Observe, timed } from './stages.ts';
-import { type Failing, failingOf, joinPayment } from './trialPayment.ts';
+import { type Failing, failingOf, isOfPreparation, joinPayment } from './trialPayment.ts';
 
 /** Maximum time for a search through a million accounts. */
 const SCAN_TIMEOUT_MS = 60_000;
@@ -43,10 +43,10 @@ export interface RelayChain
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
   /**
-   * True if a payment would fail now. It is simulated without our signature, so that the node cannot send it. Throws if
-   * the node does not answer.
+   * Why a payment would fail now: its fee payer, which is ours, has too little, or anything else; null if it would not.
+   * It is simulated without our signature, so that the node cannot send it. Throws if the node does not answer.
    */
-  wouldFail(payment: Uint8Array): Promise<boolean>;
+  wouldFail(payment: Uint8Array): Promise<'payer' | 'payment' | null>;
   /** The part that would fail if `preparation` were executed now, and then the payment. Throws like `wouldFail`. */
   wouldFailAfter(preparation: TransactionInstruction[], payment: Uint8Array): Promise<Failing | null>;
   /** The latest transactions that name our authority, newest first, by any signer. */
@@ -141,7 +141,9 @@ export function createRelayChain(options: {
       return error ? describeFailureOf(bytes, error) : null;
     },
     async wouldFail(payment) {
-      return (await attempt(payment)).error !== null;
+      const { error } = await attempt(payment);
+      if (error === null) return null;
+      return isOfPreparation(error, 0) ? 'payer' : 'payment';
     },
     async wouldFailAfter(preparation, payment) {
       return failingOf(await attempt(joinPayment(preparation, payment, authority)), preparation, payment);

@@ -75,7 +75,8 @@ function instructionsOf(message: VersionedMessage): TransactionInstruction[] {
 /** Errors of a transaction whose payer, the relay, has too little. */
 const PAYER_ERRORS = ['AccountNotFound', 'InsufficientFundsForFee', 'InsufficientFundsForRent'];
 
-function isOfPreparation(error: NonNullable<Simulation['error']>, instructions: number): boolean {
+/** True if the relay's payer has too little, or if one of the first `instructions` fails. */
+export function isOfPreparation(error: NonNullable<Simulation['error']>, instructions: number): boolean {
   if (typeof error === 'string') return PAYER_ERRORS.includes(error);
   const { InstructionError: failed } = error as { InstructionError?: [number, unknown] };
   return failed ? failed[0] < instructions : PAYER_ERRORS.some((name) => name in error);

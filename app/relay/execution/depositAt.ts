@@ -14,14 +14,15 @@ import {
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { AccountsAt } from '../chain/reader.ts';
 import { usableAccount } from '../chain/usableAccount.ts';
-import type { JournalRow } from '../ledger/tables.ts';
+import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
 import type { EngineDeps } from './step.ts';
 
-/** Why a deposit is sent back: an error code of the API, and its message. */
+/** Why a deposit is sent back, and whose doing that was: an error code of the API, and its message. */
 export interface Why {
   code: 'payment_required' | 'price_changed' | 'agent_paused' | 'service_unavailable' | 'invalid_request';
   message: string;
+  culprit: Culprit;
 }
 
 /** A deposit and its related accounts at one moment. */
@@ -106,18 +107,28 @@ export function isOpenedFrom(row: JournalRow, { record, deposit }: DepositAt): b
   return isSame && bytesToHex(record.requestHash) === row.request_hash;
 }
 
-export const unpaid = (what: string): Why => ({ code: 'payment_required', message: `${what}. Nothing was paid.` });
+export const unpaid = (what: string, culprit: Culprit): Why => ({
+  code: 'payment_required',
+  message: `${what}. Nothing was paid.`,
+  culprit,
+});
 
 /** True in a deposit's last minute and after it. The relay then neither pays into it nor opens from it. */
 export const isExpiring = ({ expiresAt }: Deposit, now: bigint): boolean => now + OPEN_WINDOW_SECONDS >= expiresAt;
 
 /** Why the chain would refuse the open; null if no reason is known. */
 export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }: DepositAt): Why | null {
-  if (record) return { code: 'service_unavailable', message: 'The payer has opened an execution with this id itself' };
-  if (listing?.status !== 'active') return { code: 'agent_paused', message: 'The creator has paused the agent' };
+  if (record) {
+    const message = 'The payer has opened an execution with this id itself';
+    return { code: 'service_unavailable', message, culprit: 'wallet' };
+  }
+  if (listing?.status !== 'active') {
+    return { code: 'agent_paused', message: 'The creator has paused the agent', culprit: 'listing' };
+  }
   if (BigInt(listing.listingVersion) !== row.listing_version || listing.price !== row.price) {
-    return { code: 'price_changed', message: "The agent's listing changed during the call" };
+    return { code: 'price_changed', message: "The agent's listing changed during the call", culprit: 'listing' };
   }
   if (deposit && !isExpiring(deposit, now)) return null;
-  return { code: 'service_unavailable', message: 'The deposit expired before the execution could be opened' };
+  const message = 'The deposit expired before the execution could be opened';
+  return { code: 'service_unavailable', message, culprit: 'operator' };
 }

@@ -5,8 +5,7 @@
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
-import type { Culprit } from '../ledger/notes.ts';
-import { isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
+import { type Culprit, isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';

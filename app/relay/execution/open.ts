@@ -3,8 +3,8 @@ import type { Fate } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
-import type { Culprit, FailedOpen } from '../ledger/notes.ts';
-import type { JournalRow } from '../ledger/tables.ts';
+import type { FailedOpen } from '../ledger/notes.ts';
+import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
 import type { Why } from './depositAt.ts';
@@ -111,7 +111,8 @@ export function createOpening(
   ): Promise<Step> {
     // The money may still be in the deposit.
     if (row.deposit !== null) {
-      const why = { code: error.code as Why['code'], message: error.message };
+      const { code, message } = error;
+      const why = { code: code as Why['code'], message, culprit: failed?.culprit ?? 'operator' };
       return depositing.notOpened(row, why, failed?.error);
     }
     await journal.void(row, error.code, error.message, failed);

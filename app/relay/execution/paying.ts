@@ -4,7 +4,7 @@
  */
 import { VersionedTransaction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
-import type { JournalRow } from '../ledger/tables.ts';
+import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { lastOf } from '../ledger/transactions.ts';
 import { WOULD_FAIL } from './buying.ts';
 import {
@@ -24,8 +24,14 @@ import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 import { createSubmit } from './submit.ts';
 
-const NOT_OURS = unpaid('The deposit was prepared again for another wallet');
-const SENT_BACK: Why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' };
+const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
+const SENT_BACK: Why = {
+  code: 'service_unavailable',
+  message: 'The payment was sent back before the call began',
+  culprit: 'operator',
+};
+/** Time from a payment's arrival after which its expiry is ours to bear: the relay was slow, or down. */
+const PROMPT_MS = 30_000;
 
 /** Creates the steps from a deposit's accounts to its open. */
 export function createPaying(
@@ -61,7 +67,7 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
     const past = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past || isPrepared(past)) return 'wait';
     if (fate === 'expired') await journal.decided(row, signed, 'expired');
-    return endUnpaid(row, live, past, unpaid('The deposit for this payment could not be created'));
+    return endUnpaid(row, live, past, unpaid('The deposit for this payment could not be created', 'operator'));
   }
 
   return { prepare };
@@ -84,7 +90,7 @@ function createPayment(
       // Anyone may close it once it has expired.
       const past = await readPast(row, lastOf(row, 'deposit').lastValidHeight);
       if (!past || past.deposit) return 'wait';
-      return endUnpaid(row, live, past, unpaid('The deposit for this payment was closed'));
+      return endUnpaid(row, live, past, unpaid('The deposit for this payment was closed', 'operator'));
     }
     // A thief of a relay authority can prepare the deposit again for itself. A payment that we do not sign cannot land.
     if (at.deposit.caller.toBase58() !== row.wallet) return endUnpaid(row, live, at, NOT_OURS);
@@ -115,8 +121,8 @@ function createPayment(
     if (!past) return 'wait';
     if (isPaid(row, past)) return notePaid(row, past);
     if (fate.kind === 'expired') await journal.decided(row, signed, 'expired');
-    const what = fate.kind === 'failed' ? `failed: ${fate.message}` : 'expired before it landed';
-    return giveBack(row, past, unpaid(`The payment ${what}`));
+    if (fate.kind === 'failed') return giveBack(row, past, unpaid(`The payment failed: ${fate.message}`, 'wallet'));
+    return giveBack(row, past, unpaid('The payment expired before it landed', 'wallet'));
   }
 
   async function notePaid(row: JournalRow, { slot }: DepositAt): Promise<Step> {
@@ -160,8 +166,13 @@ function createPayment(
 /** The accounts may have changed since the payment was tried. A payment that fails would still cost our fee. */
 async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRow): Promise<Why | null> {
   // If the node does not answer, the payment is signed: the chain decides in the end.
-  const fails = await chain.wouldFail(payment!).catch(() => false);
-  return fails ? unpaid(WOULD_FAIL) : null;
+  const failing = await chain.wouldFail(payment!).catch(() => null);
+  return failing && unpaid(WOULD_FAIL, failing === 'payer' ? 'operator' : 'wallet');
+}
+
+/** The client chooses the blockhash. Otherwise an old one would be a free way to make us pay for a deposit. */
+function culpritOfExpiry({ created_ms: arrivedMs }: JournalRow): Culprit {
+  return Date.now() - Number(arrivedMs) < PROMPT_MS ? 'wallet' : 'operator';
 }
 
 /**
@@ -169,13 +180,18 @@ async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRo
  * deposit took a finality or more since the payment was checked, and the relay may have been down. Throws if the node
  * does not answer.
  */
-async function whyItIsTooLate(chain: EngineDeps['chain'], { payment }: JournalRow): Promise<Why | null> {
-  const { recentBlockhash } = VersionedTransaction.deserialize(payment!).message;
-  return (await chain.lastHeightOf(recentBlockhash)) === null ? unpaid('The payment has expired') : null;
+async function whyItIsTooLate(chain: EngineDeps['chain'], row: JournalRow): Promise<Why | null> {
+  const { recentBlockhash } = VersionedTransaction.deserialize(row.payment!).message;
+  const isAlive = (await chain.lastHeightOf(recentBlockhash)) !== null;
+  return isAlive ? null : unpaid('The payment has expired', culpritOfExpiry(row));
 }
 
 function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Why | null {
-  if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
-  if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit for this payment has expired or expires soon');
+  if (payable < totalOf(row)) {
+    return unpaid('The USDC account of the payer no longer holds the amount', 'wallet');
+  }
+  if (!deposit || isExpiring(deposit, now)) {
+    return unpaid('The deposit for this payment has expired or expires soon', 'operator');
+  }
   return null;
 }

@@ -88,7 +88,7 @@ export function obstacleOf(
   if (sums.listing_lost > MOST_LISTING_LOSS) return unstableListing(sums);
   if (sums.owed > 0n) {
     if (sums.owed_ms + tryAfterMs(sums.owed) > sums.now_ms) return stillOwes(sums);
-    if (sums.in_flight + passing > 0n) return { opens: 1n };
+    if (sums.in_flight + sums.repaying + passing > 0n) return { opens: 1n };
   }
   const ofWallet = opensAllowed(sums.completed);
   if (sums.in_flight + passing >= ofWallet) return { opens: ofWallet };

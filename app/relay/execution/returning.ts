@@ -52,7 +52,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
       return 'rest';
     }
     if (!at.deposit) return endReturn(row, live, at);
-    const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
+    const why = whyOf(row);
     const signed = lastOf(row, 'return');
     if (ending.isDead(signed)) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
@@ -109,27 +109,41 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
   /** Ends a row whose deposit is gone, or empty, without an open. */
   async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
     // Nobody has seen the payment.
-    if (row.opened_slot === null) {
-      return endUnpaid(row, live, at, { code: row.error_code as Why['code'], message: row.error_message ?? '' });
-    }
+    if (row.opened_slot === null) return endUnpaid(row, live, at, whyOf(row));
     await journal.returned(row, at.now, { landed: await landedReturn(chain, row) });
     return 'ended';
   }
 
-  /** Nothing was paid. The operator has lost the fees, except for those of expired transactions. */
+  /** Nothing was paid. The fees are lost, except for those of expired transactions, by whose doing it was. */
   async function endUnpaid(row: JournalRow, live: Live, { slot }: DepositAt, why: Why): Promise<Step> {
     const landed = await landedReturn(chain, row);
     if (landed) await journal.decided(row, landed, 'landed');
-    const taken = row.transactions.filter(({ outcome }) => outcome !== 'expired');
-    const fees = taken.reduce((sum, { fee }) => sum + fee, 0n);
-    // Fees that were lost earlier count already.
-    const burnt = fees > row.lost_fees ? fees - row.lost_fees : 0n;
-    await journal.void(row, why.code, why.message, { slot, burnt, culprit: 'wallet' });
+    const burnt = lostBy(row).reduce((sum, { fee }) => sum + fee, 0n);
+    await journal.void(row, why.code, why.message, { slot, burnt, culprit: why.culprit });
     live.opened();
     return 'ended';
   }
 
   return { giveBack, sendBack, endUnpaid };
+}
+
+const whyOf = ({ error_code: code, error_message: message, culprit }: JournalRow): Why => ({
+  code: code as Why['code'],
+  message: message ?? '',
+  culprit: culprit ?? 'operator',
+});
+
+/**
+ * The transactions that an unpaid call has lost and that nobody has been charged with. The row may also have those of
+ * calls that it replaced, and a return that failed counted at once.
+ */
+function lostBy(row: JournalRow): TransactionRow[] {
+  const { lastValidHeight: first } = lastOf(row, 'deposit');
+  const isOwn = ({ kind, last_valid_height: height }: TransactionRow) =>
+    kind === 'pay' ? height === row.payment_last_valid_height : height >= first;
+  const isCounted = ({ kind, outcome }: TransactionRow) =>
+    outcome === 'expired' || (kind === 'return' && outcome === 'failed');
+  return row.transactions.filter((one) => isOwn(one) && !isCounted(one));
 }
 
 /** Our return, if it landed: once a deposit has expired, anyone may have sent its money back. */

@@ -108,6 +108,9 @@ const taken = (which = '') => `coalesce(sum(e.price + e.service_fee)${which}, 0)
 const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
   OR (e.state = 'open_signed' AND e.deposit IS NULL))`;
 
+/** Rows that will repay lost fees once their open has landed. Must match the partial index. */
+const REPAYING = `e.repaid_lamports > 0 AND e.opened_at IS NULL AND e.state NOT IN ('returned', 'void')`;
+
 /**
  * Money that the accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
  * landed later. If the chain has refused an open since that slot, no call is opened by these accounts: each waiting call would burn a fee. CROSS JOIN fixes the order
@@ -153,6 +156,7 @@ sums AS MATERIALIZED (SELECT
     AND created_ms > me.now_ms - ${DAY_MS}`,
   )} END AS listing_completed,
   ${ofDebt('lamports')} AS owed,
+  (SELECT count(*) FROM executions AS e WHERE e.wallet = me.wallet AND ${REPAYING}) AS repaying,
   ${ofDebt('lost_ms')} AS owed_ms,
   ${ofLosses('sum(listing_fees)')} AS listing_lost,
   ${ofLosses('min(lost_ms)')} AS listing_lost_ms,
@@ -179,6 +183,8 @@ export interface Sums {
   /** Lost fees that the wallet owes, and when it lost the last one, unix ms. */
   owed: bigint;
   owed_ms: bigint;
+  /** Calls of the wallet that will repay some of it once their opens have landed, paid deposits included. */
+  repaying: bigint;
   /** Fees of the last hour that count against the listing, and when the oldest of them was lost. */
   listing_lost: bigint;
   listing_lost_ms: bigint;
@@ -219,7 +225,7 @@ const MAY_OPEN = sql.raw(`(in_flight < 1 + completed / ${CALLS_FOR_ONE_OPEN}
   AND listing_in_flight < ${FIRST_OPENS_OF_LISTING} + listing_completed / ${CALLS_FOR_ONE_OPEN}
   AND listing_lost <= ${MOST_LISTING_LOSS}
   AND (repaid = 0 OR repaid <= owed)
-  AND (owed <= 0 OR (repaid > 0 AND in_flight = 0 AND owed_ms + ${TRY_MS}
+  AND (owed <= 0 OR (repaid > 0 AND in_flight = 0 AND repaying = 0 AND owed_ms + ${TRY_MS}
     * CASE WHEN owed > ${OWED_FOR_ONE} THEN owed / ${OWED_FOR_ONE} ELSE 1 END <= now_ms)))`);
 
 /** True if `way` of `ways` fits `sums`. */

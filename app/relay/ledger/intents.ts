@@ -4,7 +4,7 @@
  */
 import type { Mover, Moving } from './moves.ts';
 import { type OpenedRecord, openedBy } from './notes.ts';
-import { isWaiting, type JournalRow } from './tables.ts';
+import { type Culprit, isWaiting, type JournalRow } from './tables.ts';
 import type { NewTransaction } from './writing.ts';
 
 /** The intents of one journal. All throw JournalConflict if the row may not move there. */
@@ -27,7 +27,7 @@ function createDepositIntents({ intend }: Mover) {
     returning(
       row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
-      why: { code: string; message: string; rebuilds: bigint },
+      why: { code: string; message: string; culprit: Culprit; rebuilds: bigint },
     ): Promise<void> {
       return intend(
         row,
@@ -36,6 +36,7 @@ function createDepositIntents({ intend }: Mover) {
           refund_state: isWaiting(row) ? 'waiting' : 'pending',
           error_code: why.code,
           error_message: why.message,
+          culprit: why.culprit,
           rebuilds: why.rebuilds,
         },
         { ...signed, kind: 'return' },

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
-import type { JournalRow, TransactionRow } from './tables.ts';
+import type { Culprit, JournalRow, TransactionRow } from './tables.ts';
 import { undecidedOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
 
@@ -22,9 +22,6 @@ export const openedBy = (record: OpenedRecord, slot: number) => ({
   fee_bps: BigInt(record.feeBps),
   opened_slot: BigInt(slot),
 });
-
-/** Whose doing a lost fee was: the wallet owes it, or it counts against the listing. `operator`: nobody else's. */
-export type Culprit = 'wallet' | 'listing' | 'operator';
 
 /** An open that the chain refused in this slot, its unpaid fee, lamports, and whose doing that was. */
 export interface FailedOpen {

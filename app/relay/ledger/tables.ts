@@ -28,6 +28,9 @@ export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', '
  */
 export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
 
+/** Whose doing a lost fee was: the wallet owes it, or it counts against the listing. `operator`: nobody else's. */
+export type Culprit = 'wallet' | 'listing' | 'operator';
+
 /** The state of a refund. `waiting`: the caller's account is missing or frozen. */
 export type RefundState = 'pending' | 'waiting' | 'done';
 
@@ -70,6 +73,8 @@ export interface ExecutionsTable {
   platform_amount: bigint | null;
   error_code: string | null;
   error_message: string | null;
+  /** Whose doing it was that the deposit is sent back; null unless it is. */
+  culprit: Generated<Culprit | null>;
   rebuilds: bigint;
   /** The relay process that works on the row. */
   lease_owner: string | null;
@@ -145,6 +150,7 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   platform_amount: true,
   error_code: true,
   error_message: true,
+  culprit: true,
   rebuilds: true,
   lease_owner: true,
   fingerprint: true,

@@ -106,7 +106,7 @@ describe('lent and lost lamports', function () {
       expect(await lent()).to.deep.equal([107n, 107n]);
       await mine.depositSigned(bought, SIGNED);
       await mine.depositConfirmed(bought);
-      await mine.returning(bought, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      await mine.returning(bought, SIGNED, { code: 'agent_paused', message: '', culprit: 'listing', rebuilds: 0n });
       await mine.refundWaits('three');
       expect(await readLent(opened.ledger as never)).to.deep.include({ lent: 214n, unclaimed: 107n, due: 0n });
       await mine.returned((await mine.get('three'))!, 2n);
@@ -271,6 +271,29 @@ describe('lent and lost lamports', function () {
       await refusal(twice('too early', 1));
     });
 
+    it('are not repaid twice: while a paid deposit waits for its open, the wallet has no second one', async () => {
+      await fail(await claim('lost'));
+      const repaying = { ways: [{ ...BOUGHT, repaid: FEE }], atMs: NOW + 2 * MINUTE };
+      const row = await buy('first', repaying);
+      await mine.depositSigned(row, SIGNED);
+      await mine.depositConfirmed(row);
+      await mine.paySigned(row, SIGNED);
+      await mine.paid(row, 1);
+      const refused = async () => {
+        const seen = await refusal(buy('second', repaying));
+        expect([seen.owed, seen.in_flight, seen.repaying]).to.deep.equal([FEE, 0n, 1n]);
+        expect(obstacleOf(seen, upTo(0n))).to.deep.equal({ opens: 1n });
+      };
+      await refused();
+      await mine.openSigned(row, SIGNED, 60n);
+      await refused();
+      await mine.openConfirmed(row, TIMES, 2);
+      expect(await sums()).to.include({ owed: 0n, repaying: 0n });
+      await refusal(buy('second', repaying));
+      await buy('second', { atMs: NOW + 2 * MINUTE });
+      expect(await opened.run('SELECT lamports FROM debts')).to.deep.equal([]);
+    });
+
     it('of an adopted record keep what its open has repaid', async () => {
       await fail(await claim('lost'));
       const atMs = NOW + 2 * MINUTE;
@@ -343,7 +366,7 @@ describe('lent and lost lamports', function () {
           const row = await buy(`call ${n}`, { wallet: `wallet ${n}`, listing: `agent ${n}` });
           await mine.depositSigned(row, SIGNED);
           await mine.depositConfirmed(row);
-          await mine.returning(row, SIGNED, { code: 'payment_required', message: '', rebuilds: 0n });
+          await mine.returning(row, SIGNED, { code: 'payment_required', message: '', culprit: 'wallet', rebuilds: 0n });
           await mine.void(row, 'payment_required', '', { slot: 1, burnt: 2n * FEE, culprit: 'wallet' });
         });
         expect(await owedInAll()).to.equal(BigInt(wallets) * 2n * FEE);

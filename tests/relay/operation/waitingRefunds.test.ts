@@ -90,7 +90,7 @@ describe('waiting refunds', () => {
     const back = await mine.claimDeposit(depositOf(id, terms), Date.now(), free());
     await mine.depositSigned(back, SIGNED);
     await mine.depositConfirmed(back);
-    await mine.returning(back, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+    await mine.returning(back, SIGNED, { code: 'agent_paused', message: '', culprit: 'listing', rebuilds: 0n });
     await mine.refundWaits(id);
 
     const looks: [Account | null, number][] = [
@@ -134,7 +134,7 @@ describe('waiting refunds', () => {
       await mine.depositConfirmed(row);
       await mine.paid(row, 1);
       await mine.openSigned(row, SIGNED, 60n);
-      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', rebuilds: 0n });
+      await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', culprit: 'listing', rebuilds: 0n });
       const state = async () => (await mine.get(id))!.state;
       return { node, send: () => sendBack(row, newLive({ isFresh: false })), state };
     }

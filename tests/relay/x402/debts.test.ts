@@ -1,0 +1,155 @@
+/** Who bears the network fees of x402 payments that never arrive, and how a wallet repays what it owes. */
+import { createTransferInstruction } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { findTokenAccount } from '../../../app/sdk/program/program.ts';
+import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
+import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+
+const TOTAL = PRICE + 5_000n;
+/** Network fees of a deposit and of its return, lamports. */
+const LOST = 10_000n;
+
+describe('lost fees of x402 payments', function () {
+  this.timeout(300_000);
+  let market: TestMarketplace;
+  let relay: RelayHandle;
+  const feePayer = Keypair.generate();
+
+  before(async () => {
+    market = await startMarketplace({ feePayer, slotTimeMs: 200 });
+    await market.relay.kill();
+    relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'none' });
+  });
+  after(async () => {
+    await relay.kill();
+    await market.stop();
+  });
+
+  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
+  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
+  const lamports = async (key: Keypair) => BigInt(await market.node.connection.getBalance(key.publicKey, 'confirmed'));
+  async function buyer(calls = 1n): Promise<Keypair> {
+    const payer = Keypair.generate();
+    await market.mintTo(payer.publicKey, calls * TOTAL);
+    return payer;
+  }
+  async function buy(payer: Keypair, task: string): Promise<Answer> {
+    let accepted: Accepted = null;
+    await until('the agent is sold', async () => {
+      const answer = await request(relay.url, path(), { body: { task } });
+      if (answer.status === 402) accepted = decodeHeader(answer, 'payment-required').accepts[0];
+      return accepted !== null;
+    });
+    const payment = await makePayment(market.node, accepted, payer);
+    const headers = { 'payment-signature': paymentHeader(accepted, payment) };
+    return request(relay.url, path(), { body: { task }, headers });
+  }
+  const debtOf = async ({ publicKey }: Keypair): Promise<bigint> => {
+    const rows = await market.query('ledger', `SELECT lamports FROM debts WHERE wallet = '${publicKey.toBase58()}'`);
+    return rows[0]?.lamports ?? 0n;
+  };
+  /** Buys, lets `then` happen before the payment is signed, and returns the answer with what it cost whom. */
+  async function spoil(
+    payer: Keypair,
+    name: string,
+    then: () => Promise<unknown>,
+    change: { blockhash?: string } = {},
+  ) {
+    const task = stopAt('depositConfirmed:before', name);
+    const before = await Promise.all([lamports(market.authority), lamports(feePayer)]);
+    const answering = buy(payer, task);
+    await until('the deposit is prepared', async () => relay.standing.has(task));
+    await then();
+    relay.process.send({ release: task });
+    const { status, body } = await answering;
+    const [row] = await market.query(
+      'ledger',
+      `SELECT state, lost_fees, listing_fees FROM executions WHERE task = '${task}'`,
+    );
+    const after = await Promise.all([lamports(market.authority), lamports(feePayer)]);
+    expect([before[0]! - after[0]!, before[1]! - after[1]!]).to.deep.equal([LOST, 0n]);
+    expect(row.state).to.equal('void');
+    const error = `${status} ${body.error.code}`;
+    return { error, wallet: row.lost_fees as bigint, listing: row.listing_fees as bigint, debt: await debtOf(payer) };
+  }
+
+  it('count against the listing if its creator pauses it between deposit and payment', async () => {
+    const payer = await buyer();
+    const wallet = keypairSigner(market.creator);
+    const agentId = new PublicKey(market.agentId);
+    const own = await openMarketplace({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
+    const pause = () => changeStatus(own, { wallet, agentId, status: 'paused' });
+    expect(await spoil(payer, 'paused', pause)).to.deep.equal({
+      error: '422 agent_paused',
+      wallet: 0n,
+      listing: LOST,
+      debt: 0n,
+    });
+    expect(await usdcOf(payer)).to.equal(TOTAL);
+    await changeStatus(own, { wallet, agentId, status: 'active' });
+    expect((await buy(payer, 'active again')).status).to.equal(200);
+    expect(await usdcOf(payer)).to.equal(0n);
+  });
+
+  it('are owed by the wallet if its payment expires at once, and by nobody if the deposit expired', async () => {
+    const late = await buyer();
+    const none = { error: '402 payment_required', wallet: 0n, listing: 0n, debt: 0n };
+    const after = async () => market.node.timeTravel((await market.node.now()) + 601);
+    expect(await spoil(late, 'late', after)).to.deep.equal(none);
+    expect(await usdcOf(late)).to.equal(TOTAL);
+    // The relay signs with a blockhash for seconds, and the leap has invalidated it.
+    await until('the relay has a newer one', async () => (await buy(late, 'in time')).status === 200);
+    const old = await buyer();
+    const charged = { ...none, wallet: LOST, debt: LOST };
+    expect(await spoil(old, 'old', () => market.node.outlive())).to.deep.equal(charged);
+    expect(await usdcOf(old)).to.equal(TOTAL);
+    const other = await buyer();
+    await until('the relay has a newer one', async () => (await buy(other, 'in time again')).status === 200);
+  });
+
+  it('are owed by a wallet that moves its money away, and repaid out of the service fees of its next two calls', async () => {
+    const payer = await buyer(3n);
+    await market.node.fundSol(payer.publicKey, 1e9);
+    const source = findTokenAccount(payer.publicKey, market.usdcMint);
+    const to = market.callers[1]!.usdc;
+    const away = createTransferInstruction(source, to, payer.publicKey, 3n * TOTAL);
+    const move = () => sendTransaction(market.node.connection, [away], keypairSigner(payer));
+    const charged = { error: '402 payment_required', wallet: LOST, listing: 0n, debt: LOST };
+    expect(await spoil(payer, 'moved', move)).to.deep.equal(charged);
+    await market.mintTo(payer.publicKey, 3n * TOTAL);
+    const early = await buy(payer, 'early');
+    expect([early.status, early.body.error.code], early.text).to.deep.equal([503, 'service_unavailable']);
+    expect(early.body.error.message).to.match(/^The wallet owes 10000 lamports of network fees/);
+    // As two minutes later.
+    await market.query('ledger', 'UPDATE debts SET lost_ms = 1');
+    const repaid = 'SELECT CAST(sum(repaid_lamports) AS BIGINT) AS lamports FROM executions';
+    const ofPayer = `${repaid} WHERE wallet = '${payer.publicKey.toBase58()}'`;
+    const first = await buy(payer, 'first');
+    expect(first.status, first.text).to.equal(200);
+    const [{ lamports: part }] = await market.query('ledger', ofPayer);
+    expect(part > 0n && part < LOST).to.equal(true);
+    expect(await debtOf(payer)).to.equal(LOST - part);
+    const second = await buy(payer, 'second');
+    expect(second.status, second.text).to.equal(200);
+    expect(await market.query('ledger', ofPayer)).to.deep.equal([{ lamports: LOST }]);
+    expect(await debtOf(payer)).to.equal(0n);
+    const third = await buy(payer, 'third');
+    expect(third.status, third.text).to.equal(200);
+    expect(await market.query('ledger', ofPayer)).to.deep.equal([{ lamports: LOST }]);
+    expect(await usdcOf(payer)).to.equal(0n);
+  });
+});
