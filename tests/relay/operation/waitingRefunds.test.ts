@@ -3,11 +3,11 @@ import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Ending } from '../../../app/relay/execution/ending.ts';
-import { createRefunding, owes } from '../../../app/relay/execution/refund.ts';
+import { createRefunding, isHeldBack } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
-import { accountDiscriminator, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
+import { accountDiscriminator, movableFrom, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
@@ -46,14 +46,27 @@ describe('waiting refunds', () => {
     return row;
   }
 
-  it('are not sent again while their wallet owes a lost fee', async () => {
+  it('are held back while their wallet owes a lost fee; from an hour after anyone could make them, until its next try', async () => {
     const row = await wait('one');
-    expect(await owes({ journal: mine }, row)).to.equal(false);
+    const isHeld = (now: bigint, sponsorsAll = false) =>
+      isHeldBack({ journal: others, lending: { ...free().lending, sponsorsAll } }, row, now, TIMES.refundAt);
+    const later = movableFrom(TIMES.refundAt);
+    expect(await isHeld(later - 1n)).to.equal(false);
     await mine.burnt(row, 5_000n, 'wallet');
-    expect(await owes({ journal: others }, row)).to.equal(true);
+    expect([await isHeld(later - 1n), await isHeld(later)]).to.deep.equal([true, true]);
+    // With SPONSOR=all the rules for lost fees do not apply.
+    expect(await isHeld(later - 1n, true)).to.equal(false);
+    const pass = (minutes: number) => opened.run(`UPDATE debts SET lost_ms = lost_ms - ${minutes * 60_000}`);
+    await pass(1);
+    expect([await isHeld(later - 1n), await isHeld(later)]).to.deep.equal([true, false]);
+    await mine.burnt(row, 5_000n, 'wallet');
+    await pass(1);
+    expect(await isHeld(later)).to.equal(true);
+    await pass(1);
+    expect(await isHeld(later)).to.equal(false);
   });
 
-  it('are simulated only if their account looks usable', async () => {
+  it('are simulated only if their account looks usable, and sent once they would succeed', async () => {
     const [caller, deposit, listing] = [Keypair.generate(), Keypair.generate(), Keypair.generate()].map(
       ({ publicKey }) => publicKey,
     ) as [PublicKey, PublicKey, PublicKey];
@@ -61,6 +74,8 @@ describe('waiting refunds', () => {
     depositAccount.data.set(accountDiscriminator('Deposit'));
     let account = null as Account | null;
     let simulated = 0;
+    let failure = { error: 'RefundDestinationUnusable', message: '' } as object | null;
+    let sent = 0;
     const chain = {
       authority: MINT,
       quote: () => ({ open: 0n, settle: 0n }),
@@ -74,11 +89,16 @@ describe('waiting refunds', () => {
       },
       simulate: async () => {
         simulated += 1;
-        return { error: 'RefundDestinationUnusable', message: '' };
+        return failure;
+      },
+      submit: async () => {
+        sent += 1;
+        return { kind: 'unknown' };
       },
     };
     const deps = { chain, journal: mine, usdcMint: MINT, lending: free().lending } as unknown as EngineDeps;
-    const ending = { isDead: () => false } as unknown as Ending;
+    const followFate = async () => 'wait';
+    const ending = { isDead: () => false, submit: chain.submit, followFate } as unknown as Ending;
     const { retryRefund } = createRefunding(deps, ending);
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
 
@@ -104,8 +124,12 @@ describe('waiting refunds', () => {
       expect(await retryRefund(refund, snapshot)).to.equal('rest');
       expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('rest');
       expect((await mine.get(id))!.refund_state).to.equal('waiting');
-      expect(simulated).to.equal(expected);
+      expect([simulated, sent]).to.deep.equal([expected, 0]);
     }
+    failure = null;
+    expect(await retryRefund(refund, snapshot)).to.equal('wait');
+    expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('wait');
+    expect(sent).to.equal(2);
   });
 
   describe('of a deposit that is gone, while the record of its open is there', () => {
