@@ -54,6 +54,8 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
       waits,
     });
     await Promise.all([kept, refunding]);
+    // These bytes are never sent. The wallet owes nothing for them.
+    if (isUnusable) await journal.decided(row, lastOf(row, 'refund'), 'expired');
     if (waits) return 'rest';
     return isUnusable ? waitForAccount(row) : 'next';
   }

@@ -214,6 +214,8 @@ describe('refunds that callers cannot receive', function () {
     await verifyExecution(first!, { rpcUrl: market.node.rpcUrl, onFacts: (found) => void facts.push(found) });
     expect(facts[0]?.refund?.amount).to.equal(PRICE);
     expect(await unclaimed()).to.equal(0);
+    // The relay has sent no refund, so the wallet owes nothing.
+    expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([]);
 
     await market.setFrozen(attacker!.usdc, false);
     const { body } = await untilFound('its proof is served', async () => {

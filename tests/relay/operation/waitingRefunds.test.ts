@@ -1,12 +1,13 @@
 /** Refunds that wait for their callers' accounts, on a ledger that two relays share. */
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Ending } from '../../../app/relay/execution/ending.ts';
+import { createEnding, type Ending } from '../../../app/relay/execution/ending.ts';
 import { createRefunding, isHeldBack } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
+import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import { accountDiscriminator, movableFrom, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
@@ -37,12 +38,12 @@ describe('waiting refunds', () => {
   beforeEach(() => opened.clear());
 
   /** A call whose refund waits for its caller's account. */
-  async function wait(id: string, journal = mine) {
+  async function wait(id: string, journal = mine, signed = SIGNED) {
     const row = await journal.claim(executionOf(id), Date.now(), free());
     await journal.openSigned(row, SIGNED, 60n);
     await journal.openConfirmed(row, TIMES, 1);
     const why = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: true };
-    await journal.refunding(row, SIGNED, why);
+    await journal.refunding(row, signed, why);
     return row;
   }
 
@@ -64,6 +65,27 @@ describe('waiting refunds', () => {
     expect(await isHeld(later)).to.equal(true);
     await pass(1);
     expect(await isHeld(later)).to.equal(false);
+  });
+
+  it('that somebody else ends cost their wallet the fees that the chain took, or may still take', async () => {
+    const message = new TransactionMessage({ payerKey: MINT, recentBlockhash: MINT.toBase58(), instructions: [] });
+    const bytes = Uint8Array.from(new VersionedTransaction(message.compileToV0Message()).serialize());
+    const end = { isRefunded: true, settledAt: TIMES.refundAt, refundAt: TIMES.refundAt };
+    const node = { hasSucceeded: async () => false };
+    const authorities = { names: () => true };
+    const deps = { chain: node, journal: mine, authorities, closedEnd: async () => end } as unknown as EngineDeps;
+    const { withoutRecord } = createEnding(deps, new AbortController().signal);
+    const lostBy = async (id: string, outcome: 'failed' | 'expired' | null, counted = 0n) => {
+      const row = await wait(id, mine, { ...SIGNED, bytes });
+      if (outcome) await mine.decided(row, lastOf(row, 'refund'), outcome);
+      if (counted > 0n) await mine.burnt(row, counted, 'wallet');
+      expect(await withoutRecord(row)).to.equal('ended');
+      return (await mine.get(id))!.lost_fees;
+    };
+    expect(await lostBy('never sent', 'expired')).to.equal(0n);
+    expect(await lostBy('on its way', null)).to.equal(5_000n);
+    expect(await lostBy('too late', 'failed')).to.equal(5_000n);
+    expect(await lostBy('noted before', 'failed', 5_000n)).to.equal(5_000n);
   });
 
   it('are simulated only if their account looks usable, and sent once they would succeed', async () => {
