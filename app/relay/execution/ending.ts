@@ -36,7 +36,7 @@ export function createEnding(
   const send = createSubmit(deps, stopping);
 
   /** True if a removed authority signed the bytes. The program refuses them permanently. */
-  const isDead = (signed: SignedTransaction) => !authorities.names(feeOf(signed.bytes).payer);
+  const isDead = (signed: Pick<SignedTransaction, 'bytes'>) => !authorities.names(feeOf(signed.bytes).payer);
 
   /** Sends a settle or a refund and waits for its fate. */
   function submit(row: JournalRow, signed: StoredTransaction): Promise<Fate> {
@@ -49,11 +49,12 @@ export function createEnding(
     return record !== null && record.status !== 'open';
   }
 
-  /** If the record has ended, ends the row the same way, whatever the relay intended. */
-  async function followRecord(row: JournalRow, snapshot: Snapshot): Promise<boolean> {
+  /** If the record has ended, ends the row the same way, whatever the relay intended. `expired` cannot land any more. */
+  async function followRecord(row: JournalRow, snapshot: Snapshot, expired?: StoredTransaction): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
-    if (record.status === 'refunded') await journal.refunded(row, record.settledAt, await refundOf(row, record));
+    if (record.status === 'refunded')
+      await journal.refunded(row, record.settledAt, await refundOf(row, record, expired));
     else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
     return true;
   }
@@ -71,18 +72,26 @@ export function createEnding(
   }
 
   /**
-   * The refund of ours that landed. If a stranger's landed first, the gas went back to the wallet, and `burnt` is the fee
-   * of ours, lamports. It may still land and fail, so it counts as soon as it is signed.
+   * The refund of ours that landed. If a stranger's landed first, the gas went back to the wallet, and `burnt` are the
+   * fees of ours that do not count yet, lamports. One that was sent may still land and fail, so it counts already; one
+   * that has `expired` does not.
    */
   async function refundOf(
     row: JournalRow,
     end: Pick<ExecutionRecord, 'settledAt' | 'refundAt'>,
+    expired?: StoredTransaction,
   ): Promise<{ landed?: TransactionRow | undefined; burnt?: bigint }> {
     // Before refund_at only a relay can refund.
     if (end.settledAt < end.refundAt) return { landed: undecidedOf(row, 'refund') };
-    const refunds = transactionsOf(row, 'refund').filter(({ outcome }) => outcome !== 'failed');
-    for (const landed of refunds) if (await chain.hasSucceeded(landed.signature)) return { landed };
-    return { burnt: refunds.findLast(({ outcome }) => outcome === null)?.fee ?? 0n };
+    const refunds = transactionsOf(row, 'refund');
+    for (const landed of refunds.filter(({ outcome }) => outcome !== 'failed')) {
+      if (await chain.hasSucceeded(landed.signature)) return { landed };
+    }
+    const flying = refunds.findLast(({ outcome, signature }) => outcome === null && signature !== expired?.signature);
+    // The chain refuses a removed authority's by the operator's own doing.
+    const failed = refunds.filter((one) => one.outcome === 'failed' && !isDead(one));
+    const fees = failed.reduce((sum, { fee }) => sum + fee, flying?.fee ?? 0n);
+    return { burnt: fees > row.lost_fees ? fees - row.lost_fees : 0n };
   }
 
   /**
@@ -101,7 +110,7 @@ export function createEnding(
     const isPast = fate.kind !== 'failed';
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
-    if (await followRecord(row, fresh)) return 'ended';
+    if (await followRecord(row, fresh, fate.kind === 'expired' ? signed : undefined)) return 'ended';
     // It has ended and left its address, and the index will show how. Or a node is wrong.
     if (!fresh.record) return 'wait';
     if (fate.kind === 'failed' && NOT_NAMED.includes(fate.error)) {

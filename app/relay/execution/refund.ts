@@ -1,7 +1,8 @@
 /** Returns an execution's money to its caller. */
-import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
+import { type ExecutionRecord, movableFrom, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
 import { cannotReceive } from '../chain/usableAccount.ts';
 import type { FailedAnswer } from '../ledger/failedAnswers.ts';
+import { tryAfterMs } from '../ledger/funding.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
@@ -53,6 +54,8 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
       waits,
     });
     await Promise.all([kept, refunding]);
+    // These bytes are never sent. The wallet owes nothing for them.
+    if (isUnusable) await journal.decided(row, lastOf(row, 'refund'), 'expired');
     if (waits) return 'rest';
     return isUnusable ? waitForAccount(row) : 'next';
   }
@@ -77,22 +80,23 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     if (!fresh.record) return 'wait';
     const reason = REFUND_REASONS[Number(row.refund_reason ?? UNSERVED)] ?? 'unserved';
     const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
+    if (isWaiting(row) && isRefused(row, signed)) return 'rest';
     await storeRefund(journal, row, signed, rebuilds);
     return 'next';
   }
 
   /**
    * Retries a refund with an unusable account only once that account is usable. Until the money is back, its displayed
-   * status does not change. An account that becomes unusable again burns a fee: while the wallet owes it, its waiting
-   * refunds wait on. Their caller can still send them, and an hour after refund_at
-   * the sweeper moves them.
+   * status does not change. An account that becomes unusable again burns a fee. While the wallet owes it, its waiting
+   * refunds are held back.
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (isWaiting(row) || row.rebuilds > 0n) {
       if (await isStuck(row, snapshot.record!)) return waitForAccount(row);
       if (isWaiting(row)) {
-        if (await owes(deps, row)) return 'rest';
-        await resignRefund(row, snapshot, row.rebuilds);
+        if (await isHeldBack(deps, row, snapshot.now, snapshot.record!.refundAt)) return 'rest';
+        const left = await resignRefund(row, snapshot, row.rebuilds);
+        if (left !== 'next') return left;
       }
     }
     return refund(row);
@@ -132,12 +136,25 @@ function storeRefund(
   });
 }
 
-/** True if the wallet owes lost fees. */
-export async function owes(
-  { journal }: Pick<EngineDeps, 'journal'>,
+/** True if the chain has refused these bytes already: they were signed again with the same blockhash. */
+export const isRefused = ({ transactions }: Pick<JournalRow, 'transactions'>, { signature }: NewTransaction): boolean =>
+  transactions.some((one) => one.outcome === 'failed' && one.signature === signature);
+
+/**
+ * True if a waiting refund is not sent although its account can receive, because its wallet owes lost fees. The caller
+ * can still send it. An hour after `refundableAt`, from which anyone can make it (unix seconds), only the wallet's next
+ * try is awaited: the sweeper moves what cannot be received, and nothing else would end this one.
+ */
+export async function isHeldBack(
+  { journal, lending }: Pick<EngineDeps, 'journal' | 'lending'>,
   { wallet, listing }: JournalRow,
+  now: bigint,
+  refundableAt: bigint,
 ): Promise<boolean> {
-  return (await journal.sumsOf(wallet, listing, Date.now())).owed > 0n;
+  if (lending.sponsorsAll) return false;
+  const { owed, owed_ms, now_ms } = await journal.sumsOf(wallet, listing, Date.now());
+  if (owed <= 0n) return false;
+  return now < movableFrom(refundableAt) || owed_ms + tryAfterMs(owed) > now_ms;
 }
 
 /** True if the row was made for an orphan. */

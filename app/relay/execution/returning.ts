@@ -4,7 +4,7 @@ import { lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
 import type { Ending } from './ending.ts';
-import { owes } from './refund.ts';
+import { isHeldBack, isRefused } from './refund.ts';
 import { signReturn } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 import { createSubmit, hasLanded } from './submit.ts';
@@ -52,17 +52,23 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
       return 'rest';
     }
     if (!at.deposit) return endReturn(row, live, at);
+<<<<<<< HEAD
     const why = whyOf(row);
     const signed = lastOf(row, 'return');
+=======
+    const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
+    let signed = lastOf(row, 'return');
+>>>>>>> fixa
     if (ending.isDead(signed)) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
       // Most looks end here, without a simulation.
       if (isPaid(row, at) && at.isStuck) return waitForAccount(row);
       const again = await sign(row, at);
       if (await chain.simulate(again.bytes)) return waitForAccount(row);
-      if (await owes(deps, row)) return 'rest';
+      if (await isHeldBack(deps, row, at.now, at.deposit.expiresAt)) return 'rest';
+      if (isRefused(row, again)) return 'rest';
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
-      return 'next';
+      signed = lastOf(row, 'return');
     }
     const fate = await submit(row, signed, async () => (await read(row)).deposit === null);
     if (fate.kind === 'unknown') return 'wait';

@@ -94,13 +94,17 @@ export async function movableRecords(views: Views, now: bigint, after: After): P
   return rows;
 }
 
-/** Expired deposits whose refunds can be moved, oldest first. An unpaid one is refunded by a relay at any time. */
+/**
+ * Expired deposits of this deployment whose refunds can be moved, oldest first. An unpaid one is refunded by a relay at
+ * any time. Moving a stranger's deposit returns nothing to the relay.
+ */
 export async function movableDeposits(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const life = BigInt(constants.depositSeconds) + MOVABLE_AFTER;
   const { rows } = await sql<Candidate>`
     SELECT deposit AS id, deposit AS address, prepared_at AS ended_at, prepared_at + CAST(${life} AS BIGINT) AS ripe_at
     FROM chain.deposits
     WHERE closed = 0 AND status = 'prepared' AND prepared_at <= ${now - life}
+      AND rent_sponsor IN (SELECT address FROM lenders)
       AND (prepared_at, deposit) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY prepared_at, deposit LIMIT ${PAGE}`.execute(views);
   return rows;

@@ -1,7 +1,7 @@
 /**
  * Refunds that callers cannot receive. However many there are, other callers are served. While their wallet owes fees of
- * refunds that failed, they are not sent again, and after an hour the relay moves them to the unclaimed ones, where their
- * caller claims them.
+ * refunds that failed, they are not sent again. After an hour the relay sends them if they can arrive, and moves them to
+ * the unclaimed ones if they cannot. There their caller claims them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -150,6 +150,42 @@ describe('refunds that callers cannot receive', function () {
     });
   });
 
+  it('of a wallet that owes are sent an hour after anyone could make them, once its account can receive', async () => {
+    const [attacker] = market.callers;
+    await start();
+    const [id] = await letWait(1);
+    const wake = () => market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
+    const holding: (() => void)[] = [];
+    held = holding;
+    await market.setFrozen(attacker!.usdc, false);
+    await until('it is on its way', async () => {
+      await wake();
+      return holding.length === 1;
+    });
+    await market.setFrozen(attacker!.usdc, true);
+    held = null;
+    for (const pass of holding) pass();
+    await until('it has failed', async () => {
+      const rows = await market.query('ledger', 'SELECT lamports FROM debts');
+      return rows.length === 1 && Object.values(rows[0]!)[0] === FEE;
+    });
+    await market.setFrozen(attacker!.usdc, false);
+    const before = await market.balances();
+    const { refundAt } = (await market.record(id!))!;
+    await market.node.timeTravel(Number(refundAt) + constants.unclaimedSeconds + 1);
+    // The wallet calls no more, so nothing repays what it owes. Its next try is due.
+    await market.query('ledger', 'UPDATE debts SET lost_ms = 0');
+    await until('it is paid back', async () => {
+      await wake();
+      return (await refundOf(id!)) === 'done';
+    });
+    expect(await query('SELECT lamports FROM debts')).to.equal(FEE);
+    expect(await market.balances()).to.deep.equal({
+      ...before,
+      callers: before.callers.map((amount, at) => amount + (at === 0 ? PRICE : 0n)),
+    });
+  });
+
   it('take nothing from other callers, and end as unclaimed refunds that their callers claim', async () => {
     const [attacker] = market.callers;
     await start();
@@ -178,6 +214,8 @@ describe('refunds that callers cannot receive', function () {
     await verifyExecution(first!, { rpcUrl: market.node.rpcUrl, onFacts: (found) => void facts.push(found) });
     expect(facts[0]?.refund?.amount).to.equal(PRICE);
     expect(await unclaimed()).to.equal(0);
+    // The relay has sent no refund, so the wallet owes nothing.
+    expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([]);
 
     await market.setFrozen(attacker!.usdc, false);
     const { body } = await untilFound('its proof is served', async () => {

@@ -1,11 +1,12 @@
 /** The sweeper on a real node: every lamport of rent is returned exactly once, whatever happens to the sender. */
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { movableDeposits } from '../../../app/relay/sweeper/candidates.ts';
 import * as program from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
-import { type Execution, PRICE } from '../../indexer/market.ts';
+import { type Execution, NO_KEY, PRICE } from '../../indexer/market.ts';
 import { type Stage, startStage } from './sweepStage.ts';
 
 const FEE = 5_000;
@@ -178,6 +179,42 @@ describe('the sweeper', function () {
     expect(await stage.recordsLeft([bad!])).to.equal(0);
     await next.end();
     await proxy.close();
+  });
+
+  it('closes the refunded record of an x402 payment, and moves only deposits whose rent this deployment has lent', async () => {
+    const aftermath = createAftermath(stage);
+    const quoted = async () => {
+      const { execution, terms } = await stage.openInstruction(NO_KEY);
+      return {
+        execution: { ...execution, rentSponsor: stage.relay.publicKey, signature: '' },
+        ...aftermath.deposit(terms, PRICE),
+      };
+    };
+    const bought = await quoted();
+    await stage.send([bought.prepare], stage.relay);
+    await stage.send([bought.pay], stage.caller);
+    await stage.send([bought.open], stage.relay);
+    await stage.refund(bought.execution, 'unserved');
+    const stuck = await quoted();
+    await stage.send([stuck.prepare], stage.relay);
+    await stage.send([stuck.pay], stage.caller);
+    await stage.pass(4_500);
+    await stage.node.setFrozen(stage.source, true);
+    const rent = await stage.rentOf([bought.execution]);
+    const relay = await stage.lamports(stage.relay.publicKey);
+    const isKnown = () =>
+      stage.look(async (views) => (await movableDeposits(views, 2n ** 52n, null)).map(({ id }) => id));
+    const sweeper = await stage.sweep();
+    await until('its fee is paid', async () => (await stage.lamports(stage.relay.publicKey)) === relay + rent - FEE);
+    expect(await stage.recordsLeft([bought.execution])).to.equal(0);
+    // Until the ledger names its sponsor, the deposit is a stranger's.
+    expect(await isKnown()).to.deep.equal([]);
+    await sweeper.end();
+    await stage.noteLender(stage.relay.publicKey);
+    expect(await isKnown()).to.deep.equal([stuck.address.toBase58()]);
+    await stage.node.setFrozen(stage.source, false);
+    await stage.send([stuck.refund(stage.creator.publicKey)], stage.creator);
+    await until('the index knows', async () => (await isKnown()).length === 0);
   });
 
   it('goes on at once when a relay without SOL gets some, and reports how long records have waited', async () => {

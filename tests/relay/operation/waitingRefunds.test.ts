@@ -1,13 +1,18 @@
 /** Refunds that wait for their callers' accounts, on a ledger that two relays share. */
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Ending } from '../../../app/relay/execution/ending.ts';
-import { createRefunding, owes } from '../../../app/relay/execution/refund.ts';
+import { createEnding, type Ending } from '../../../app/relay/execution/ending.ts';
+import { createRefunding, isHeldBack } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
+<<<<<<< HEAD
 import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
+=======
+import { lastOf } from '../../../app/relay/ledger/transactions.ts';
+import { accountDiscriminator, movableFrom, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
+>>>>>>> fixa
 import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
@@ -37,23 +42,57 @@ describe('waiting refunds', () => {
   beforeEach(() => opened.clear());
 
   /** A call whose refund waits for its caller's account. */
-  async function wait(id: string, journal = mine) {
+  async function wait(id: string, journal = mine, signed = SIGNED) {
     const row = await journal.claim(executionOf(id), Date.now(), free());
     await journal.openSigned(row, SIGNED, 60n);
     await journal.openConfirmed(row, TIMES, 1);
     const why = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: true };
-    await journal.refunding(row, SIGNED, why);
+    await journal.refunding(row, signed, why);
     return row;
   }
 
-  it('are not sent again while their wallet owes a lost fee', async () => {
+  it('are held back while their wallet owes a lost fee; from an hour after anyone could make them, until its next try', async () => {
     const row = await wait('one');
-    expect(await owes({ journal: mine }, row)).to.equal(false);
+    const isHeld = (now: bigint, sponsorsAll = false) =>
+      isHeldBack({ journal: others, lending: { ...free().lending, sponsorsAll } }, row, now, TIMES.refundAt);
+    const later = movableFrom(TIMES.refundAt);
+    expect(await isHeld(later - 1n)).to.equal(false);
     await mine.burnt(row, 5_000n, 'wallet');
-    expect(await owes({ journal: others }, row)).to.equal(true);
+    expect([await isHeld(later - 1n), await isHeld(later)]).to.deep.equal([true, true]);
+    // With SPONSOR=all the rules for lost fees do not apply.
+    expect(await isHeld(later - 1n, true)).to.equal(false);
+    const pass = (minutes: number) => opened.run(`UPDATE debts SET lost_ms = lost_ms - ${minutes * 60_000}`);
+    await pass(1);
+    expect([await isHeld(later - 1n), await isHeld(later)]).to.deep.equal([true, false]);
+    await mine.burnt(row, 5_000n, 'wallet');
+    await pass(1);
+    expect(await isHeld(later)).to.equal(true);
+    await pass(1);
+    expect(await isHeld(later)).to.equal(false);
   });
 
-  it('are simulated only if their account looks usable', async () => {
+  it('that somebody else ends cost their wallet the fees that the chain took, or may still take', async () => {
+    const message = new TransactionMessage({ payerKey: MINT, recentBlockhash: MINT.toBase58(), instructions: [] });
+    const bytes = Uint8Array.from(new VersionedTransaction(message.compileToV0Message()).serialize());
+    const end = { isRefunded: true, settledAt: TIMES.refundAt, refundAt: TIMES.refundAt };
+    const node = { hasSucceeded: async () => false };
+    const authorities = { names: () => true };
+    const deps = { chain: node, journal: mine, authorities, closedEnd: async () => end } as unknown as EngineDeps;
+    const { withoutRecord } = createEnding(deps, new AbortController().signal);
+    const lostBy = async (id: string, outcome: 'failed' | 'expired' | null, counted = 0n) => {
+      const row = await wait(id, mine, { ...SIGNED, bytes });
+      if (outcome) await mine.decided(row, lastOf(row, 'refund'), outcome);
+      if (counted > 0n) await mine.burnt(row, counted, 'wallet');
+      expect(await withoutRecord(row)).to.equal('ended');
+      return (await mine.get(id))!.lost_fees;
+    };
+    expect(await lostBy('never sent', 'expired')).to.equal(0n);
+    expect(await lostBy('on its way', null)).to.equal(5_000n);
+    expect(await lostBy('too late', 'failed')).to.equal(5_000n);
+    expect(await lostBy('noted before', 'failed', 5_000n)).to.equal(5_000n);
+  });
+
+  it('are simulated only if their account looks usable, and sent once they would succeed', async () => {
     const [caller, deposit, listing] = [Keypair.generate(), Keypair.generate(), Keypair.generate()].map(
       ({ publicKey }) => publicKey,
     ) as [PublicKey, PublicKey, PublicKey];
@@ -61,6 +100,8 @@ describe('waiting refunds', () => {
     depositAccount.data.set(accountDiscriminator('Deposit'));
     let account = null as Account | null;
     let simulated = 0;
+    let failure = { error: 'RefundDestinationUnusable', message: '' } as object | null;
+    let sent = 0;
     const chain = {
       authority: MINT,
       quote: () => ({ open: 0n, settle: 0n }),
@@ -74,11 +115,16 @@ describe('waiting refunds', () => {
       },
       simulate: async () => {
         simulated += 1;
-        return { error: 'RefundDestinationUnusable', message: '' };
+        return failure;
+      },
+      submit: async () => {
+        sent += 1;
+        return { kind: 'unknown' };
       },
     };
     const deps = { chain, journal: mine, usdcMint: MINT, lending: free().lending } as unknown as EngineDeps;
-    const ending = { isDead: () => false } as unknown as Ending;
+    const followFate = async () => 'wait';
+    const ending = { isDead: () => false, submit: chain.submit, followFate } as unknown as Ending;
     const { retryRefund } = createRefunding(deps, ending);
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
 
@@ -104,8 +150,12 @@ describe('waiting refunds', () => {
       expect(await retryRefund(refund, snapshot)).to.equal('rest');
       expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('rest');
       expect((await mine.get(id))!.refund_state).to.equal('waiting');
-      expect(simulated).to.equal(expected);
+      expect([simulated, sent]).to.deep.equal([expected, 0]);
     }
+    failure = null;
+    expect(await retryRefund(refund, snapshot)).to.equal('wait');
+    expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('wait');
+    expect(sent).to.equal(2);
   });
 
   describe('of a deposit that is gone, while the record of its open is there', () => {
