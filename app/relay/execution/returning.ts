@@ -52,13 +52,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
       return 'rest';
     }
     if (!at.deposit) return endReturn(row, live, at);
-<<<<<<< HEAD
     const why = whyOf(row);
-    const signed = lastOf(row, 'return');
-=======
-    const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
     let signed = lastOf(row, 'return');
->>>>>>> fixa
     if (ending.isDead(signed)) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
       // Most looks end here, without a simulation.

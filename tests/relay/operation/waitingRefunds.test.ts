@@ -7,12 +7,8 @@ import { createRefunding, isHeldBack } from '../../../app/relay/execution/refund
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
-<<<<<<< HEAD
-import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
-=======
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
-import { accountDiscriminator, movableFrom, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
->>>>>>> fixa
+import { accountDiscriminator, movableFrom, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
