@@ -178,7 +178,8 @@ export interface UnclaimedRefundRow {
   caller: string;
   amount: bigint;
   unclaimed_at: bigint;
-  signature: string;
+  /** Null if its claim is known and the transaction that added the leaf is not. */
+  signature: string | null;
   claimed_at: bigint | null;
   claim_signature: string | null;
   slot: bigint;

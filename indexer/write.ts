@@ -3,14 +3,21 @@
  * not older. Changing a missing row throws MissingRow, unless its account is known to be unread.
  */
 import type { PublicKey } from '@solana/web3.js';
-import { unclaimedLeaf, unclaimedOf } from '../app/sdk/program/archive.ts';
-import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
-import { findRefundClaim, REFUND_REASONS } from '../app/sdk/program/program.ts';
+import { type UnclaimedLeaf, unclaimedLeaf, unclaimedOf } from '../app/sdk/program/archive.ts';
+import type { EventData, MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
+import { findRefundClaim, REFUND_REASONS, type UnclaimedRefund } from '../app/sdk/program/program.ts';
 import { base58, hex } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
 import { recordStatus } from './record.ts';
 import type { StoredName, StoredRow } from './stored.ts';
-import type { DepositRow, DisputeOutcomeName, DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
+import type {
+  DepositRow,
+  DisputeOutcomeName,
+  DisputeRow,
+  ExecutionRow,
+  UnclaimedRefundRow,
+  UnreadRow,
+} from './tables.ts';
 import type { Unit } from './unit.ts';
 
 /** Tables whose rows show an account at a slot. */
@@ -151,29 +158,43 @@ export function endExecution(
 /** The reason of a refund that anyone but a relay made. */
 export const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
 
-/** Writes that a refund became a leaf, by which its caller claims it. A leaf never changes. */
+/**
+ * Writes that a refund became a leaf, by which its caller claims it. A leaf never changes. If its claim was applied first,
+ * the row has all but the transaction that added the leaf.
+ */
 export function writeUnclaimed(unit: Unit, event: MarketplaceEvent, { signature, slot }: Position): void {
   const found = unclaimedOf(event);
   if (!found) return;
   const { refund, leaf } = found;
   changeRow(unit, 'archives', base58(leaf.archive), { leaf_count: BigInt(leaf.leafIndex + 1), slot });
-  const claim = claimOf(leaf);
-  if (unit.rows.unclaimed_refunds.get(claim)) return;
-  unit.rows.unclaimed_refunds.put({
-    claim,
-    tree: base58(leaf.tree),
-    leaf_index: BigInt(leaf.leafIndex),
-    leaf: hex(unclaimedLeaf(refund)),
-    source: base58(refund.source),
-    caller: base58(refund.caller),
-    amount: refund.amount,
-    unclaimed_at: refund.unclaimedAt,
-    signature,
-    claimed_at: null,
-    claim_signature: null,
-    slot,
-  });
+  const known = unit.rows.unclaimed_refunds.get(claimOf(leaf));
+  if (known && known.signature !== null) return;
+  unit.rows.unclaimed_refunds.put({ ...(known ?? unclaimedRow(refund, leaf)), signature, slot });
 }
+
+/** Writes that an unclaimed refund was claimed. */
+export function writeClaim(unit: Unit, data: EventData<'RefundClaimed'>, { signature, slot }: Position): void {
+  const known = unit.rows.unclaimed_refunds.get(base58(data.claim));
+  const row = known ?? { ...unclaimedRow(data.refund, data), slot };
+  unit.rows.unclaimed_refunds.put({ ...row, claimed_at: data.claimedAt, claim_signature: signature });
+}
+
+const unclaimedRow = (
+  refund: UnclaimedRefund,
+  leaf: Pick<UnclaimedLeaf, 'tree' | 'leafIndex'>,
+): Omit<UnclaimedRefundRow, 'slot'> => ({
+  claim: claimOf(leaf),
+  tree: base58(leaf.tree),
+  leaf_index: BigInt(leaf.leafIndex),
+  leaf: hex(unclaimedLeaf(refund)),
+  source: base58(refund.source),
+  caller: base58(refund.caller),
+  amount: refund.amount,
+  unclaimed_at: refund.unclaimedAt,
+  signature: null,
+  claimed_at: null,
+  claim_signature: null,
+});
 
 /** The key of an unclaimed refund's row: the address of the account that forbids a second claim. */
 export const claimOf = ({ tree, leafIndex }: { tree: PublicKey; leafIndex: number }): string =>

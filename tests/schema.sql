@@ -235,7 +235,7 @@ CREATE TABLE unclaimed_refunds (
   caller TEXT NOT NULL,
   amount INTEGER NOT NULL,
   unclaimed_at INTEGER NOT NULL,
-  signature TEXT NOT NULL,
+  signature TEXT,
   claimed_at INTEGER,
   claim_signature TEXT,
   slot INTEGER NOT NULL,

@@ -2,7 +2,7 @@
 import { archiveLeaf } from '../../app/sdk/program/archive.ts';
 import { base58, hex } from '../columns.ts';
 import { executionRow } from '../rows.ts';
-import { changeRow, writeArchivedExecution, writeRow } from '../write.ts';
+import { changeRow, writeArchivedExecution, writeClaim, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 export const archives = {
@@ -38,10 +38,5 @@ export const archives = {
     }
   },
 
-  RefundClaimed(unit, data, { signature }) {
-    const { unclaimed_refunds } = unit.rows;
-    const row = unclaimed_refunds.get(base58(data.claim));
-    // Without a row, the index has a gap where its leaf was added, which a rebuild fills.
-    if (row) unclaimed_refunds.put({ ...row, claimed_at: data.claimedAt, claim_signature: signature });
-  },
+  RefundClaimed: writeClaim,
 } satisfies Partial<Handlers>;

@@ -235,7 +235,7 @@ CREATE TABLE unclaimed_refunds (
   caller TEXT COLLATE "C" NOT NULL,
   amount BIGINT NOT NULL,
   unclaimed_at BIGINT NOT NULL,
-  signature TEXT COLLATE "C" NOT NULL,
+  signature TEXT COLLATE "C",
   claimed_at BIGINT,
   claim_signature TEXT COLLATE "C",
   slot BIGINT NOT NULL,

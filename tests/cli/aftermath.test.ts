@@ -1,6 +1,7 @@
-import { type Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { constants, findRefundClaim } from '../../app/sdk/program/program.ts';
+import { encodeArchived } from '../../app/sdk/program/archive.ts';
+import { constants, findEscrow, findExecution, findRefundClaim } from '../../app/sdk/program/program.ts';
 import { formatUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 import type { DailyStatement } from '../../app/sdk/wire/wire.ts';
 import { untilFound } from '../harness/edge/until.ts';
@@ -185,5 +186,29 @@ describe('the command line: after a call', function () {
     expect(await market.balances()).to.deep.equal(before);
     expect(await terminal.refused(caller, ...claim!, ...base)).to.include('has been claimed');
     expect(JSON.parse((await show()).stdout).refunds[0]).to.include({ ...refund, is_claimed: true });
+  });
+
+  it('refund move moves the money although the lender of the record cannot take its rent', async () => {
+    const { usdc } = market.callers[0]!;
+    const before = await market.balances();
+    const { execution_id: id } = await terminal.done(caller, 'execution', 'open', market.agentId, '--task', 'x');
+    const record = (await market.record(id))!;
+    const address = findExecution(record.executionId);
+    const { data } = (await market.node.connection.getAccountInfo(address, 'confirmed'))!;
+    // As after a rise of the rent: neither record nor escrow holds what an empty account needs.
+    const rentSponsor = Keypair.generate().publicKey;
+    const lent = Buffer.concat([data.subarray(0, 8), encodeArchived({ ...record, rentSponsor })]).toString('hex');
+    await market.node.rpc('surfnet_setAccount', [address.toBase58(), { data: lent, lamports: 300_000 }]);
+    await market.node.rpc('surfnet_setAccount', [findEscrow(address).toBase58(), { lamports: 300_000 }]);
+    await market.node.timeTravel(Number(record.refundAt) + constants.unclaimedSeconds + 1);
+    await market.setFrozen(usdc, true);
+    const moved = await terminal.done(stranger, 'refund', 'move', id);
+    await market.setFrozen(usdc, false);
+    expect(moved).to.include({ execution_id: id, archive_index: 0 });
+    expect(await market.record(id)).to.deep.include({ status: 'refunded', rentSponsor });
+    const show = () => runHere(['refund', 'show', id, '--rpc-url', market.node.rpcUrl, ...base, '--json']);
+    await untilFound('it is proven', async () => ((await show()).code === 0 ? true : null));
+    await terminal.done(caller, 'refund', 'claim', id, ...base);
+    expect(await market.balances()).to.deep.equal(before);
   });
 });

@@ -7,6 +7,8 @@ import { sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { unclaimedOf } from '../../app/sdk/program/archive.ts';
+import { findRefundClaim } from '../../app/sdk/program/program.ts';
 import { readWrongAgents } from '../../indexer/agents.ts';
 import { applyBatch, type ChainTransaction, CursorMoved } from '../../indexer/apply.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
@@ -28,6 +30,7 @@ const TABLES: Record<string, string> = {
   disputes: 'dispute',
   archives: 'archive',
   archive_leaves: 'tree, leaf_index',
+  unclaimed_refunds: 'claim',
   unread_accounts: 'address',
   events: 'slot, signature, event_index',
   eventless_transactions: 'slot, signature',
@@ -190,6 +193,35 @@ describe('indexer, pages', () => {
     await applyBatch(other.db, [opening]);
     expect(await newestOf(other)).to.deep.equal(row);
     for (const opened of [straight, other]) await opened.close();
+  });
+
+  it('show a claim whose leaf comes later as if the leaf had come first', async () => {
+    const history = randomHistory(7, LENGTH);
+    const eventsOf = ({ content }: ChainTransaction) => (content.kind === 'events' ? content.events : []);
+    const claiming = history.findIndex((item) => eventsOf(item).some(({ name }) => name === 'RefundClaimed'));
+    const claimed = eventsOf(history[claiming]!).find((event) => event.name === 'RefundClaimed')!;
+    const claim = claimed.data.claim.toBase58();
+    const ordered = history.slice(0, claiming + 1);
+    const leaf = ordered.find((item) =>
+      eventsOf(item).some((event) => {
+        const found = unclaimedOf(event);
+        return found && findRefundClaim(found.leaf.tree, found.leaf.leafIndex).toBase58() === claim;
+      }),
+    )!;
+    const rowOf = async (opened: Opened) => (await opened.dump()).unclaimed_refunds!.find((row) => row.claim === claim);
+    const [straight, late] = [await openOwn(), await openOwn()];
+    await applyBatch(straight.db, ordered);
+    const row = (await rowOf(straight))!;
+    expect(row).to.include({ signature: leaf.signature, claim_signature: history[claiming]!.signature });
+    await applyBatch(
+      late.db,
+      ordered.filter((item) => item !== leaf),
+    );
+    const { slot } = ordered[claiming]!;
+    expect(await rowOf(late)).to.deep.equal({ ...row, signature: null, slot });
+    await applyBatch(late.db, [leaf]);
+    expect(await rowOf(late)).to.deep.equal(row);
+    for (const opened of [straight, late]) await opened.close();
   });
 
   it('rejects: a page that does not follow the last stored transaction', async () => {

@@ -40,7 +40,8 @@ export async function unclaimedOf(views: Kysely<LedgerDatabase>, source: string)
   for (const { archive, archive_index, ...row } of rows) {
     const index = Number(row.leaf_index);
     const stored = await readProof(views, { archiveIndex: archive_index, tree: row.tree }, index);
-    if (!stored) continue;
+    // Without its transaction, it was claimed before the index saw its leaf.
+    if (!stored || row.signature === null) continue;
     const { proof, root } = stored;
     const refund = leafFieldsOf(row);
     const leaf = hexOf(unclaimedLeaf(refund));

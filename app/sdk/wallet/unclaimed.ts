@@ -34,7 +34,10 @@ import { sendTransaction } from './send.ts';
 import { ask, restClient, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
-/** Moves an execution's refund to the unclaimed ones, and closes its record. Any wallet can do this, an hour after `refund_at`. */
+/**
+ * Moves an execution's refund to the unclaimed ones, and closes its record if its rent sponsor can take the rent. Any
+ * wallet can do this, an hour after `refund_at`.
+ */
 export async function moveRefund(
   { connection, config }: MarketplaceChain,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
@@ -46,9 +49,16 @@ export async function moveRefund(
   const now = await readClock(connection);
   // The reason counts only for a relay authority.
   const move = moveUnclaimedRefund({ ...input, reason: 'unserved' });
-  const signature = await sendTransaction(connection, [move, closeExecution(record)], wallet, {
+  const facts = {
     ExecutionNotOpen: `It is ${record.status}.`,
     ...movingFacts(findTokenAccount(record.caller, usdcMint), record.refundAt, now),
+  };
+  const send = (instructions: TransactionInstruction[]) => sendTransaction(connection, instructions, wallet, facts);
+  const signature = await send([move, closeExecution(record)]).catch((error: unknown) => {
+    // A rent sponsor that cannot take the rent must not keep the money. It may be that account that has too little SOL.
+    const isRent = error instanceof Refusal && (error.code === null || error.code === 'funds_missing');
+    if (!isRent) throw error;
+    return send([move]);
   });
   return { execution_id: formatUuid(executionId), caller: record.caller.toBase58(), ...shownPlace(place), signature };
 }
