@@ -164,6 +164,7 @@ describe('schemathesis', function () {
       'getExecutionReceipt',
       'deleteExecutionContent',
       'getExecutionArchive',
+      'getUnclaimed',
       'listLeaves',
     ];
     for (const id of ROUTE_IDS.filter((name) => !unguessed.includes(name))) {

@@ -6,7 +6,13 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { findConfig, findEventAuthority, findTreasury, findUnclaimed, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import {
+  findConfig,
+  findEventAuthority,
+  findTreasury,
+  findUnclaimed,
+  PROGRAM_ID,
+} from '../../app/sdk/program/program.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDERS = ['app', 'examples', 'indexer', 'migrations', 'programs', 'scripts'];

@@ -14,6 +14,10 @@ import { readAnswers, writeAnswers } from '../harness/answers/record.ts';
 import { playScene } from '../harness/answers/scene.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 
+/** An answer without the votes of ended epochs, which depend on how long the validator has run. */
+const atFirstEpoch = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer, (key, value) => (key === 'epochCredits' ? [] : value)) ?? 'null');
+
 describe('the recorded answers of a validator', function () {
   this.timeout(600_000);
   let validator: Validator;
@@ -42,6 +46,8 @@ describe('the recorded answers of a validator', function () {
     if (process.env.RENEW_ANSWERS) writeAnswers(answers);
     const recorded = readAnswers();
     expect(Object.keys(answers)).to.have.members(Object.keys(recorded));
-    for (const [name, answer] of Object.entries(answers)) expect(answer, name).to.deep.equal(recorded[name]);
+    for (const [name, answer] of Object.entries(answers)) {
+      expect(atFirstEpoch(answer), name).to.deep.equal(atFirstEpoch(recorded[name]));
+    }
   });
 });

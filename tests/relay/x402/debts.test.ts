@@ -63,12 +63,7 @@ describe('lost fees of x402 payments', function () {
     return rows[0]?.lamports ?? 0n;
   };
   /** Buys, lets `then` happen before the payment is signed, and returns the answer with what it cost whom. */
-  async function spoil(
-    payer: Keypair,
-    name: string,
-    then: () => Promise<unknown>,
-    change: { blockhash?: string } = {},
-  ) {
+  async function spoil(payer: Keypair, name: string, then: () => Promise<unknown>) {
     const task = stopAt('depositConfirmed:before', name);
     const before = await Promise.all([lamports(market.authority), lamports(feePayer)]);
     const answering = buy(payer, task);
