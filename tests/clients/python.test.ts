@@ -20,6 +20,8 @@ import {
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import {
   constants,
+  decodeAccount,
+  findExecution,
   findTokenAccount,
   openExecution,
   PROGRAM_ID,
@@ -384,7 +386,7 @@ describe('clients/python', function () {
     });
 
     it('agree with those in TypeScript on an execution opened and refunded by transactions of version 1', async () => {
-      const { node, authority, usdcMint } = market;
+      const { node, usdcMint } = market;
       const { wallet, usdc } = market.callers[0]!;
       const caller = wallet.publicKey;
       const nonce = createNonce(nonceHalfHour(BigInt(await node.now())));
@@ -397,11 +399,13 @@ describe('clients/python', function () {
         openBefore: BigInt(await node.now()) + 600n,
       });
       const refund = refundExecution({
-        ...{ authority: authority.publicKey, executionId, listing, caller, keyId, destination: usdc },
-        ...{ rentSponsor: caller, reason: 'creatorFailed' },
+        ...{ authority: caller, executionId, listing, caller, keyId, destination: usdc },
+        ...{ rentSponsor: caller, reason: 'expired' },
       });
       const opening = await sendVersionOne(node.connection, [open], wallet);
-      const refunding = await sendVersionOne(node.connection, [refund], authority);
+      const account = await node.connection.getAccountInfo(findExecution(executionId), 'confirmed');
+      await node.timeTravel(Number(decodeAccount('ExecutionRecord', account!.data).refundAt));
+      const refunding = await sendVersionOne(node.connection, [refund], wallet);
       const question = { execution_id: formatUuid(executionId), rpc_url: node.rpcUrl };
       const facts: ExecutionFacts[] = [];
       const expected = await verifyExecution(question.execution_id, {

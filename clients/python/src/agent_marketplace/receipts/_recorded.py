@@ -61,8 +61,8 @@ def find_record(node: Node, claim: Claim, find_archive: FindArchive | None) -> F
     except UnansweredError as error:
         return FoundNothing(str(error))
     return FoundNothing(
-        "The program has no account at the address of the record. It is on another chain, or was archived or closed since,"
-        " and no proof of its leaf was given."
+        "The program has no account at the address of the record. It is on another chain, or was archived or closed"
+        " since, and no proof of its leaf was given."
     )
 
 
