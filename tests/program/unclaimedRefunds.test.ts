@@ -31,7 +31,8 @@ describe('unclaimed refunds:', () => {
   const unclaimed = program.findUnclaimed();
 
   beforeEach(async () => {
-    w = await world();
+    // An old runtime shows no calls to self, and its token program cannot withdraw excess lamports.
+    w = await world({ kind: 'litesvm' });
     archive = await new TestArchive(w).create();
     hashes = [];
     await w.vm.airdrop(lender, 1_000_000n);
