@@ -89,6 +89,8 @@ describe('lent and lost lamports', function () {
     await mine.settled(row, { settledAt, creatorAmount: 1n, platformAmount: 0n });
   }
   const sums = (wallet = WALLET, listing = 'listing', atMs = NOW) => mine.sumsOf(wallet, listing, atMs);
+  /** When a wallet lost the latest fee that it owes, unix milliseconds. */
+  const lostAt = async (wallet = WALLET) => Number((await sums(wallet)).owed_ms);
   const lent = async () => {
     const { lent_keys, lent_x402 } = await sums();
     return [lent_keys, lent_x402];
@@ -244,7 +246,7 @@ describe('lent and lost lamports', function () {
     it('are owed by the wallet, which may try once in a minute for each, and its next open repays them', async () => {
       await fail(await claim('lost'));
       expect(await sums()).to.include({ owed: FEE });
-      const owedMs = Number((await sums()).owed_ms);
+      const owedMs = await lostAt();
       const repaying = waysToPay({ fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, tank: 0n }, upTo(0n), FEE)[1]!;
       expect([repaying.fee, repaying.repaid]).to.deep.equal([10_000n, 5_000n]);
       const early = obstacleOf(await sums(WALLET, 'listing', owedMs + MINUTE - 1_500), upTo(0n)) as ApiError;
@@ -263,17 +265,15 @@ describe('lent and lost lamports', function () {
       await claim('next');
       // Somebody who owes more waits longer.
       await fail(await claim('again', { wallet: 'thrice' }));
-      const twice = (id: string, minutes: number) => {
-        const atMs = NOW + minutes * MINUTE + 60_000;
-        return claim(id, { wallet: 'thrice', ways: [repaying], atMs });
-      };
-      await fail(await twice('and again', 1));
-      await refusal(twice('too early', 1));
+      const twice = async (id: string) =>
+        claim(id, { wallet: 'thrice', ways: [repaying], atMs: (await lostAt('thrice')) + MINUTE });
+      await fail(await twice('and again'));
+      await refusal(twice('too early'));
     });
 
     it('are not repaid twice: while a paid deposit waits for its open, the wallet has no second one', async () => {
       await fail(await claim('lost'));
-      const repaying = { ways: [{ ...BOUGHT, repaid: FEE }], atMs: NOW + 2 * MINUTE };
+      const repaying = { ways: [{ ...BOUGHT, repaid: FEE }], atMs: (await lostAt()) + 2 * MINUTE };
       const row = await buy('first', repaying);
       await mine.depositSigned(row, SIGNED);
       await mine.depositConfirmed(row);
@@ -290,13 +290,13 @@ describe('lent and lost lamports', function () {
       await mine.openConfirmed(row, TIMES, 2);
       expect(await sums()).to.include({ owed: 0n, repaying: 0n });
       await refusal(buy('second', repaying));
-      await buy('second', { atMs: NOW + 2 * MINUTE });
+      await buy('second', { atMs: repaying.atMs });
       expect(await opened.run('SELECT lamports FROM debts')).to.deep.equal([]);
     });
 
     it('of an adopted record keep what its open has repaid', async () => {
       await fail(await claim('lost'));
-      const atMs = NOW + 2 * MINUTE;
+      const atMs = (await lostAt()) + 2 * MINUTE;
       const row = await claim('repaid', { ways: [{ ...LENT, fee: 10_000n, repaid: 5_000n }], atMs });
       await mine.openSigned(row, SIGNED, 60n);
       await mine.void(row, 'service_unavailable', 'expired');
