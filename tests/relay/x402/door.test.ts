@@ -129,8 +129,9 @@ describe('the x402 API', function () {
   it('sells nothing beyond three quarters of what may be lent, before anything is signed, and calls with keys go on', async () => {
     const rents = await readRents(market);
     const needed = rents.record + rents.escrow;
-    const lent = async (): Promise<bigint> =>
-      (await market.query('ledger', "SELECT lamports FROM lent_sums WHERE kind = 'x402'"))[0].lamports;
+    // PostgreSQL keeps each sum in several rows.
+    const sum = "SELECT CAST(coalesce(sum(lamports), 0) AS BIGINT) AS lamports FROM lent_sums WHERE kind = 'x402'";
+    const lent = async (): Promise<bigint> => (await market.query('ledger', sum))[0].lamports;
     const countRows = async () => (await market.query('ledger', 'SELECT count(*) AS rows FROM executions'))[0].rows;
     // One call fits; the second one would be one lamport too much.
     const share = (await lent()) + rents.record + needed - 1n;
