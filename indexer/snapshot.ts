@@ -1,9 +1,11 @@
 /**
  * Writes the account readings of a transaction, and the effects of its instructions on accounts that no longer exist.
  */
+
 import type { PublicKey } from '@solana/web3.js';
 import { constants } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
+import { least } from '../app/sdk/wire/amounts.ts';
 import { type AccountRows, claimOf, type GoneAccount } from './accounts.ts';
 import { base58, hex, optionalHex, uri } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
@@ -178,9 +180,8 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
     case 'resolve_dispute': {
       const amount = args.amount as bigint;
       const price = priceOf(unit, address);
-      const isAbovePrice = amount > price;
       endDispute(unit, { dispute: address }, args.upheld ? 'upheld' : 'rejected', () => ({
-        amount_to_caller: isAbovePrice ? price : amount,
+        amount_to_caller: least(amount, price),
         amount_slashed: amount,
         reason_hash: optionalHex(args.reasonHash as Uint8Array),
         resolved_at: time,

@@ -2,6 +2,7 @@
  * Gives SOL to every signer at the start and to the relay later, and mock USDC to creators and callers. Sufficient SOL
  * balances and existing USDC accounts stay unchanged.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   createAssociatedTokenAccountIdempotentInstruction,
@@ -10,6 +11,7 @@ import {
 } from '@solana/spl-token';
 import { type Connection, LAMPORTS_PER_SOL, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { fundSol } from '../cli/surfpool.ts';
+import { RESERVE } from '../relay/operation/lending.ts';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../sdk/program/clusters.ts';
 import { findTokenAccount } from '../sdk/program/program.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -34,9 +36,10 @@ const AIRDROP_PATIENCE_MS = 30_000;
 /** Seconds between checks of the relay's balance. */
 export const LOOK_SECONDS = 2;
 /**
- * Below this the relay accepts no new calls, lamports: more than the rent of the calls that start between two checks.
+ * Below this the relay accepts no new calls, lamports: more than the fees of the calls that start between two checks.
+ * Below `RESERVE` times as much it lends no deposits.
  */
-export const STOP_LAMPORTS = 0.5 * LAMPORTS_PER_SOL;
+export const STOP_LAMPORTS = 0.1 * LAMPORTS_PER_SOL;
 /** Below this the user gets a message, lamports. */
 const LOW_LAMPORTS = PUBLIC_FAUCET.below;
 /** Pause after a faucet's first refusal; it doubles up to LAST_RETRY_MS. */
@@ -77,7 +80,7 @@ export async function provideSol(chain: LocalChain, identities: Identities): Pro
 }
 
 /**
- * Keeps the relay funded while everything runs: each call locks the rent of its accounts for days. If the faucet gives
+ * Keeps the relay funded while everything runs: each call locks the rent of its record for an hour. If the faucet gives
  * nothing, tells the user where to send SOL, while there is still enough for calls.
  */
 export function keepInSol(
@@ -106,7 +109,7 @@ export function keepInSol(
     isTold = true;
     tell(
       `\nThe relay has too little SOL: ${relay} has ${formatSol(BigInt(balance))} SOL, and the node's faucet gives none ` +
-        `(${refusal}).\nSend it 1 SOL or more. Below ${formatSol(BigInt(STOP_LAMPORTS))} SOL it refuses new calls.`,
+        `(${refusal}).\nSend it 1 SOL or more. Below ${formatSol(RESERVE * BigInt(STOP_LAMPORTS))} SOL it refuses calls of wallets without gas, and below ${formatSol(BigInt(STOP_LAMPORTS))} SOL all new calls.`,
     );
   }
 

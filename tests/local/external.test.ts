@@ -230,19 +230,24 @@ describe('npm start on another node', function () {
       );
       expect(working.output()).to.include(`${relay} has 0.6 SOL`).and.include('the faucet is dry');
       await until('it is still ready', isReady);
-      // What it keeps for fees is not lent, so no deposit can take it.
-      const refused = () =>
+      expect((await call()).status).to.equal('completed');
+
+      const refused = (words: string) =>
         call().then(
-          () => null,
-          (error: MarketplaceError) => error,
+          () => false,
+          ({ message }: MarketplaceError) => message.includes(words),
         );
-      expect((await refused())?.code).to.equal('service_unavailable');
-      await bare.fundSol(relay, 0.4 * LAMPORTS_PER_SOL);
-      const words = 'The service has too little SOL for network fees. The operator must fund it.';
-      await until('calls are refused for want of fees', async () => String((await refused())?.message).includes(words));
+      await bare.fundSol(relay, 0.15 * LAMPORTS_PER_SOL);
+      await until('it lends nothing of what it keeps for fees', () =>
+        refused('The marketplace lends refundable deposits of at most 0 lamports to calls with keys at a time.'),
+      );
+      await bare.fundSol(relay, 0.05 * LAMPORTS_PER_SOL);
+      await until('it refuses all calls', () =>
+        refused('The service has too little SOL for network fees. The operator must fund it.'),
+      );
       await until('/ready says how much is missing, and to whom to send it', async () => {
         const { problems, advice } = await readiness();
-        const missing = formatSol(BigInt(0.5 * LAMPORTS_PER_SOL - (await balance())));
+        const missing = formatSol(BigInt(0.1 * LAMPORTS_PER_SOL - (await balance())));
         const isAdvised = advice[0]?.startsWith(`Send at least ${missing} SOL to the relay authority ${relay}.`);
         return problems.join() === 'fees_low' && isAdvised === true;
       });

@@ -1,5 +1,7 @@
 /** GET /v1/key: the remaining limits of the request's own key, from the chain's accounts at this moment. */
+
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
+import { greatest, least } from '../../sdk/wire/amounts.ts';
 import type { KeyScope } from '../../sdk/wire/keyScopes.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -18,8 +20,7 @@ export interface OwnKeyDeps extends AuthDeps {
   };
 }
 
-const atLeast0 = (amount: bigint) => (amount > 0n ? amount : 0n);
-const least = (...amounts: bigint[]) => amounts.sort((one, other) => (one < other ? -1 : 1))[0]!;
+const atLeast0 = (amount: bigint) => greatest(amount, 0n);
 const toNumber = (lamports: bigint) => Number(least(lamports, BigInt(Number.MAX_SAFE_INTEGER)));
 
 /** Throws ApiError 401 if the key ended meanwhile, 503 if the node does not answer. */

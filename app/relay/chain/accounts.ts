@@ -1,5 +1,5 @@
 /** Reads the marketplace's accounts for the modules above, and changes one of them: a key's grant. */
-import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+
 import { PublicKey } from '@solana/web3.js';
 import {
   type Config,
@@ -21,6 +21,7 @@ import { costOf } from './fees.ts';
 import { type AccountsAt, COMMITMENT } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from './rent.ts';
+import { readToken } from './tokenAccounts.ts';
 
 /** A key's grant and its wallet's money at one moment: USDC in base units, gas in lamports. */
 export interface KeyMoney {
@@ -85,7 +86,7 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       const grant = findGrant(owner, Buffer.from(keyId, 'hex'));
       const { accounts, now } = await read([grant, findTokenAccount(owner, mint), spender, RENT_ADDRESS]);
       const [, source, tank, rent] = accounts;
-      const token = source?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(source.data) : null;
+      const token = readToken(source);
       const { fee, gas } = costOf(chain.quote());
       const rents = decodeRents(rent!.data);
       return {

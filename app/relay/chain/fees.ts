@@ -11,6 +11,7 @@
  * While transactions do not land, the price of all later ones rises. An open is never signed again for a higher price:
  * no more was collected, and its bytes expire anyway.
  */
+
 import {
   ComputeBudgetProgram,
   type Connection,
@@ -21,6 +22,7 @@ import {
 } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
+import { greatest, least } from '../../sdk/wire/amounts.ts';
 import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
 import { COMMITMENT } from './reader.ts';
 
@@ -88,9 +90,6 @@ export interface Fees {
   end(): void;
 }
 
-const most = (one: bigint, other: bigint) => (one > other ? one : other);
-const least = (one: bigint, other: bigint) => (one < other ? one : other);
-
 function kindOf(programId: PublicKey, data: Uint8Array): string {
   return `${programId.toBase58()}:${Buffer.from(data.subarray(0, DISCRIMINATOR_BYTES)).toString('hex')}`;
 }
@@ -145,8 +144,8 @@ export function createFees(options: FeesOptions): Fees {
 
   /** The price of the next transaction at its first attempt, micro-lamports per unit. */
   function price(): bigint {
-    const usual = most(market, minPrice);
-    return pressure === 0 ? usual : most(usual, MIN_RAISED_PRICE) << BigInt(pressure);
+    const usual = greatest(market, minPrice);
+    return pressure === 0 ? usual : greatest(usual, MIN_RAISED_PRICE) << BigInt(pressure);
   }
 
   function press(change: 1 | -1): void {
@@ -169,7 +168,7 @@ export function createFees(options: FeesOptions): Fees {
       const limit = Math.min(MAX_UNITS, (await units.limitFor(instructions)) * (attempt + 1));
       const setLimit = ComputeBudgetProgram.setComputeUnitLimit({ units: limit });
       const cap = least(mostLamports, maxLamports);
-      const wanted = attempt === 0 ? price() : most(price(), MIN_RAISED_PRICE) << BigInt(attempt);
+      const wanted = attempt === 0 ? price() : greatest(price(), MIN_RAISED_PRICE) << BigInt(attempt);
       const microLamports = cap <= 0n ? 0n : least(wanted, (cap * MICROLAMPORTS) / BigInt(limit));
       return microLamports === 0n
         ? [setLimit]

@@ -2,9 +2,11 @@
  * Begins an execution that an x402 client pays for. Checks the payer's accounts, claims the id and the deposit, and
  * stores the transaction that creates the deposit. Nothing is sent yet. The payment has only the client's signature.
  */
+
 import { isUndecided } from '../../database/temporary.ts';
 import { decodeOwn, findExecution, findTokenAccount, ownAccount, parseAddress } from '../../sdk/program/program.ts';
 import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
+import { least } from '../../sdk/wire/amounts.ts';
 import type { PaymentReason } from '../../sdk/wire/errorCodes.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
@@ -102,7 +104,7 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
     const { fee, gas } = costOf(chain.quote());
     // The service fee is at least 1.5 times what a call costs: the rest repays earlier losses of the wallet.
     const spare = (fee + gas) / 2n;
-    const repaid = owed < spare ? owed : spare;
+    const repaid = least(owed, spare);
     return {
       row,
       payable,

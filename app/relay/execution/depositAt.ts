@@ -1,6 +1,5 @@
 /** A deposit on the chain at one moment, and the conclusions for its call. */
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
@@ -13,7 +12,7 @@ import {
 } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { AccountsAt } from '../chain/reader.ts';
-import { usableAccount } from '../chain/usableAccount.ts';
+import { readToken, usableAccount } from '../chain/tokenAccounts.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
 import type { EngineDeps } from './step.ts';
@@ -48,10 +47,7 @@ export function payableOf(account: AccountInfo<Buffer> | null | undefined, owner
 }
 
 /** True if a vault exists and holds nothing. A frozen one with money is not empty. */
-const isEmptyVault = (vault: AccountInfo<Buffer> | null | undefined): boolean =>
-  !!vault?.owner.equals(TOKEN_PROGRAM_ID) &&
-  vault.data.length >= AccountLayout.span &&
-  AccountLayout.decode(vault.data).amount === 0n;
+const isEmptyVault = (vault: AccountInfo<Buffer> | null | undefined): boolean => readToken(vault)?.amount === 0n;
 
 /** Price and service fee, base units. */
 export const totalOf = (row: Pick<JournalRow, 'price' | 'service_fee'>): bigint => row.price + row.service_fee;

@@ -2,8 +2,10 @@
  * Who pays what for a call: the ways to pay for it, and why none of them is possible now. Each refusal names its rule,
  * the figures, and when they change.
  */
+
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
 import { FIRST_GAS } from '../../sdk/wallet/firstGas.ts';
+import { greatest, least } from '../../sdk/wire/amounts.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import type { Rents } from '../chain/rent.ts';
 import { ApiError } from '../errors.ts';
@@ -37,8 +39,6 @@ export interface Means {
   rents: Rents;
   tank: bigint;
 }
-
-const least = (one: bigint, other: bigint) => (one < other ? one : other);
 
 /**
  * The ways to pay, best for the caller first. The gas balance pays the network fees, repays what the wallet owes, and
@@ -147,7 +147,7 @@ export async function lentShortage(way: Way, kind: Kind, loans: Loans, besides =
   // If the share is used up, only a deposit of the same kind makes room.
   const since = await lentSince(ofKind ? kind : null);
   const back = since === null ? 0 : Number(since - now) + lending.returnSeconds();
-  const message = `The marketplace lends refundable deposits of at most ${most < 0n ? 0n : most} lamports to ${whom} at a time. It has lent ${lent}, and this call needs ${rent}.${besides}`;
+  const message = `The marketplace lends refundable deposits of at most ${greatest(most, 0n)} lamports to ${whom} at a time. It has lent ${lent}, and this call needs ${rent}.${besides}`;
   return unavailable(message, Math.max(RETRY_LENT_SECONDS, back));
 }
 
@@ -192,7 +192,7 @@ export async function cannotLend(
 const tankOf = (wallet: string): string => findSpender(parseAddress(wallet)).toBase58();
 
 function leftIn({ tank }: Pick<Means, 'tank'>, { held_tank: held }: Pick<Held, 'held_tank'>): bigint {
-  return tank > held ? tank - held : 0n;
+  return greatest(tank - held, 0n);
 }
 
 /** The 402 for a gas balance, or a key's gas limit, that cannot pay for a call. */
@@ -203,7 +203,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held): Ap
     new ApiError('insufficient_balance', message, {
       details: { limit: 'gas', wallet, tank, have_lamports: Number(have), need_lamports: Number(need) },
     });
-  const owed = sums.owed > 0n ? sums.owed : 0n;
+  const owed = greatest(sums.owed, 0n);
   const leastFees = fee + gas + (owed > 0n ? 1n : 0n);
   if (maxGas < leastFees) {
     const message = `The API key of wallet ${wallet} allows ${maxGas} lamports of gas per execution; this call needs ${leastFees}. Create a key with a higher gas limit.`;

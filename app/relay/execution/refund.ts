@@ -1,6 +1,6 @@
 /** Returns an execution's money to its caller. */
 import { type ExecutionRecord, movableFrom, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
-import { cannotReceive } from '../chain/usableAccount.ts';
+import { cannotReceive } from '../chain/tokenAccounts.ts';
 import type { FailedAnswer } from '../ledger/failedAnswers.ts';
 import { tryAfterMs } from '../ledger/funding.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';

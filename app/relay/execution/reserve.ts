@@ -2,7 +2,7 @@
  * Checks before money moves that this key can pay: balance, allowance, caps and gas balance as the accounts show them
  * now. The ledger knows the reservations of earlier calls, and decides when it claims the call's row.
  */
-import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+
 import type { PublicKey } from '@solana/web3.js';
 import {
   decodeOwn,
@@ -19,6 +19,7 @@ import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { AccountsAt } from '../chain/reader.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
+import { readToken } from '../chain/tokenAccounts.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Held, Purse } from '../ledger/funding.ts';
 import type { Means } from './protection.ts';
@@ -106,7 +107,7 @@ export function allowedBy({ wallet, now, accounts }: PayerAccounts): Allowed {
   const grant = decodeOwn('KeyGrant', grantAccount);
   if (!grant || grant.revoked || grant.expiresAt <= now)
     throw new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.');
-  const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
+  const token = readToken(tokenAccount);
   return {
     grant,
     balance: token?.amount ?? 0n,

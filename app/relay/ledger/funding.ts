@@ -113,8 +113,8 @@ const REPAYING = `e.repaid_lamports > 0 AND e.opened_at IS NULL AND e.state NOT 
 
 /**
  * Money that the accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
- * landed later. If the chain has refused an open since that slot, no call is opened by these accounts: each waiting call would burn a fee. CROSS JOIN fixes the order
- * in SQLite, which would otherwise scan the rows of all wallets.
+ * landed later. If the chain has refused an open since that slot, no call is opened by these accounts: each waiting call
+ * would burn a fee. CROSS JOIN fixes the order in SQLite, which would otherwise scan the rows of all wallets.
  */
 const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${taken()}, count(e.wallet) AS in_flight
   FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND ${OPENING}),
@@ -136,8 +136,8 @@ const ofLosses = (what: string) => `coalesce((SELECT ${what} FROM executions AS 
   AND listing_fees > 0 AND lost_ms > me.now_ms - ${LISTING_LOSS_MS}), 0)`;
 
 /**
- * One row `sums` about `me`. Each sum reads a dedicated index. Completed calls are counted only where they decide: the
- * first opens need none.
+ * One row `sums` about `me`. Each sum reads a dedicated index, whose condition on the state it repeats. Completed calls
+ * are counted only where they decide: the first opens need none.
  */
 export const SUMS = sql.raw(`${TAKEN_BY_OTHERS},
 of_listing AS MATERIALIZED (SELECT count(e.listing) AS in_flight

@@ -5,7 +5,7 @@ import { type Lending, readLent } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 /** The balance keeps this many times the minimum below which new executions are refused, so that loans never close it. */
-const RESERVE = 2n;
+export const RESERVE = 2n;
 
 export interface WatchedLending extends Lending {
   /** Takes in a new reading of the balance, lamports. */

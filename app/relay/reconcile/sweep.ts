@@ -3,8 +3,8 @@
  * writes nothing and holds no lock, so changes during the sweep look like differences. Every difference is checked again,
  * and only a lasting one counts.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AccountLayout } from '@solana/spl-token';
 import type { Connection } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
@@ -18,6 +18,7 @@ import {
   RECORD_STATUS_BYTE,
 } from '../../sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
+import { readToken } from '../chain/tokenAccounts.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { compareExecution, type Difference, type ExecutionViews } from './compare.ts';
 import { checkDeposits } from './deposits.ts';
@@ -175,8 +176,7 @@ async function readViews({ connection, views }: ReconcileDeps, ids: string[]): P
     return {
       executionId,
       record: decodeOwn('ExecutionRecord', record),
-      // Lamports sent to the address of a closed escrow make an account without data.
-      escrow: escrow && escrow.data.length > 0 ? AccountLayout.decode(escrow.data).amount : null,
+      escrow: readToken(escrow)?.amount ?? null,
       journal: journalById.get(executionId) ?? null,
       index: indexById.get(executionId) ?? null,
     };

@@ -2,10 +2,11 @@
  * Returns expired deposits whose rows are lost, for example with a disk. Their payers have no SOL and no tools. The
  * engine cannot interfere: it opens and returns only deposits with a row. A deposit that nobody paid is only closed.
  */
-import { AccountLayout } from '@solana/spl-token';
+
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { decodeOwn, findTokenAccount, refundDeposit } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
+import { readToken } from '../chain/tokenAccounts.ts';
 import { type Candidate, lostDeposits } from './candidates.ts';
 import { type Closing, closeTogether } from './closing.ts';
 import { inBatches, type SweepDeps } from './sweeping.ts';
@@ -39,7 +40,7 @@ async function returnBatch(deps: SweepDeps, batch: Candidate[]): Promise<void> {
     // Our clock was ahead of the chain's, or the deposit was prepared again.
     if (now < deposit.expiresAt) return [];
     const { caller, rentSponsor, price, serviceFee } = deposit;
-    const held = vault?.data.length ? AccountLayout.decode(vault.data).amount : 0n;
+    const held = readToken(vault)?.amount ?? 0n;
     const authority = held >= price + serviceFee ? asker.publicKey : chain.authority;
     const destination = findTokenAccount(caller, usdcMint);
     const instruction = refundDeposit({ authority, deposit: address, destination, rentSponsor, usdcMint });

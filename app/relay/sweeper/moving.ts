@@ -2,7 +2,6 @@
  * Moves refunds that their callers' accounts cannot receive to the account of unclaimed refunds, an hour after anyone
  * could make them. So their rent comes back by the clock, whatever a caller does. The callers claim them by their leaves.
  */
-import { AccountLayout } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   closeExecution,
@@ -12,7 +11,7 @@ import {
   moveUnclaimedDeposit,
   moveUnclaimedRefund,
 } from '../../sdk/program/program.ts';
-import { cannotReceive } from '../chain/usableAccount.ts';
+import { cannotReceive, readToken } from '../chain/tokenAccounts.ts';
 import { type ArchivesDeps, findOpenArchive } from './archives.ts';
 import { type Candidate, movableDeposits, movableRecords } from './candidates.ts';
 import { reasonOf } from './sending.ts';
@@ -87,7 +86,7 @@ const readDeposit: Read = async ({ chain, usdcMint }, address, place) => {
   const deposit = decodeOwn('Deposit', account);
   if (!deposit || now < movableFrom(deposit.expiresAt)) return null;
   const { caller, rentSponsor, price, serviceFee } = deposit;
-  const held = vault && vault.data.length > 0 ? AccountLayout.decode(vault.data).amount : 0n;
+  const held = readToken(vault)?.amount ?? 0n;
   // The relay's own refund of an unpaid one gives the rest to the treasury.
   if (held < price + serviceFee || !(await cannotReceive(chain, caller, usdcMint))) return null;
   const authority = chain.authority;

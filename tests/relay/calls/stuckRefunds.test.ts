@@ -3,7 +3,6 @@
  * refunds that failed, they are not sent again. After an hour the relay sends them if they can arrive, and moves them to
  * the unclaimed ones if they cannot. There their caller claims them.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findExecution, findSpender, findUnclaimed } from '../../../app/sdk/program/program.ts';
@@ -133,9 +132,10 @@ describe('refunds that callers cannot receive', function () {
     holding = [];
     held = holding;
     await market.setFrozen(attacker!.usdc, false);
+    const resting = () => query('SELECT count(*) AS rows FROM executions WHERE rest_until_ms > 0');
     for (let looks = 0; looks < 10; looks += 1) {
       await wake();
-      await sleep(100);
+      await until('the relay has looked at both', async () => (await resting()) === BigInt(COUNT));
     }
     expect(holding).to.deep.equal([]);
     held = null;

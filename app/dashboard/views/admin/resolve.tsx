@@ -1,6 +1,8 @@
 /** Resolves a dispute: the side, the amount and the reason. Shows the consequences before signing. */
+
 import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
+import { greatest, least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -154,9 +156,7 @@ function readAmount(
     const { left, forfeited } = collateral;
     const price = parseUsdc(price_usdc);
     // The caller may also get what earlier disputes forfeited, up to the price.
-    let most = left + forfeited;
-    if (most > price) most = price;
-    if (most < left) most = left;
+    const most = greatest(left, least(left + forfeited, price));
     return { amount, fault: amount > most ? `At most ${formatUsdc(most)} USDC can be taken.` : null };
   } catch (error) {
     return { amount: 0n, fault: (error as Error).message };

@@ -1,5 +1,7 @@
 /** The fee that an x402 client pays in addition to the price. It pays for the network fees of its call. */
+
 import { constants } from '../../../sdk/program/program.ts';
+import { greatest } from '../../../sdk/wire/amounts.ts';
 import { costOf as costOfCall, type PriorityQuote } from '../../chain/fees.ts';
 import { MAX_PAYMENT_FEE } from '../../execution/buying.ts';
 
@@ -32,7 +34,7 @@ interface ServiceFees {
 export function serviceFeeAt({ least, solPrice }: ServiceFees, priority: PriorityQuote): bigint | null {
   const covering = divideUp(costOf(priority) * solPrice * COVER.of, LAMPORTS_PER_SOL * COVER.in);
   const stepped = divideUp(covering, STEP) * STEP;
-  const fee = stepped > least ? stepped : least;
+  const fee = greatest(stepped, least);
   return fee > constants.maxServiceFee ? null : fee;
 }
 

@@ -1,8 +1,14 @@
-/** Token accounts that can pay and receive. */
+/** Token accounts as a node shows them. Anyone may have sent lamports to the address of one that does not exist. */
 import { AccountLayout, AccountState, type RawAccount, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import { findTokenAccount } from '../../sdk/program/program.ts';
 import type { RelayChain } from './relayChain.ts';
+
+/** The token account at an address; null if there is none. */
+export function readToken(account: AccountInfo<Buffer> | null | undefined): RawAccount | null {
+  if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length < AccountLayout.span) return null;
+  return AccountLayout.decode(account.data);
+}
 
 /** This owner's token account if it can pay and receive: it exists, and it is not frozen. */
 export function usableAccount(
@@ -10,9 +16,8 @@ export function usableAccount(
   owner: PublicKey,
   mint: PublicKey,
 ): RawAccount | null {
-  if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length < AccountLayout.span) return null;
-  const token = AccountLayout.decode(account.data);
-  const isUsable = token.owner.equals(owner) && token.mint.equals(mint) && token.state === AccountState.Initialized;
+  const token = readToken(account);
+  const isUsable = token?.owner.equals(owner) && token.mint.equals(mint) && token.state === AccountState.Initialized;
   return isUsable ? token : null;
 }
 
