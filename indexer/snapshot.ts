@@ -1,7 +1,6 @@
 /**
  * Writes the account readings of a transaction, and the effects of its instructions on accounts that no longer exist.
  */
-
 import type { PublicKey } from '@solana/web3.js';
 import { constants } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';

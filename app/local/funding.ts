@@ -2,7 +2,6 @@
  * Gives SOL to every signer at the start and to the relay later, and mock USDC to creators and callers. Sufficient SOL
  * balances and existing USDC accounts stay unchanged.
  */
-
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   createAssociatedTokenAccountIdempotentInstruction,

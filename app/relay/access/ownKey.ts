@@ -1,5 +1,4 @@
 /** GET /v1/key: the remaining limits of the request's own key, from the chain's accounts at this moment. */
-
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
 import { greatest, least } from '../../sdk/wire/amounts.ts';
 import type { KeyScope } from '../../sdk/wire/keyScopes.ts';

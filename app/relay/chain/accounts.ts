@@ -1,5 +1,4 @@
 /** Reads the marketplace's accounts for the modules above, and changes one of them: a key's grant. */
-
 import { PublicKey } from '@solana/web3.js';
 import {
   type Config,

@@ -2,7 +2,6 @@
  * Begins an execution that an x402 client pays for. Checks the payer's accounts, claims the id and the deposit, and
  * stores the transaction that creates the deposit. Nothing is sent yet. The payment has only the client's signature.
  */
-
 import { isUndecided } from '../../database/temporary.ts';
 import { decodeOwn, findExecution, findTokenAccount, ownAccount, parseAddress } from '../../sdk/program/program.ts';
 import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';

@@ -2,7 +2,6 @@
  * Who pays what for a call: the ways to pay for it, and why none of them is possible now. Each refusal names its rule,
  * the figures, and when they change.
  */
-
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
 import { FIRST_GAS } from '../../sdk/wallet/firstGas.ts';
 import { greatest, least } from '../../sdk/wire/amounts.ts';

@@ -2,7 +2,6 @@
  * Checks before money moves that this key can pay: balance, allowance, caps and gas balance as the accounts show them
  * now. The ledger knows the reservations of earlier calls, and decides when it claims the call's row.
  */
-
 import type { PublicKey } from '@solana/web3.js';
 import {
   decodeOwn,

@@ -1,5 +1,6 @@
 /** How much rent the operator may lend: by its setting, and never more than its balance allows. */
 import type { Kysely } from 'kysely';
+import { least } from '../../sdk/wire/amounts.ts';
 import { RENTS_SECONDS } from '../execution/recover.ts';
 import { type Lending, readLent } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -36,7 +37,7 @@ export function createLending({
   return {
     sponsorsAll,
     returnSeconds: () => kept + archiveWaitSeconds + RENTS_SECONDS,
-    limit: () => (lentLamports !== null && lentLamports < lendable ? lentLamports : lendable),
+    limit: () => (lentLamports === null ? lendable : least(lentLamports, lendable)),
     keeps(seconds) {
       kept = seconds;
     },

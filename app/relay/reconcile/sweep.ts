@@ -3,7 +3,6 @@
  * writes nothing and holds no lock, so changes during the sweep look like differences. Every difference is checked again,
  * and only a lasting one counts.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@solana/web3.js';
 import bs58 from 'bs58';

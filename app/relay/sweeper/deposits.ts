@@ -2,7 +2,6 @@
  * Returns expired deposits whose rows are lost, for example with a disk. Their payers have no SOL and no tools. The
  * engine cannot interfere: it opens and returns only deposits with a row. A deposit that nobody paid is only closed.
  */
-
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { decodeOwn, findTokenAccount, refundDeposit } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';

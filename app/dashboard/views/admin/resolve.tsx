@@ -1,5 +1,4 @@
 /** Resolves a dispute: the side, the amount and the reason. Shows the consequences before signing. */
-
 import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { greatest, least } from '../../../sdk/wire/amounts.ts';

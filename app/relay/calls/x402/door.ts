@@ -111,7 +111,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
     const lastValidHeight = await requireFresh(deps, door, payment, hasPaid);
     door.requireFees();
     return await door.unpaid.limit(request.network, hasPaid, (prepared) =>
-      buy(deps, door, agent, asked, payment, { ...call, lastValidHeight, prepared }),
+      buy(deps, agent, asked, payment, { ...call, lastValidHeight, prepared }),
     );
   } catch (error) {
     const refused = orRefusal(error);
@@ -252,7 +252,6 @@ type Call = Omit<Awaited<ReturnType<typeof readCall>>, 'maxCost'> & Pick<Deposit
 
 async function buy(
   deps: DoorDeps,
-  _door: Door,
   agent: Agent,
   { identity }: Asked,
   { quote, payment, paymentId }: Paid,

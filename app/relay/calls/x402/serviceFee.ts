@@ -1,5 +1,4 @@
 /** The fee that an x402 client pays in addition to the price. It pays for the network fees of its call. */
-
 import { constants } from '../../../sdk/program/program.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
 import { costOf as costOfCall, type PriorityQuote } from '../../chain/fees.ts';
