@@ -764,19 +764,19 @@ export interface components {
             tree: string;
             /** @description The leaf’s place in the tree, from 0. */
             leaf_index: number;
-            /** @description The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64. */
+            /** @description The refund’s fields: Borsh of `UnclaimedRefund` as in the IDL, base64. */
             fields: string;
-            /** @description Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address, the first 102 bytes of `fields` and the Keccak-256 of the others; lower-case hex. */
+            /** @description Keccak-256 of `agent-marketplace:unclaimed:v1` and `fields`; lower-case hex. */
             leaf: string;
             /** @description The 20 sibling nodes on the path from the leaf to the root, from the bottom up; lower-case hex. */
             proof: string[];
             /** @description The root that results from the proof; the tree’s account has or had it. Lower-case hex. */
             root: string;
-            /** @description The signature of the transaction that archived the record, base58. */
+            /** @description The signature of the transaction that moved the refund, base58. */
             transaction: string;
         };
         UnclaimedProofs: {
-            /** @description Refunded executions of these days by reason, the most frequent first. */
+            /** @description The unclaimed refunds of this record or deposit, the oldest first. */
             refunds: components["schemas"]["UnclaimedProof"][];
         };
         UnclaimedRefund: {

@@ -165,6 +165,10 @@ export const GLOSSARY: Record<string, string> = {
   relay_authorities: 'The wallets with which this service opens, settles and refunds executions.',
   renews_at: 'When the next period of the key begins; null for the other limits, or if the program refused the call.',
   record: 'The address that the record had, base58.',
+  'UnclaimedProof.fields': 'The refund’s fields: Borsh of `UnclaimedRefund` as in the IDL, base64.',
+  'UnclaimedProof.leaf': 'Keccak-256 of `agent-marketplace:unclaimed:v1` and `fields`; lower-case hex.',
+  'UnclaimedProof.transaction': 'The signature of the transaction that moved the refund, base58.',
+  'UnclaimedProofs.refunds': 'The unclaimed refunds of this record or deposit, the oldest first.',
   'ExecutionFull.unclaimed':
     'Its unclaimed refund, which stays after it was claimed; null if the money went straight to the caller.',
   source: 'The record or the deposit that the refund was for, base58.',
