@@ -1,7 +1,13 @@
 /** Integers of money. `Math` has these functions for numbers only. */
 
-export const least = (one: bigint, ...others: bigint[]): bigint =>
-  others.reduce((found, other) => (other < found ? other : found), one);
+export function least(one: bigint, ...others: bigint[]): bigint {
+  let found = one;
+  for (const other of others) if (other < found) found = other;
+  return found;
+}
 
-export const greatest = (one: bigint, ...others: bigint[]): bigint =>
-  others.reduce((found, other) => (other > found ? other : found), one);
+export function greatest(one: bigint, ...others: bigint[]): bigint {
+  let found = one;
+  for (const other of others) if (other > found) found = other;
+  return found;
+}
