@@ -1,4 +1,6 @@
 /** Finds ports for processes that must know their port before they start. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
@@ -21,10 +23,11 @@ export async function freePorts(count: number): Promise<number> {
   }
 }
 
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
+/** True if nobody listens on it, for TCP and UDP. */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const socket = createSocket('udp4').bind(port, '127.0.0.1');
+  const opened = await Promise.allSettled([once(server, 'listening'), once(socket, 'listening')]);
+  await Promise.all([server, socket].map((one) => new Promise<unknown>((closed) => one.close(closed))));
+  return opened.every(({ status }) => status === 'fulfilled');
 }

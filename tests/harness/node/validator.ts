@@ -105,10 +105,21 @@ function onPath(): string | null {
 export async function startValidator(options: ValidatorOptions = {}): Promise<Validator> {
   const program = findValidator();
   if (program === null) throw new Error(NO_VALIDATOR);
+  for (;;) {
+    try {
+      return await startAt(await freePorts(PORTS), program, options);
+    } catch (error) {
+      // Another process took one of the ports after they were drawn.
+      if (!String(error).includes('Address already in use')) throw error;
+    }
+  }
+}
+
+/** Uses `PORTS` ports from `base`. */
+async function startAt(base: number, program: string, options: ValidatorOptions): Promise<Validator> {
   const parent = mkdtempSync(join(tmpdir(), 'marketplace-validator-'));
   const ledger = options.ledger ?? join(parent, 'ledger');
   const payer = Keypair.generate();
-  const base = await freePorts(PORTS);
   const rpcUrl = `http://127.0.0.1:${base}`;
   const wsUrl = `ws://127.0.0.1:${base + 1}`;
   const argv = [
@@ -138,7 +149,12 @@ export async function startValidator(options: ValidatorOptions = {}): Promise<Va
     child?.kill('SIGKILL');
     rmSync(parent, { recursive: true, force: true, maxRetries: 3 });
   });
-  await begin([]);
+  try {
+    await begin([]);
+  } catch (error) {
+    await kill();
+    throw error;
+  }
   const rpc = <T>(method: string, params?: unknown[]) => callRpc<T>(rpcUrl, method, params);
   return {
     rpcUrl,
@@ -214,9 +230,18 @@ export function setAllPriorities(): void {
 function setPriorities(pid: number): void {
   const tasks = `/proc/${pid}/task`;
   for (const id of readdirSync(tasks)) {
-    const niceness = NICENESS[readFileSync(join(tasks, id, 'comm'), 'utf8').trim()];
+    const niceness = NICENESS[threadName(join(tasks, id, 'comm'))];
     if (niceness === undefined || (niceness < 0 && process.getuid?.() !== 0)) continue;
     setPriority(Number(id), niceness);
+  }
+}
+
+/** Empty if the thread has ended meanwhile, as short ones do. */
+function threadName(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
   }
 }
 
