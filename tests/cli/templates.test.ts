@@ -125,9 +125,13 @@ describe('templates of a creator', function () {
       const path = join(folder, 'agent.json');
       const listing = JSON.parse(readFileSync(path, 'utf8'));
       writeFileSync(path, JSON.stringify({ ...listing, endpoint: url }));
-      start(folder, template, `http://127.0.0.1:${KEYS_PORT}`, port);
       const words = ['creator', 'test', url, '--listing', path];
-      const direct = await testUndisturbed(() => runHere([...words, '--keys-port', String(KEYS_PORT)]));
+      // Each test signs with a new key, and a server reads new keys at most every five seconds.
+      const direct = await testUndisturbed(async () => {
+        await stop();
+        start(folder, template, `http://127.0.0.1:${KEYS_PORT}`, port);
+        return runHere([...words, '--keys-port', String(KEYS_PORT)]);
+      });
       expect(direct.code, direct.stderr).to.equal(0);
       await stop();
 

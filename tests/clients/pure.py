@@ -124,6 +124,25 @@ for name in ("marketplace-signing-key", "marketplace-purpose", "content-type"):
     assert not is_valid(call["created"], headers={**call["headers"], name: "x"})
     assert not is_valid(call["created"], headers={k: v for k, v in call["headers"].items() if k != name})
 
+# A key that the directory did not have is unknown, not wrong, while the directory cannot be read.
+directory_answers = [(200, {"keys": []}), (500, {})]
+
+
+def directory(_: httpx.Request) -> httpx.Response:
+    status, content = directory_answers.pop(0)
+    return httpx.Response(status, json=content)
+
+
+reading = signatures.CallVerifier("https://market.example", transport=httpx.MockTransport(directory))
+assert not asyncio.run(reading.verify(received))
+reading._tried_at = float("-inf")  # As if five seconds had passed.
+try:
+    asyncio.run(reading.verify(received))
+    raise AssertionError("an unknown key was refused")
+except signatures.KeysUnavailableError:
+    pass
+assert not directory_answers
+
 # IDL
 assert idl["address"] == _program.PROGRAM
 constants = {

@@ -363,5 +363,14 @@ describe('signed calls', () => {
         expect(await call(signer)).to.equal(503);
       });
     }
+
+    it('makes the server return 503 for a key that it did not know, and 200 for its last keys, when it fails', async () => {
+      expect(await call(signer)).to.equal(200);
+      served = { status: 500, body: '' };
+      let answer = 0;
+      // It is read again at the first unknown key after five seconds.
+      while (reads === 1) answer = await call(stranger);
+      expect([answer, await call(stranger), await call(signer)]).to.deep.equal([503, 503, 200]);
+    });
   });
 });

@@ -79,7 +79,7 @@ function findAmong(keys: Map<string, KnownKey>) {
   return async (keyId: string): Promise<KeyObject | null> => usable(keys.get(keyId));
 }
 
-/** Finds keys in the directory. Rejects if it cannot be read and the last read is over a day old. */
+/** Finds keys in the directory. Rejects if it cannot be read, and its last read is over a day old or lacks the key. */
 function createDirectory(url: string) {
   let keys = new Map<string, KnownKey>();
   let readMs = Number.NEGATIVE_INFINITY;
@@ -107,7 +107,8 @@ function createDirectory(url: string) {
       });
       await reading;
     }
-    if (performance.now() - readMs > STALE_MS) throw new Error(`${url} cannot be read`, { cause: problem });
+    const isUnknown = problem !== undefined && !keys.has(keyId);
+    if (isUnknown || performance.now() - readMs > STALE_MS) throw new Error(`${url} cannot be read`, { cause: problem });
     return usable(keys.get(keyId));
   };
 }

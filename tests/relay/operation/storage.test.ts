@@ -145,7 +145,7 @@ if (!onPostgres) {
       // Its log is on a full disk too, and its memory buffer is full.
       const log = logToFile('/dev/full');
       for (let line = 0; line < 3_000; line++) log.write(`${'x'.repeat(100)}\n`);
-      relay = await startRelayHere(market, { LOG_LEVEL: 'debug' }, log).finally(() => {
+      relay = await startRelayHere(market, { SPONSOR: 'all', LOG_LEVEL: 'debug' }, log).finally(() => {
         Sqlite.prototype.pragma = pragma;
       });
     });

@@ -135,6 +135,7 @@ if (!onPostgres) {
 
     it('serves, settles, answers from the ledger, stops, and moves results once the storage is back', async () => {
       const settings = {
+        SPONSOR: 'all',
         S3_ENDPOINT: storage.settings.endpoint,
         S3_BUCKET: storage.settings.bucket,
         S3_ACCESS_KEY_ID: storage.settings.accessKeyId,

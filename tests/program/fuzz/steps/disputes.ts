@@ -12,6 +12,7 @@ import { available, collateralOf } from '../rules/listings.ts';
 import { receivesFor } from '../rules/token.ts';
 import { archiveExecutions } from './archive.ts';
 import { settleExecution, someRecord } from './executions.ts';
+import { thaw } from './happenings.ts';
 import { fromHex, type Planner, plan, somePayer, until } from './plan.ts';
 
 const EVIDENCE = new Uint8Array(32).fill(0xee);
@@ -143,16 +144,19 @@ export const lapseDispute: Planner = ({ ledger }, draw) => {
   );
 };
 
-export const claimDisputeAward: Planner = ({ ledger }, draw) => {
+export const claimDisputeAward: Planner = (scene, draw) => {
+  const { ledger } = scene;
   const usable = (caller: PublicKey) =>
     [wallet(caller), purse(caller)].filter((place) => receivesFor(ledger, place, text(caller)));
   const payable = ({ owed, caller }: rules.Dispute) => owed > 0n && usable(key(caller)).length > 0;
   const found = someDispute(ledger, draw, draw.maybe(30) ? ({ owed }) => owed > 0n : payable);
-  if (!found) return null;
+  if (!found) return resolveDispute(scene, draw);
   const { dispute, executionId } = found;
   const { rentSponsor } = ledger.find('CreatorCollateral', collateralOf(dispute.listing))!;
   const caller = key(dispute.caller);
   const [place = wallet(caller)] = usable(caller);
+  // Most awards wait for a frozen account.
+  if (ledger.get(place).token?.frozen && draw.maybe(50)) return thaw(place);
   // Only the caller may choose another destination than its associated account.
   const authority = place === wallet(caller) ? draw.of([STRANGER, caller]) : caller;
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);

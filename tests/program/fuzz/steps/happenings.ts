@@ -67,8 +67,12 @@ export const freeze: Planner = ({ ledger }, draw): Happening => {
   const owners = [...disputing.map(([, { caller }]) => key(caller)), ...CALLERS, ...CREATORS];
   const parties = owners.map(wallet).filter((address) => ledger.get(address).token);
   const account = thaws ? draw.of(frozen) : draw.of(draw.maybe(40) ? freezable(ledger) : [...parties, TREASURY]);
-  return { name: thaws ? 'thaw' : 'freeze', happen: (target) => target.changeToken(account, { frozen: !thaws }) };
+  return thaws ? thaw(account) : { name: 'freeze', happen: (target) => target.changeToken(account, { frozen: true }) };
 };
+
+export function thaw(account: Address): Happening {
+  return { name: 'thaw', happen: (target) => target.changeToken(account, { frozen: false }) };
+}
 
 /** A party moves its money to its other account and closes this one, or recreates it with some of the money. */
 export const remake: Planner = ({ ledger }, draw): Happening | null => {

@@ -48,7 +48,7 @@ MAX_DIRECTORY_BYTES = 64 * 1024
 
 
 class KeysUnavailableError(Exception):
-    """The directory cannot be read, and its last read is too old."""
+    """The directory cannot be read, and its last read is too old or lacks the key."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ class CallVerifier:
         self._authority = authority
         self._transport = transport
         self._read_at = self._tried_at = float("-inf")
+        self._is_readable = True
         self._lock: asyncio.Lock | None = None
 
     async def verify(self, call: ReceivedCall) -> bool:
@@ -128,8 +129,9 @@ class CallVerifier:
         is_valid, missing = self._check(call)
         if missing is not None and self._url is not None:
             await self._refresh()
-            is_valid, _ = self._check(call)
-        if self._url is not None and time.monotonic() - self._read_at > STALE_SECONDS:
+            is_valid, missing = self._check(call)
+        is_unknown = missing is not None and not self._is_readable
+        if self._url is not None and (is_unknown or time.monotonic() - self._read_at > STALE_SECONDS):
             raise KeysUnavailableError(f"{self._url} cannot be read")
         return is_valid
 
@@ -151,8 +153,9 @@ class CallVerifier:
             try:
                 self._keys = _read_keys(await self._fetch())
                 self._read_at = time.monotonic()
+                self._is_readable = True
             except (httpx.HTTPError, ValueError):
-                pass  # The last keys stay until they are stale.
+                self._is_readable = False  # The last keys stay until they are stale.
             finally:
                 self._tried_at = time.monotonic()
 
