@@ -108,7 +108,8 @@ function createDirectory(url: string) {
       await reading;
     }
     const isUnknown = problem !== undefined && !keys.has(keyId);
-    if (isUnknown || performance.now() - readMs > STALE_MS) throw new Error(`${url} cannot be read`, { cause: problem });
+    if (isUnknown || performance.now() - readMs > STALE_MS)
+      throw new Error(`${url} cannot be read`, { cause: problem });
     return usable(keys.get(keyId));
   };
 }
