@@ -11,7 +11,10 @@ import { ApiError } from './errors.ts';
 import { createLane, type Lane, LaneFull, type LaneLimits } from './lanes.ts';
 import { type Body, createQueue } from './longBytes.ts';
 
-/** Calls of wallets that have paid before, everybody else's requests, and creators' answers of paid executions. */
+/**
+ * Calls with a key, or of wallets that have paid before; everybody else's requests; and creators' answers of paid
+ * executions.
+ */
 type LaneName = 'paid' | 'strangers' | 'answers';
 
 interface LaneSettings extends LaneLimits {

@@ -28,8 +28,11 @@ export interface KeyLookup {
 }
 
 export interface GrantReader {
-  /** The account, and the chain's clock in unix seconds at that moment. Rejects if the node does not answer. */
-  readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  /**
+   * The account, and the chain's clock in unix seconds at that moment. Rejects if the node does not answer. `holder` is
+   * the wallet, if a registered key of it asks.
+   */
+  readGrant(wallet: string, keyId: string, holder?: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
 }
 
 export interface AuthDeps extends KeyLookup {
@@ -69,7 +72,7 @@ export async function authenticate(
   requireEnvironment(key, deps.config.environment);
   const row = await findRow(deps, key);
   if (!row) throw new ApiError('unauthorized', INVALID_KEY);
-  const live = isGrantLiveByIndex(deps, row) ?? (await isGrantLive(deps, row.wallet, row.key_id));
+  const live = isGrantLiveByIndex(deps, row) ?? (await isGrantLive(deps, row.wallet, row.key_id, row.wallet));
   if (!live) throw new ApiError('unauthorized', INVALID_KEY);
   requireAddress(deps, request, row);
   if (scope !== null && !row.scopes.split(' ').includes(scope)) {
@@ -82,10 +85,10 @@ export async function authenticate(
   return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash, allowedAgents };
 }
 
-/** The wallet of a token that is a valid API key by our own databases, else null. */
-export async function findKeyWallet(deps: KeyLookup, token: string): Promise<string | null> {
+/** True if the token is a valid API key by our own databases. */
+export async function isLiveKey(deps: KeyLookup, token: string): Promise<boolean> {
   const row = await findRow(deps, token);
-  return row !== null && isGrantLiveByIndex(deps, row) !== false ? row.wallet : null;
+  return row !== null && isGrantLiveByIndex(deps, row) !== false;
 }
 
 /** The row of a key that was registered here and is neither revoked nor expired. */
@@ -130,8 +133,13 @@ function requireAddress(deps: AuthDeps, request: IncomingMessage, row: KeyRow): 
 }
 
 /** True if the grant account itself is live now. Throws ApiError 503 if the node does not answer. */
-export async function isGrantLive(deps: { accounts: GrantReader }, wallet: string, keyId: string): Promise<boolean> {
-  const { grant, now } = await deps.accounts.readGrant(wallet, keyId).catch(chainUnreadable);
+export async function isGrantLive(
+  deps: { accounts: GrantReader },
+  wallet: string,
+  keyId: string,
+  holder?: string,
+): Promise<boolean> {
+  const { grant, now } = await deps.accounts.readGrant(wallet, keyId, holder).catch(chainUnreadable);
   return grant !== null && !grant.revoked && now < grant.expiresAt;
 }
 

@@ -1,13 +1,14 @@
 /**
- * Limits requests per address, so that crawlers cannot crowd out paying callers. A request with a valid key or session
- * is not counted if its wallet is known: it has paid, or has a listing. Creating any other wallet is free.
+ * Limits requests per address, so that crawlers cannot crowd out paying callers. Not counted is a request with a live
+ * key, which nobody has without a deposit on the chain, or with a session of a known wallet: one that has paid, or has a
+ * listing. Creating any other wallet is free.
  */
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
 import type { Payers } from '../ledger/payers.ts';
-import { findKeyWallet, type KeyLookup } from './auth.ts';
+import { isLiveKey, type KeyLookup } from './auth.ts';
 import { readBearer } from './bearer.ts';
 import { clientNetwork } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
@@ -23,12 +24,12 @@ export interface PublicRate {
 }
 
 export interface PublicLimit {
-  /** Counts the request unless it carries a valid key or session of a known wallet. Throws ApiError 429. */
+  /** Counts the request unless it carries a live key or a known wallet's session. Throws ApiError 429. */
   admit(request: IncomingMessage): Promise<void>;
   /** Counts the request if it carries no credentials; those are checked later. Throws ApiError 429. */
   admitBare(request: IncomingMessage): Promise<void>;
-  /** Counts a request authenticated as this wallet, unless the wallet is known. Throws ApiError 429. */
-  admitWallet(request: IncomingMessage, wallet: string): Promise<void>;
+  /** Counts a request authenticated by a session of this wallet, unless the wallet is known. Throws ApiError 429. */
+  admitSession(request: IncomingMessage, wallet: string): Promise<void>;
   /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
   admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
 }
@@ -52,29 +53,31 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     if (waitMs === 0) return;
     throw new ApiError(
       'rate_limited',
-      `Too many requests from this IP address: at most ${publicRate.perSecond} per second without a key or session of a wallet that has paid or has a listing. Retry later.`,
+      `Too many requests from this IP address: at most ${publicRate.perSecond} per second without an API key, or a session of a wallet that has paid or has a listing. Retry later.`,
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     );
   }
 
-  async function findWallet(request: IncomingMessage): Promise<string | null> {
-    const session = await peekSession(deps, request);
-    if (session) return session.wallet;
+  async function hasKey(request: IncomingMessage): Promise<boolean> {
     const token = readBearer(request.headers.authorization);
-    return token === null ? null : findKeyWallet(deps, token);
+    return token !== null && (await isLiveKey(deps, token));
   }
 
-  async function takeUnlessKnown(request: IncomingMessage, wallet: string | null): Promise<void> {
-    if (wallet === null || !(await deps.payers.isKnown(wallet))) await take(request);
+  async function takeUnlessKnown(request: IncomingMessage, wallet: string): Promise<void> {
+    if (!(await deps.payers.isKnown(wallet))) await take(request);
   }
 
   if (publicRate.perSecond === 0) {
     const admitted = async () => undefined;
-    return { admit: admitted, admitBare: admitted, admitWallet: admitted, admitRefused: admitted };
+    return { admit: admitted, admitBare: admitted, admitSession: admitted, admitRefused: admitted };
   }
   return {
-    admit: async (request) => takeUnlessKnown(request, await findWallet(request)),
-    admitWallet: takeUnlessKnown,
+    async admit(request) {
+      const session = await peekSession(deps, request);
+      if (session) await takeUnlessKnown(request, session.wallet);
+      else if (!(await hasKey(request))) await take(request);
+    },
+    admitSession: takeUnlessKnown,
     async admitBare(request) {
       if (request.headers.authorization === undefined && !(await peekSession(deps, request))) await take(request);
     },

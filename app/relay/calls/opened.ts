@@ -17,7 +17,7 @@ export interface OpenedDeps {
   views: Kysely<LedgerDatabase>;
   accounts: {
     /** The record, and the chain's clock in unix seconds at that moment. Rejects if the node does not answer. */
-    readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
+    readExecution(executionId: Uint8Array, holder?: string): Promise<{ record: ExecutionRecord | null; now: bigint }>;
     /** The chain's clock now, unix seconds, derived from the latest reading. */
     clock(): bigint;
   };
@@ -45,7 +45,8 @@ export async function readOpened(
   );
   const id = parseUuid(executionId);
   if (!id) throw unknown;
-  const { record: present, now } = await deps.accounts.readExecution(id).catch(chainUnreadable);
+  const holder = 'wallet' in proof ? proof.wallet : undefined;
+  const { record: present, now } = await deps.accounts.readExecution(id, holder).catch(chainUnreadable);
   const record = present ?? (await readGone(deps.views, executionId));
   if (!record || ('wallet' in proof && record.caller.toBase58() !== proof.wallet)) throw unknown;
   if ('signature' in proof) {

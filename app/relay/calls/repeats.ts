@@ -57,22 +57,22 @@ export interface KeyedDeps extends Pick<RepeatsDeps, 'ledger' | 'views'> {
     /** The chain's clock now, unix seconds, derived from the latest reading. */
     clock(): bigint;
     /** The records of these executions. Rejects if the node does not answer. */
-    readRecords(executionIds: readonly Uint8Array[]): Promise<ExecutionRecord[]>;
+    readRecords(executionIds: readonly Uint8Array[], holder?: string): Promise<ExecutionRecord[]>;
   };
 }
 
 /** The first request with this Idempotency-Key. Null if there is none. Throws ApiError as `findLost`. */
 export async function findFirst(deps: KeyedDeps, request: Keyed): Promise<Repeatable | null> {
   const executionId = await readIdByTail(deps.ledger, request.wallet, request.tail);
-  return executionId === null ? findLost(deps, request) : { ...request, executionId };
+  return executionId === null ? findLost(deps, request, request.wallet) : { ...request, executionId };
 }
 
 /**
  * The execution of an Idempotency-Key that the ledger does not know, by the index. The accounts are read too if the
- * ledger lacks calls. Throws ApiError: 503 while such a call may still be unknown, 409 or 422 if only its account is
+ * ledger lacks calls; `holder` is the wallet, if its key asks. Throws ApiError: 503 while such a call may still be unknown, 409 or 422 if only its account is
  * known.
  */
-export async function findLost(deps: KeyedDeps, request: Keyed): Promise<Repeatable | null> {
+export async function findLost(deps: KeyedDeps, request: Keyed, holder?: string): Promise<Repeatable | null> {
   const { views, lostCalls, accounts } = deps;
   const { wallet, tail } = request;
   await lostCalls.requireKnown();
@@ -80,7 +80,12 @@ export async function findLost(deps: KeyedDeps, request: Keyed): Promise<Repeata
   const executionId = await readIndexedId(views, wallet, ids);
   if (executionId !== null) return { ...request, executionId };
   if (!lostCalls.mayLack()) return null;
-  const [record] = await accounts.readRecords(ids.map((id) => parseUuid(id)!)).catch(chainUnreadable);
+  const [record] = await accounts
+    .readRecords(
+      ids.map((id) => parseUuid(id)!),
+      holder,
+    )
+    .catch(chainUnreadable);
   if (!record) return null;
   const id = formatUuid(record.executionId);
   const isSame =

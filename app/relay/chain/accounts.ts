@@ -38,15 +38,19 @@ export interface KeyMoney {
   escrowRent: bigint;
 }
 
-/** The chain as the HTTP layer sees it; ids are base58 and hex. Methods reject if the node does not answer. */
+/**
+ * The chain as the HTTP layer sees it; ids are base58 and hex. Methods reject if the node does not answer. `holder` is
+ * the wallet whose registered key authenticates the request; without it, a reading is a stranger's.
+ */
 export interface ChainAccounts {
   /** The account, and the chain's clock in unix seconds at that moment. */
-  readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  readGrant(wallet: string, keyId: string, holder?: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  /** Only for the holder of the key. */
   readKeyMoney(wallet: string, keyId: string): Promise<KeyMoney>;
   /** The record, and the chain's clock at that moment. */
-  readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
+  readExecution(executionId: Uint8Array, holder?: string): Promise<{ record: ExecutionRecord | null; now: bigint }>;
   /** The records of these executions that exist. */
-  readRecords(executionIds: readonly Uint8Array[]): Promise<ExecutionRecord[]>;
+  readRecords(executionIds: readonly Uint8Array[], holder?: string): Promise<ExecutionRecord[]>;
   readConfig(): Promise<Config>;
   /** All pending changes of Config. The node scans the program's accounts for them. */
   readChanges(): Promise<FoundChange[]>;
@@ -69,21 +73,21 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
   // Cached, because it never changes.
   let mint: PublicKey | undefined;
 
-  async function read(keys: PublicKey[]): Promise<AccountsAt> {
-    take();
+  async function read(keys: PublicKey[], holder?: string): Promise<AccountsAt> {
+    take(holder);
     return chain.read(keys);
   }
 
   return {
-    async readGrant(wallet, keyId) {
-      return toGrant(await read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))]));
+    async readGrant(wallet, keyId, holder) {
+      return toGrant(await read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))], holder));
     },
     async readKeyMoney(wallet, keyId) {
       const owner = new PublicKey(wallet);
-      mint ??= decodeAccount('Config', (await read([findConfig()])).accounts[0]!.data).usdcMint;
+      mint ??= decodeAccount('Config', (await read([findConfig()], wallet)).accounts[0]!.data).usdcMint;
       const spender = findSpender(owner);
       const grant = findGrant(owner, Buffer.from(keyId, 'hex'));
-      const { accounts, now } = await read([grant, findTokenAccount(owner, mint), spender, RENT_ADDRESS]);
+      const { accounts, now } = await read([grant, findTokenAccount(owner, mint), spender, RENT_ADDRESS], wallet);
       const [, source, tank, rent] = accounts;
       const token = readToken(source);
       const { fee, gas } = costOf(chain.quote());
@@ -98,12 +102,15 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
         escrowRent: rents.escrow,
       };
     },
-    async readExecution(executionId) {
-      const { accounts, now } = await read([findExecution(executionId)]);
+    async readExecution(executionId, holder) {
+      const { accounts, now } = await read([findExecution(executionId)], holder);
       return { record: decodeOwn('ExecutionRecord', accounts[0]), now };
     },
-    async readRecords(executionIds) {
-      const { accounts } = await read(executionIds.map((id) => findExecution(id)));
+    async readRecords(executionIds, holder) {
+      const { accounts } = await read(
+        executionIds.map((id) => findExecution(id)),
+        holder,
+      );
       return accounts.flatMap((account) => decodeOwn('ExecutionRecord', account) ?? []);
     },
     async readConfig() {

@@ -1,18 +1,37 @@
 /**
  * Limits reads of the chain for strangers: key registration, sign-in, pages and probes. The budget is separate, so that
- * strangers cannot use up the node's quota for settling money.
+ * strangers cannot use up the node's quota for settling money. Each wallet with a live key has a budget of its own, so
+ * that strangers cannot use up the reads of its requests either.
  */
+import { LRUCache } from 'lru-cache';
 import { ApiError } from '../errors.ts';
 
 /** Reads allowed at once after a quiet time, in seconds of the rate. */
 const BURST_SECONDS = 5;
+/** Wallets whose budgets are kept; one that is forgotten is full again. */
+const MAX_WALLETS = 10_000;
 
 /**
- * Takes one read out of the budget. Throws ApiError 503 with the time until the next read, if the budget is used up.
+ * Takes one read out of the budget of a wallet with a live key, or of that of strangers. Throws ApiError 503 with the
+ * time until the next read, if the budget is used up.
  */
-export type TakeReading = () => void;
+export type TakeReading = (wallet?: string) => void;
 
 export function createEdgeBudget(perSecond: number, now: () => number = () => performance.now()): TakeReading {
+  const ofStrangers = createBudget(perSecond, now);
+  const ofWallets = new LRUCache<string, () => void>({ max: MAX_WALLETS });
+  return (wallet) => {
+    if (wallet === undefined) {
+      ofStrangers();
+      return;
+    }
+    const take = ofWallets.get(wallet) ?? createBudget(perSecond, now);
+    ofWallets.set(wallet, take);
+    take();
+  };
+}
+
+function createBudget(perSecond: number, now: () => number): () => void {
   const most = perSecond * BURST_SECONDS;
   let left = most;
   let countedAt = now();

@@ -60,8 +60,7 @@ export function createMcp(
     // Without a key, each tool's own request is limited like any other of this address.
     if (request.headers.authorization !== undefined || !deps.door) {
       try {
-        const { wallet } = await authenticate(deps, request, null);
-        await limit.admitWallet(request, wallet);
+        await authenticate(deps, request, null);
       } catch (error) {
         await limit.admitRefused(request, error);
         throw error;

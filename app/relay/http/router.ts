@@ -92,7 +92,7 @@ async function handle(
 ): Promise<AnyReply | WrittenReply | StreamReply> {
   const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
   const caller = await findCaller(context.deps, route, request);
-  if (caller) await limit.admitWallet(request, caller.wallet);
+  if (caller && !('keyId' in caller)) await limit.admitSession(request, caller.wallet);
   return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });
 }
 

@@ -1,11 +1,11 @@
-/** Large requests of wallets that have paid, while the thread for strangers is busy. */
+/** Large requests with keys, and of wallets that have paid, while the thread for strangers is busy. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
-import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
+import { EPOCH, metadataOf, newExecutionId } from '../../harness/edge/rows.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import * as work from '../operation/threadWork.ts';
 
@@ -19,24 +19,22 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
   });
   after(() => world.stop());
 
-  it('of a wallet that has paid is read at once, that of another wallet waits with those of strangers', async () => {
+  it('with a live key is read at once, before its wallet has paid, and a description without a key waits', async () => {
     const listing = await world.addListing();
-    const [paying, fresh] = [await world.addKey(), await world.addKey()];
-    await world.addRecord({ caller: paying.wallet, listing });
-    // Refunded calls do not count as paid.
-    await world.addRecord({ caller: fresh.wallet, listing, status: 'refunded', result_hash: null });
+    const fresh = await world.addKey();
     const body = { task: 'x'.repeat(25_000), parameters: {} };
     const execute = (key: string) => world.post(`/v1/agents/${listing}/execute`, { ...body, async: true }, { key });
     // Starts the thread for paid calls, which takes seconds. The other one is held for at most ten.
-    expect((await execute(paying.apiKey)).status).to.equal(200);
+    expect((await execute(fresh.apiKey)).status).to.equal(200);
     let isBusy = true;
     const cell = new SharedArrayBuffer(4);
     const busy = inThread(WORK, work.hold)(ownWork, cell).finally(() => {
       isBusy = false;
     });
     const counted = { ...refusedRequests() };
-    const refused = execute(fresh.apiKey);
-    const answer = await execute(paying.apiKey);
+    const description = metadataOf({ input_schema: { type: 'object', description: 'words '.repeat(1_000) } });
+    const refused = world.post('/v1/metadata', description);
+    const answer = await execute(fresh.apiKey);
     expect([answer.status, isBusy], answer.text).to.deep.equal([200, true]);
     const refusal = await refused;
     expect([refusal.status, refusal.json.error.code], refusal.text).to.deep.equal([503, 'service_unavailable']);
@@ -44,7 +42,7 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
     expect(refusedRequests()).to.deep.equal({ ...counted, strangers: counted.strangers + 1 });
     work.release(cell);
     await busy;
-    expect((await execute(fresh.apiKey)).status).to.equal(200);
+    expect((await world.post('/v1/metadata', description)).status).to.equal(200);
   });
 
   it('by the signature of a wallet that has paid is checked at once', async () => {

@@ -42,6 +42,15 @@ describe("the edge's budget of readings", function () {
     expect(refusalOf()).to.not.equal(null);
   });
 
+  it('is separate for each wallet with a live key, which strangers and other wallets cannot use up', () => {
+    const take = createEdgeBudget(1, () => 0);
+    for (let reading = 0; reading < 5; reading += 1) take();
+    expect(() => take()).to.throw('Too many unpaid requests');
+    for (let reading = 0; reading < 5; reading += 1) take('wallet');
+    expect(() => take('wallet')).to.throw('Too many unpaid requests');
+    take('another');
+  });
+
   describe('when it is used up', () => {
     let market: TestMarketplace;
     let relay: RelayHandle;
@@ -58,12 +67,21 @@ describe("the edge's budget of readings", function () {
     it('answers 503 with Retry-After to a start of a missing execution, while calls are paid and /ready passes', async () => {
       const before = await market.balances();
       const { apiKey } = market.callers[0]!;
-      const start = () =>
-        request(relay.url, `/v1/executions/${randomUUID()}/start`, { apiKey, body: { task: 'none' } });
-      let refused = await start();
+      const start = (wallet: object = {}) =>
+        request(relay.url, `/v1/executions/${randomUUID()}/start`, { body: { task: 'none' }, ...wallet });
+      const signed = { body: { task: 'none', wallet_signature: `ed25519:${'1'.repeat(64)}` } };
+      let other = await start(signed);
+      for (let asked = 1; other.status === 404; asked += 1) {
+        expect(asked).to.be.lessThan(10_000);
+        other = await start(signed);
+      }
+      expect([other.status, other.body.error.code], other.text).to.deep.equal([503, 'service_unavailable']);
+      const withKey = () => start({ apiKey });
+      let refused = await withKey();
+      expect(refused.status, refused.text).to.equal(404);
       for (let asked = 1; refused.status === 404; asked += 1) {
         expect(asked).to.be.lessThan(10_000);
-        refused = await start();
+        refused = await withKey();
       }
       expect([refused.status, refused.body.error.code]).to.deep.equal([503, 'service_unavailable']);
       expect(Number(refused.headers.get('retry-after'))).to.be.at.least(1);
