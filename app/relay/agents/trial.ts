@@ -3,6 +3,7 @@
  * finding for each check. It sends no transaction and moves no money, so only wallets that may use that server can test
  * it, and at a limited rate.
  */
+import { sql } from 'kysely';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { type ConformanceTools, finding, testCreator } from '../../sdk/creator/conformance.ts';
 import type { Config } from '../../sdk/program/program.ts';
@@ -52,7 +53,7 @@ export interface TrialDeps extends Pick<PendingDeps, 'views' | 'ledger' | 'now'>
   };
 }
 
-/** Rate limits of tests, by endpoint and by wallet. */
+/** Rate limits of tests, by endpoint and by wallet. A creator has that of a wallet once for each live listing. */
 export interface TrialLimits {
   endpoint: RateLimiterAbstract;
   wallet: RateLimiterAbstract;
@@ -95,11 +96,13 @@ export async function tryListing(
   if (faults.length > 0) return unsent(faults.join('; '));
 
   // Strangers who test a known endpoint must not use up its creator's tests. Their tests count by its origin, because a
-  // server can answer at any number of paths.
+  // server can answer at any number of paths. A creator may have many agents on one server.
   const { endpoint: url } = document.metadata;
-  const endpoint = own.isListed ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
-  await spend(limits.endpoint, endpoint, 'This endpoint was');
-  await spend(limits.wallet, wallet, 'Endpoints of this wallet were');
+  const listings = await countListings(deps, wallet);
+  const endpoint = listings > 0 ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
+  await spend(limits.endpoint, [endpoint], 'This endpoint was');
+  const counters = Array.from({ length: Math.max(1, listings) }, (_, n) => (n === 0 ? wallet : `${wallet} ${n}`));
+  await spend(limits.wallet, counters, 'Endpoints of this wallet were');
   const limit =
     own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
   const target = {
@@ -124,19 +127,28 @@ async function findOwn(
   deps: TrialDeps,
   wallet: string,
   metadataHash: string,
-): Promise<{ timeoutSeconds: number; price: bigint | null; isListed: boolean } | null> {
+): Promise<{ timeoutSeconds: number; price: bigint | null } | null> {
   const listing = await deps.views
     .selectFrom('chain.listings')
     .select(['timeout_seconds', 'price'])
     .where('metadata_hash', '=', metadataHash)
     .where('creator', '=', wallet)
     .executeTakeFirst();
-  if (listing) {
-    return { timeoutSeconds: Number(listing.timeout_seconds), price: listing.price, isListed: true };
-  }
+  if (listing) return { timeoutSeconds: Number(listing.timeout_seconds), price: listing.price };
   return (await isPendingOf(deps.views, metadataHash, wallet))
-    ? { timeoutSeconds: TIMEOUT_SECONDS, price: null, isListed: false }
+    ? { timeoutSeconds: TIMEOUT_SECONDS, price: null }
     : null;
+}
+
+/** The listings of a wallet that are not delisted. Each has collateral. */
+async function countListings({ views }: Pick<TrialDeps, 'views'>, wallet: string): Promise<number> {
+  const { count } = await views
+    .selectFrom('chain.listings')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('creator', '=', wallet)
+    .where(sql<boolean>`status <> 'delisted'`)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<number> {
@@ -149,14 +161,20 @@ async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<
   throw invalid(`The field "timeout_seconds" ${expected}`, issue);
 }
 
-async function spend(limiter: RateLimiterAbstract, key: string, what: string): Promise<void> {
-  try {
-    await limiter.consume(key);
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-    throw new ApiError('rate_limited', `${what} tested too often. Retry in ${retryAfterSeconds} s.`, {
-      retryAfterSeconds,
-    });
+/** Takes one test from the first of these counters that has one left. */
+async function spend(limiter: RateLimiterAbstract, keys: string[], what: string): Promise<void> {
+  let waitMs = Number.POSITIVE_INFINITY;
+  for (const key of keys) {
+    try {
+      await limiter.consume(key);
+      return;
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      waitMs = Math.min(waitMs, refusal.msBeforeNext);
+    }
   }
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  throw new ApiError('rate_limited', `${what} tested too often. Retry in ${retryAfterSeconds} s.`, {
+    retryAfterSeconds,
+  });
 }

@@ -207,7 +207,8 @@ export const listingProcedures = {
    * Sends one synthetic execution to the endpoint of a metadata document, without transaction or money. Allowed for the
    * creator of a listing with this document, and before listing for the wallet whose session posted it. For everybody
    * else the check `metadata` fails, as for an unknown document. At most 10 tests of one endpoint and 30 of one wallet
-   * in 10 minutes; then `rate_limited` with `Retry-After`.
+   * in 10 minutes, with several live listings 30 for each; then `rate_limited` with `Retry-After`. Without a live
+   * listing, all endpoints of a server count as one.
    */
   'listings.test': {
     kind: 'mutation',

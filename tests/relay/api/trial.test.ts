@@ -284,6 +284,25 @@ describe('listings.test', () => {
     }
   });
 
+  it('tests many endpoints on one server for a creator with live listings, thirty for each listing', async () => {
+    const creator = Keypair.generate();
+    const session = await signIn(creator);
+    const { calls, handler } = counting(good());
+    await withCreator(handler, session.token, async (_, endpoint) => {
+      const rest = createClient({ baseUrl: world.url });
+      const test = async (n: number) => {
+        const document = metadataOf({ endpoint: endpoint.replace('/execute', `/${n}/execute`), name: `agent ${n}` });
+        const { metadata_hash } = await rest.postMetadata(encodeMetadata(document), session.token);
+        return session.call('listings.test', { metadata_hash, signing_key });
+      };
+      for (let n = 0; n < 2; n += 1) await world.addListing({ creator: creator.publicKey.toBase58() });
+      await world.addListing({ creator: creator.publicKey.toBase58(), status: 'delisted' });
+      for (let n = 0; n < 60; n += 1) expect((await test(n % 20)).ok).to.equal(true);
+      expect(await refusal(test(0))).to.include({ status: 429, code: 'rate_limited' });
+      expect(calls()).to.equal(60);
+    });
+  });
+
   it('reports a missing document, and parameters that do not fit', async () => {
     const session = await signIn(Keypair.generate());
     const unknown = await session.call('listings.test', { metadata_hash: 'ab'.repeat(32), signing_key });
