@@ -94,7 +94,11 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
     const ofKey = own.filter((other) => other.keyId === keyId).length;
     const isKeyFull = keyId !== undefined && ofKey >= settings.perKey;
     const isWalletFull = own.length >= settings.perWallet;
-    const isFull = alike.length >= (isKnown ? settings.total : settings.ofStrangers);
+    const isFull =
+      !isKeyFull &&
+      !isWalletFull &&
+      alike.length >= (isKnown ? settings.total : settings.ofStrangers) &&
+      !endOneOf(isKnown, own.length + 1);
     if (!isKeyFull && !isWalletFull && !isFull) return isKnown;
     const what = isKeyFull
       ? `This API key has ${ofKey} open event streams, the maximum. Close one.`
@@ -102,6 +106,23 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
         ? `This wallet has ${own.length} open event streams, the maximum. Close one.`
         : `This service has too many open event streams${isKnown ? '' : ' of wallets that have not paid for a call yet'}.`;
     throw new ApiError('rate_limited', `${what} Retry in ${RETRY_SECONDS} s.`, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  /**
+   * Ends the oldest stream of the wallet with the most, if it has more than `fair`. Its reader resumes once there is
+   * room. So no number of wallets can take all streams from another one.
+   */
+  function endOneOf(isKnown: boolean, fair: number): boolean {
+    const byWallet = new Map<string, Response[]>();
+    for (const [response, other] of open) {
+      if (other.isKnown === isKnown) byWallet.set(other.wallet, [...(byWallet.get(other.wallet) ?? []), response]);
+    }
+    const [most = []] = [...byWallet.values()].sort((one, other) => other.length - one.length);
+    const [oldest] = most;
+    if (!oldest || most.length <= fair) return false;
+    open.delete(oldest);
+    oldest.end();
+    return true;
   }
 
   async function streamOf(

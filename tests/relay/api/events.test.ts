@@ -311,6 +311,30 @@ describe('event streams', () => {
     leaving.abort();
   });
 
+  it('takes a stream from the wallet with the most when none is left, until all have equally many', async () => {
+    const leaving = new AbortController();
+    const opened: Response[] = [];
+    async function open(caller: string) {
+      const { apiKey } = await world.addKey({ wallet: caller });
+      const headers = { authorization: `Bearer ${apiKey}` };
+      const response = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
+      opened.push(response);
+      return response;
+    }
+    const [most, two, three, four, five] = [1, 2, 3, 4, 5].map(() => newAddress());
+    const held = [await open(most!), await open(most!), await open(most!)];
+    const others = [await open(two!), await open(two!)];
+    await held[0]!.text();
+    others.push(await open(three!));
+    await held[1]!.text();
+    others.push(await open(four!));
+    await others[0]!.text();
+    expect(opened.map(({ status }) => status)).to.deep.equal(Array.from({ length: 7 }, () => 200));
+    // Each has one.
+    expect((await open(five!)).status).to.equal(429);
+    leaving.abort();
+  });
+
   it('disconnects a reader that reads nothing; the reader then resumes', async () => {
     const socket = connect(world.port, '127.0.0.1');
     socket.write(`GET /v1/events HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${key}\r\n\r\n`);
