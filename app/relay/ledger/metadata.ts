@@ -1,5 +1,6 @@
 /** The tables of metadata documents, and of those who posted documents that wait for their listing. */
 import { type Kysely, sql } from 'kysely';
+import { mayGo } from './displacing.ts';
 import { type DocumentsTable, IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -21,7 +22,7 @@ export interface PendingLimits {
   own: number;
   /** For all posters without a session together. */
   ofNetworks: number;
-  /** For all unknown wallets together. Documents of the network with the most of them are evicted. */
+  /** For all unknown wallets together. */
   ofStrangers: number;
 }
 
@@ -150,8 +151,7 @@ export async function readSurplusPending(
       SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet = ''
       ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.ofNetworks}) AS of_networks
     UNION SELECT metadata_hash, wallet, network FROM (
-      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE ${OF_STRANGERS} AND network = (
-        SELECT network FROM pending_metadata WHERE ${OF_STRANGERS} GROUP BY network ORDER BY count(*) DESC, network LIMIT 1)
+      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE ${mayGo('pending_metadata', OF_STRANGERS)}
       ORDER BY received_ms LIMIT (
         SELECT CASE WHEN count(*) > ${limits.ofStrangers} THEN count(*) - ${limits.ofStrangers} ELSE 0 END
         FROM pending_metadata WHERE ${OF_STRANGERS})) AS of_strangers`.execute(views);

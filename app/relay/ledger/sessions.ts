@@ -1,13 +1,15 @@
 /** The tables of sessions, and of challenges that were used for one. */
 import { randomBytes } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
+import { countRows } from '../../database/portable.ts';
+import { mayGo } from './displacing.ts';
 import type { LedgerTables, SessionsTable } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
 /** Most sessions of a wallet. The ones that end first are evicted. */
 const MAX_OF_WALLET = 20;
-/** Most sessions of unknown wallets, which are free to create. Those of the network with the most are evicted. */
+/** Most sessions of unknown wallets, which are free to create. */
 const MAX_OF_STRANGERS = 10_000;
 const SECRET_BYTES = 32;
 
@@ -52,12 +54,13 @@ export async function insertSession(ledger: Ledger, session: SessionsTable, nowM
     SELECT digest FROM sessions WHERE wallet = ${wallet} ORDER BY expires_ms DESC, digest
     LIMIT ${sql.raw(String(MAX_OF_WALLET))})`.execute(ledger);
   if (session.is_known === 1n) return;
-  const { rows } = await sql<{ network: string; count: bigint }>`SELECT network, count(*) AS count FROM sessions
-    WHERE is_known = 0 GROUP BY network ORDER BY count(*) DESC, network`.execute(ledger);
-  const surplus = rows.reduce((sum, { count }) => sum + Number(count), 0) - MAX_OF_STRANGERS;
+  const ofStrangers = sql`is_known = 0`;
+  const surplus =
+    (await countRows(ledger, ledger.selectFrom('sessions').select('digest').where('is_known', '=', 0n))) -
+    MAX_OF_STRANGERS;
   if (surplus <= 0) return;
   const ended = await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions
-    WHERE is_known = 0 AND network = ${rows[0]!.network} ORDER BY expires_ms, digest LIMIT ${surplus})`.execute(ledger);
+    WHERE ${mayGo('sessions', ofStrangers)} ORDER BY expires_ms LIMIT ${surplus})`.execute(ledger);
   displaced += Number(ended.numAffectedRows ?? 0n);
 }
 

@@ -7,7 +7,7 @@ import nacl from 'tweetnacl';
 import { chunks } from '../../../app/process/chunks.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createSessions, type Sessions } from '../../../app/relay/access/sessions.ts';
-import { displacedSessions } from '../../../app/relay/ledger/sessions.ts';
+import { displacedSessions, insertSession } from '../../../app/relay/ledger/sessions.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
@@ -349,6 +349,44 @@ describe('sessions of two relays on one ledger', () => {
     expect([countOf('most'), countOf('fewer'), countOf('single')]).to.deep.equal([5_999, 3_999, 2]);
     expect(left.filter((one) => one.digest === 'known')).to.have.length(1);
     for (const { token } of [first, second]) expect(await neighbour().ofToken(token)).to.include({ wallet: address });
+  });
+
+  it('of a newcomer stay, however many addresses sign in once, or a few times each', async () => {
+    const now = world.state.nowMs;
+    const flood = Array.from({ length: 10_000 }, (_, n) => {
+      // Six times from the first 50 addresses, then once from each.
+      const network = n < 300 ? `network ${n % 50}` : `network ${n}`;
+      const times = { expires_ms: BigInt(now + 100_000 + n), ends_ms: BigInt(now + 900_000) };
+      return {
+        digest: `stranger ${n}`,
+        kind: 'token' as const,
+        wallet: `wallet ${n}`,
+        network,
+        is_known: 0n,
+        ...times,
+      };
+    });
+    for (const part of chunks(flood, 1_000)) await world.ledger.insertInto('sessions').values(part).execute();
+    const mine = [];
+    for (let device = 0; device < 2; device += 1)
+      mine.push(await neighbour().verify(await answerTo(neighbour()), 'a newcomer'));
+    const stranger = Keypair.generate();
+    for (let n = 0; n < 60; n += 1) {
+      const digest = `late ${n}`;
+      const times = { expires_ms: BigInt(now + 900_000), ends_ms: BigInt(now + 900_000) };
+      const wallet = stranger.publicKey.toBase58() + n;
+      await insertSession(
+        world.ledger,
+        { digest, kind: 'token', wallet, network: `late ${n}`, is_known: 0n, ...times },
+        now,
+      );
+    }
+    for (const { token } of mine) expect(await neighbour().ofToken(token)).to.include({ wallet: address });
+    const left = new Set((await stored()).map(({ digest }) => digest));
+    expect(left.size).to.equal(10_000);
+    // The addresses with six lose one each, then the oldest sessions of all go.
+    const gone = flood.filter(({ digest }) => !left.has(digest)).map(({ digest }) => digest);
+    expect(gone).to.deep.equal(flood.slice(0, 62).map(({ digest }) => digest));
   });
 
   it('of wallets that have paid, of creators and of the admin do not count as strangers', async () => {
