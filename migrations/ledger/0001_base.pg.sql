@@ -542,6 +542,7 @@ CREATE TABLE webhook_endpoints (
   old_secret_until_ms BIGINT,
   created_ms BIGINT NOT NULL,
   failing_since_ms BIGINT,
+  is_slow BIGINT NOT NULL DEFAULT 0 CHECK (is_slow IN (0, 1)),
   disabled_ms BIGINT,
   disabled_by TEXT COLLATE "C" CHECK (disabled_by IN ('wallet', 'failures'))
 );

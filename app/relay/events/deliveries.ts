@@ -30,10 +30,16 @@ export interface DeliverySettings {
   pausesMs: readonly number[];
   /** Timeout of one attempt. */
   timeoutMs: number;
-  /** Parallel attempts of one endpoint. */
+  /** Parallel attempts of one endpoint; one of a slow endpoint. */
   perEndpoint: number;
+  /** Parallel attempts of all endpoints of one wallet at this relay. */
+  perWallet: number;
+  /** The same of all slow endpoints together. */
+  ofSlow: number;
   /** Parallel attempts of this relay. */
   total: number;
+  /** An endpoint is slow if its last attempt took longer. */
+  slowMs: number;
   /** An endpoint that fails for this long is switched off. */
   failingMs: number;
 }
@@ -52,7 +58,10 @@ export const USUAL_DELIVERIES: DeliverySettings = {
   ],
   timeoutMs: 10 * SECOND_MS,
   perEndpoint: 4,
+  perWallet: 8,
+  ofSlow: 16,
   total: 64,
+  slowMs: SECOND_MS,
   failingMs: 3 * 24 * HOUR_MS,
 };
 /** Added to the timeout, for writing the outcome. */
@@ -78,7 +87,8 @@ export interface Deliveries {
 
 export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES): Deliveries {
   const { ledger, now, log } = deps;
-  const attempts = new Set<Promise<void>>();
+  /** The endpoints of the attempts in progress. */
+  const attempts = new Map<Promise<void>, EndpointRow>();
 
   function begin(endpoint: EndpointRow, delivery: DeliveryRow): void {
     const attempt = deliver(deps, settings, endpoint, delivery)
@@ -87,23 +97,36 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
         log.warn({ error, endpoint: endpoint.endpoint_id }, 'cannot complete a webhook delivery; it will be retried'),
       )
       .finally(() => attempts.delete(attempt));
-    attempts.add(attempt);
+    attempts.set(attempt, endpoint);
+  }
+
+  const count = (is: (endpoint: EndpointRow) => boolean) => [...attempts.values()].filter(is).length;
+  /** Attempts that may begin now to slow endpoints. */
+  const freeSlow = () => settings.ofSlow - count(({ is_slow }) => is_slow === 1n);
+  const freeOf = (wallet: string) => settings.perWallet - count((other) => other.wallet === wallet);
+
+  /** Attempts that may begin now to this endpoint. */
+  function freeFor({ wallet, is_slow }: EndpointRow): number {
+    const own = is_slow === 1n ? Math.min(1, freeSlow()) : settings.perEndpoint;
+    return Math.min(own, freeOf(wallet), settings.total - attempts.size);
   }
 
   return {
     async turn() {
       const free = settings.total - attempts.size;
       if (free <= 0) return;
-      for (const endpoint of await readDueEndpoints(ledger, now(), free)) {
-        const most = Math.min(settings.perEndpoint, settings.total - attempts.size);
-        if (most <= 0) return;
+      const full = new Set([...attempts.values()].map(({ wallet }) => wallet).filter((wallet) => freeOf(wallet) <= 0));
+      const skipped = { wallets: [...full], slow: freeSlow() <= 0 };
+      for (const endpoint of await readDueEndpoints(ledger, now(), free, skipped)) {
+        const most = freeFor(endpoint);
+        if (most <= 0) continue;
         const untilMs = now() + settings.timeoutMs + MARGIN_MS;
         const taken = await takeDeliveries(ledger, endpoint, { nowMs: now(), untilMs, most });
         for (const delivery of taken) begin(endpoint, delivery);
       }
     },
     async idle() {
-      while (attempts.size > 0) await Promise.all(attempts);
+      while (attempts.size > 0) await Promise.all(attempts.keys());
     },
   };
 }
@@ -121,6 +144,7 @@ async function deliver(
   const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300;
   const pauseMs = isDelivered ? undefined : settings.pausesMs[Number(delivery.attempts) - 1];
   const dueMs = now() + Math.round((pauseMs ?? 0) * (1 + JITTER * Math.random()));
+  const durationMs = Math.round(performance.now() - begun);
   const { status, body, error } = answer;
   await noteAttempt(ledger, delivery, {
     state: isDelivered ? 'delivered' : pauseMs === undefined ? 'failed' : 'pending',
@@ -128,8 +152,10 @@ async function deliver(
     http_status: status === null ? null : BigInt(status),
     body,
     error: isDelivered ? null : (error ?? `the answer has the status ${status}`),
-    duration_ms: BigInt(Math.round(performance.now() - begun)),
+    duration_ms: BigInt(durationMs),
   });
+  const is_slow = durationMs > settings.slowMs ? 1n : 0n;
+  if (is_slow !== endpoint.is_slow) await updateEndpoint(ledger, endpoint.endpoint_id, { is_slow });
   if (isDelivered) {
     if (endpoint.failing_since_ms !== null)
       await updateEndpoint(ledger, endpoint.endpoint_id, { failing_since_ms: null });

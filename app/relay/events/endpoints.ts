@@ -19,7 +19,7 @@ import { eventIdOf } from './rendering.ts';
 export const MAX_ENDPOINTS = 10;
 /** Maximum endpoints of any other wallet, because creating one is free. */
 const MAX_OF_ONE_STRANGER = 1;
-/** Maximum endpoints of all those wallets together. Then the network with the most of them loses its oldest. */
+/** Maximum endpoints of all those wallets together. Then the oldest go (ledger/displacing.ts). */
 export const MAX_OF_STRANGERS = 5_000;
 const SECRET_BYTES = 24;
 /** How long the old secret still signs after a rotation. */
@@ -49,9 +49,12 @@ export function createEndpoints(deps: EndpointsDeps) {
 
 /** Creates the operations on the endpoints themselves. */
 function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps) {
-  function requireUrl(url: string | undefined): void {
-    const fault = url === undefined || config.allowPrivateEndpoints ? null : findEndpointFault(url);
-    if (fault) throw invalidField('url', fault, url);
+  /** The URL as it is called: without white space and line breaks, which a URL may contain as text. */
+  function requireUrl(text: string): string {
+    const url = new URL(text).href;
+    const fault = config.allowPrivateEndpoints ? null : findEndpointFault(url);
+    if (fault) throw invalidField('url', fault, text);
+    return url;
   }
 
   /** Deletes endpoints of unknown wallets beyond their limit. A wallet that is known by now keeps its endpoints. */
@@ -75,8 +78,8 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
       return render(await requireEndpoint(ledger, wallet, endpointId), now());
     },
     /** `network` is that of the request's address. */
-    async create(wallet: string, { url, event_types }: CreateWebhookBody, network: string) {
-      requireUrl(url);
+    async create(wallet: string, { url: text, event_types }: CreateWebhookBody, network: string) {
+      const url = requireUrl(text);
       const isKnown = await payers.isKnown(wallet);
       const most = isKnown ? MAX_ENDPOINTS : MAX_OF_ONE_STRANGER;
       const secret = newSecret();
@@ -92,6 +95,7 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
         old_secret_until_ms: null,
         created_ms: BigInt(now()),
         failing_since_ms: null,
+        is_slow: 0n,
         disabled_ms: null,
         disabled_by: null,
       };
@@ -110,12 +114,12 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
       );
     },
     async update(wallet: string, endpointId: string, { url, event_types, enabled }: UpdateWebhookBody) {
-      requireUrl(url);
+      const newUrl = url === undefined ? {} : { url: requireUrl(url) };
       const row = await requireEndpoint(ledger, wallet, endpointId);
       const on = { disabled_ms: null, disabled_by: null, failing_since_ms: null };
       const off = { disabled_ms: row.disabled_ms ?? BigInt(now()), disabled_by: 'wallet' as const };
       const changes = {
-        ...(url !== undefined && { url }),
+        ...newUrl,
         ...(event_types !== undefined && { event_types: event_types.join(' ') }),
         ...(enabled === true && on),
         ...(enabled === false && off),

@@ -441,6 +441,8 @@ export interface WebhookEndpointsTable {
   old_secret_until_ms: bigint | null;
   created_ms: bigint;
   failing_since_ms: bigint | null;
+  /** 1 if its last attempt took long. */
+  is_slow: bigint;
   disabled_ms: bigint | null;
   disabled_by: 'wallet' | 'failures' | null;
 }

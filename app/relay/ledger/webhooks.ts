@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import { aloneOn, countRows } from '../../database/portable.ts';
+import { mayGo } from './displacing.ts';
 import { EVENTS_LOCK } from './events.ts';
 import type { LedgerDatabase, LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
 
@@ -63,14 +64,13 @@ export function deleteEndpoint(ledger: Ledger, endpointId: string): Promise<void
   });
 }
 
-/** The oldest endpoints of unknown wallets beyond `most`, of the network with the most of them. */
+/** The endpoints of unknown wallets that go if they have more than `most` together. */
 export async function readSurplusOfStrangers(
   ledger: Ledger,
   most: number,
 ): Promise<Pick<EndpointRow, 'endpoint_id' | 'wallet'>[]> {
   const { rows } = await sql<EndpointRow>`SELECT endpoint_id, wallet FROM webhook_endpoints
-    WHERE is_known = 0 AND network = (SELECT network FROM webhook_endpoints WHERE is_known = 0
-      GROUP BY network ORDER BY count(*) DESC, network LIMIT 1)
+    WHERE ${mayGo('webhook_endpoints', sql`is_known = 0`)}
     ORDER BY created_ms LIMIT (SELECT CASE WHEN count(*) > ${most} THEN count(*) - ${most} ELSE 0 END
       FROM webhook_endpoints WHERE is_known = 0)`.execute(ledger);
   return rows;
@@ -140,23 +140,48 @@ export async function readDueDeliveries(
   return { count: Number(count), oldestMs: oldest === null ? 0 : nowMs - Number(oldest) };
 }
 
-/** Endpoints with a delivery that is due. They are searched from a random one on, so that none waits for the others. */
-export async function readDueEndpoints(ledger: Ledger, nowMs: number, limit: number): Promise<EndpointRow[]> {
+/** The endpoints that may get nothing now: those of these wallets, and with `slow` the slow ones. */
+export interface Skipped {
+  wallets: readonly string[];
+  slow: boolean;
+}
+
+/**
+ * Endpoints with a delivery that is due, slow ones last. They are searched from a random one on, so that none waits for
+ * the others.
+ */
+export async function readDueEndpoints(
+  ledger: Ledger,
+  nowMs: number,
+  limit: number,
+  skipped: Skipped = { wallets: [], slow: false },
+): Promise<EndpointRow[]> {
   const now = BigInt(nowMs);
   const { rows: due } = await sql`SELECT 1 AS due FROM webhook_deliveries
     WHERE state = 'pending' AND due_ms <= ${now} LIMIT ${sql.lit(1)}`.execute(ledger);
   if (due.length === 0) return [];
   const start = newEndpointId();
-  const found = await walkDue(ledger, now, sql`>= ${start}`, limit);
-  if (found.length === limit) return found;
-  return [...found, ...(await walkDue(ledger, now, sql`< ${start}`, limit - found.length))];
+  const found: EndpointRow[] = [];
+  for (const isSlow of skipped.slow ? [0n] : [0n, 1n]) {
+    for (const part of [sql`>= ${start}`, sql`< ${start}`]) {
+      if (found.length === limit) return found;
+      found.push(...(await walkDue(ledger, now, part, limit - found.length, { isSlow, ...skipped })));
+    }
+  }
+  return found;
 }
 
 /**
  * Steps from one endpoint with waiting deliveries to the next, each time by the index. So the time depends neither on the
- * number of endpoints nor on that of the deliveries.
+ * number of endpoints nor on that of the deliveries. In a cross join SQLite keeps the order of the steps.
  */
-async function walkDue(ledger: Ledger, now: bigint, part: RawBuilder<unknown>, limit: number): Promise<EndpointRow[]> {
+async function walkDue(
+  ledger: Ledger,
+  now: bigint,
+  part: RawBuilder<unknown>,
+  limit: number,
+  { wallets, isSlow }: Pick<Skipped, 'wallets'> & { isSlow: bigint },
+): Promise<EndpointRow[]> {
   const next = (after: RawBuilder<unknown>) => sql`(SELECT n.endpoint_id FROM webhook_deliveries AS n
     WHERE n.state = 'pending' AND n.endpoint_id ${part} ${after} ORDER BY n.endpoint_id, n.due_ms, n.id LIMIT ${sql.lit(1)})`;
   const { rows } = await sql<EndpointRow>`
@@ -165,9 +190,10 @@ async function walkDue(ledger: Ledger, now: bigint, part: RawBuilder<unknown>, l
       UNION ALL
       SELECT ${next(sql`AND n.endpoint_id > walk.endpoint_id`)}, steps + 1
       FROM walk WHERE endpoint_id IS NOT NULL AND steps < ${sql.lit(MOST_WALKED)})
-    SELECT w.* FROM walk JOIN webhook_endpoints AS w ON w.endpoint_id = walk.endpoint_id
-    WHERE EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.endpoint_id = w.endpoint_id AND d.state = 'pending'
+    SELECT w.* FROM walk CROSS JOIN webhook_endpoints AS w
+    WHERE w.endpoint_id = walk.endpoint_id AND EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.endpoint_id = w.endpoint_id AND d.state = 'pending'
       AND d.due_ms <= ${now} AND (w.disabled_ms IS NULL OR d.is_asked = 1))
+      AND w.is_slow = ${isSlow} ${wallets.length > 0 ? sql`AND w.wallet NOT IN (${sql.join(wallets)})` : sql``}
     LIMIT ${limit}`.execute(ledger);
   return rows;
 }

@@ -370,6 +370,92 @@ describe('webhooks', () => {
     expect(await count('delivered')).to.equal(12);
   });
 
+  it('sends at most eight at a time to all endpoints of one wallet, and to other wallets meanwhile', async () => {
+    for (let count = 0; count < 10; count += 1) await create();
+    const other = Keypair.generate();
+    const otherWallet = other.publicKey.toBase58();
+    await world.addRecord({ caller: otherWallet, listing: await world.addListing() });
+    await (await clientOf(other)).createWebhook({ url: receiver.url });
+    const answers: (() => void)[] = [];
+    const held = {
+      async post() {
+        await new Promise<void>((answer) => answers.push(answer));
+        return { status: 200, body: null, error: null };
+      },
+    };
+    for (let count = 0; count < 8; count += 1) await execute();
+    await world.addJournal({ wallet: otherWallet, listing: newAddress(), state: 'open_confirmed' });
+    await world.feed.turn();
+    const begun = async (of: string) => {
+      const rows = world.ledger
+        .selectFrom('webhook_deliveries')
+        .innerJoin('webhook_endpoints', 'webhook_endpoints.endpoint_id', 'webhook_deliveries.endpoint_id')
+        .select('webhook_deliveries.id')
+        .where('attempts', '>', 0n);
+      return (await rows.where('wallet', '=', of).execute()).length;
+    };
+    const deliveries = sender({ total: 10 }, held);
+    for (let turn = 0; turn < 5; turn += 1) await deliveries.turn();
+    expect([await begun(wallet), await begun(otherWallet)]).to.deep.equal([8, 1]);
+    await until('nine attempts have begun', async () => answers.length === 9);
+    for (const answer of answers.splice(0)) answer();
+    await deliveries.idle();
+  });
+
+  it('sends one at a time to an endpoint that was slow, few to all slow ones, and to quick ones meanwhile', async () => {
+    const ids = await addEndpoints(20, (n) => ({
+      wallet: newAddress(),
+      is_known: 1n,
+      url: n < 18 ? 'http://slow.example/' : 'http://quick.example/',
+    }));
+    const due = (position: number) =>
+      ids.map((endpoint_id) => ({ endpoint_id, position, state: 'pending', due_ms: 1, created_ms: 1 }));
+    const add = (position: number) =>
+      world.ledger
+        .insertInto('webhook_deliveries')
+        .values(due(position) as never)
+        .execute();
+    await world.feed.turn();
+    await (await mine()).createWebhook({ url: receiver.url });
+    await execute();
+    await world.feed.turn();
+    const { position } = await world.ledger
+      .selectFrom('events')
+      .select('position')
+      .where('position', 'is not', null)
+      .limit(1)
+      .executeTakeFirstOrThrow();
+    const open: string[] = [];
+    const answers: (() => void)[] = [];
+    const held = {
+      async post(url: string) {
+        open.push(url);
+        await new Promise<void>((answer) => answers.push(answer));
+        return { status: 200, body: null, error: null };
+      },
+    };
+    await add(Number(position));
+    const first = sender({ slowMs: -1, total: 100 }, { post: async () => ({ status: 200, body: null, error: null }) });
+    await first.turn();
+    await first.idle();
+    const slow = () => world.ledger.selectFrom('webhook_endpoints').select('endpoint_id').where('is_slow', '=', 1n);
+    expect((await slow().execute()).length).to.equal(21);
+    await world.ledger
+      .updateTable('webhook_endpoints')
+      .set({ is_slow: 0n })
+      .where('url', '=', 'http://quick.example/')
+      .execute();
+    for (let n = 0; n < 3; n += 1) await add(Number(position));
+    const deliveries = sender({}, held);
+    for (let turn = 0; turn < 5; turn += 1) await deliveries.turn();
+    await until('22 attempts have begun', async () => open.length === 22);
+    expect(open.filter((url) => url === 'http://quick.example/').length).to.equal(6);
+    for (const answer of answers.splice(0)) answer();
+    await deliveries.idle();
+    // They have answered in time.
+    expect((await slow().execute()).length).to.equal(21 - 2 - 16);
+  });
+
   it('sends a delivery again if its relay died during the attempt', async () => {
     await create();
     const id = await execute();
@@ -389,6 +475,13 @@ describe('webhooks', () => {
         error_code: null,
       },
     ]);
+  });
+
+  it('stores and calls a URL in its normal form', async () => {
+    const { endpoint } = await create([], 'https://Example.com/\r\nX-Evil: 1');
+    expect(endpoint.url).to.equal('https://example.com/X-Evil:%201');
+    const { url } = await (await mine()).updateWebhook(endpoint.endpoint_id, { url: ' http://EXAMPLE.com:80/\ta b\n' });
+    expect(url).to.equal('http://example.com/a%20b');
   });
 
   it('rejects: an endpoint too many, another wallet’s, a bad URL, and too many tests', async () => {
