@@ -168,10 +168,7 @@ function readPaid(door: Door, { agentId, payer }: Asked, header: string): Paid {
 async function answerRepeat(deps: DoorDeps, door: Door, asked: Asked, paid: Paid): Promise<CallAnswer | null> {
   const { identity, body } = asked;
   const { quote, payment, paymentId } = paid;
-  const byDeposit = await readByDeposit(deps.ledger, quote.deposit);
-  if (byDeposit && byDeposit.wallet !== payment.payer) {
-    throw refusePayment('quote_used', 'Another wallet has paid this quote. Pay the new quote.');
-  }
+  const byDeposit = await findOwn(deps, paid);
   const first = byDeposit ?? (await readByKey(deps, door, asked, payment));
   const byId = paymentId === null ? undefined : await readByPayment(deps.ledger, payment.payer, paymentId);
   const row = first ?? byId;
@@ -185,6 +182,18 @@ async function answerRepeat(deps: DoorDeps, door: Door, asked: Asked, paid: Paid
   const isSame = row.listing === quote.listing && row.request_hash === identity.requestHash;
   if (!first && !isSame) throw otherRequest();
   return withReceipt(deps, row.execution_id, () => answerKnown(deps, repeatableOf(row, identity, body.async)));
+}
+
+/** The payer's call with the deposit of this quote. Throws ApiError 402 if another wallet has it. */
+async function findOwn(
+  { ledger }: Pick<DoorDeps, 'ledger'>,
+  { quote, payment }: Paid,
+): Promise<DepositRow | undefined> {
+  const row = await readByDeposit(ledger, quote.deposit);
+  if (row && row.wallet !== payment.payer) {
+    throw refusePayment('quote_used', 'Another wallet has paid this quote. Pay the new quote.');
+  }
+  return row;
 }
 
 /** The payer's call with this Idempotency-Key. If the listing has changed since, its deposit is another one. */
@@ -250,13 +259,8 @@ async function requireFresh(
 
 type Call = Omit<Awaited<ReturnType<typeof readCall>>, 'maxCost'> & Pick<DepositCall, 'lastValidHeight' | 'prepared'>;
 
-async function buy(
-  deps: DoorDeps,
-  agent: Agent,
-  { identity }: Asked,
-  { quote, payment, paymentId }: Paid,
-  call: Call,
-): Promise<CallAnswer> {
+async function buy(deps: DoorDeps, agent: Agent, { identity }: Asked, paid: Paid, call: Call): Promise<CallAnswer> {
+  const { quote, payment, paymentId } = paid;
   const executionId = executionIdOf(payment, quote.nonce);
   const { requestHash } = quote;
   const bought: DepositCall = {
@@ -276,7 +280,13 @@ async function buy(
     lastValidHeight: call.lastValidHeight,
     prepared: call.prepared,
   };
-  return withReceipt(deps, executionId, () => answerFirst(deps, () => deps.engine.buy(agent, bought)));
+  const buyFirst = () =>
+    deps.engine.buy(agent, bought).catch(async (error) => {
+      // Two wallets that pay one quote at once both pass the checks; one of them gets the deposit.
+      await findOwn(deps, paid);
+      throw error;
+    });
+  return withReceipt(deps, executionId, () => answerFirst(deps, buyFirst));
 }
 
 /** The 409 for a payment id that was used with another request. */
