@@ -1,6 +1,7 @@
 /** Results of tools: values with their schema, and errors that tell a model what happened and what to do next. */
 import { ERRORS, type ErrorCode, type RequestIssue } from '../sdk/wire/errorCodes.ts';
 import { MarketplaceError } from './market.ts';
+import { plain, plainly, quote } from './words.ts';
 
 export interface ToolAnswer {
   content: { type: 'text'; text: string }[];
@@ -10,13 +11,14 @@ export interface ToolAnswer {
 }
 
 /** The text is the same value, for hosts that do not read structured output. */
-export function value(structuredContent: Record<string, unknown>): ToolAnswer {
+export function value(content: Record<string, unknown>): ToolAnswer {
+  const structuredContent = plainly(content);
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
 /** `next` tells the model how to continue. */
 export function failure(happened: string, next: string): ToolAnswer {
-  return { content: [{ type: 'text', text: `${happened}\nNext: ${next}` }], isError: true };
+  return { content: [{ type: 'text', text: plain(`${happened}\nNext: ${next}`) }], isError: true };
 }
 
 /** Replaces REST API remedies that a model cannot follow. */
@@ -52,12 +54,24 @@ export function explain(error: unknown): ToolAnswer {
   return failure(messageOf(error), nextOf(error));
 }
 
-function messageOf({ code, message, details }: MarketplaceError): string {
+function messageOf(error: MarketplaceError): string {
+  const { code, message, details } = error;
+  if (isEnd(error)) return `The call has ended: ${quote(message)} (${code})`;
+  const faults = faultsBySchema(error);
+  if (faults.length > 0) return `The parameters do not fit the agent's input schema (${code}): ${quote(faults)}`;
   return `${message} (${code})${details === null ? '' : ` ${JSON.stringify(details)}`}`;
 }
 
-function nextOf({ code, details, retryAfterSeconds }: MarketplaceError): string {
+/** Faults of parameters, which repeat names and values of the creator's schema. */
+function faultsBySchema({ code, details }: MarketplaceError): RequestIssue[] {
+  if (code !== 'invalid_request') return [];
+  return ((details?.issues ?? []) as RequestIssue[]).filter(({ path }) => /^parameters\b/.test(path));
+}
+
+function nextOf(error: MarketplaceError): string {
+  const { code, details, retryAfterSeconds } = error;
   if (code === 'insufficient_balance') return LIMITS[String(details?.limit)] ?? 'Call get_budget.';
+  if (faultsBySchema(error).length > 0) return 'Correct these parameters, then call again.';
   if (code === 'invalid_request') {
     const issues = (details?.issues ?? []) as RequestIssue[];
     return `Correct ${issues.map(({ path, expected }) => `${path || 'the request'}: ${expected}`).join('; ')}. Then call again.`;

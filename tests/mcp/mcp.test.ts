@@ -270,7 +270,8 @@ describe('the MCP server', function () {
     const tools = ['run_second_agent', `run_second_agent_${ids[1]!.slice(0, 8)}`];
     for (const host of [await stdio(['--agents', ids.join(', ')]), await http(`?agents=${ids}`)]) {
       const listed = (await host.client.listTools()).tools.filter(({ name }) => name.startsWith('run_'));
-      expect(listed.map(({ name, title }) => [name, title])).to.deep.equal(tools.map((name, at) => [name, names[at]]));
+      const titles = names.map((name) => `Run the agent that its creator calls "${name}"`);
+      expect(listed.map(({ name, title }) => [name, title])).to.deep.equal(tools.map((name, at) => [name, titles[at]]));
       for (const [at, tool] of tools.entries()) {
         const { agent_id: _, ...args } = job();
         expect(await host.call(tool, args)).to.include({ agent_id: ids[at], result: names[at] });

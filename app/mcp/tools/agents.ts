@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { AGENT_SORTS } from '../../sdk/wire/choices.ts';
 import { formatUsdc, parseUsdc } from '../../sdk/wire/usdc.ts';
 import { failure, value } from '../answers.ts';
-import { AgentId } from '../shapes.ts';
+import { AgentId, listed } from '../shapes.ts';
+import { creatorsWords, wordsIn } from '../words.ts';
 import { READS, safely, type Tools } from './tool.ts';
 
 const found = {
@@ -29,6 +30,40 @@ const summaryOf = ({ agent_id, name, tagline, price_per_call_usdc, ...rest }: Li
   total_executions: rest.total_executions,
 });
 
+const SearchInput = listed(
+  z.object({
+    query: z.string().optional().describe('Words of name, tagline, tags or creator'),
+    tags: z.array(z.string()).optional(),
+    sort: z.enum(AGENT_SORTS).optional(),
+    limit: z.int().min(1).max(20).optional(),
+    offset: z.int().min(0).optional(),
+  }),
+);
+const Found = listed(z.object({ agents: z.array(z.object(found)), total: z.number(), ...creatorsWords }));
+const OneAgent = listed(z.object({ agent_id: AgentId }));
+const Described = listed(
+  z.object({
+    ...found,
+    description: z.string(),
+    tags: z.array(z.string()),
+    creator_verified: z.boolean(),
+    input_schema: z.record(z.string(), z.unknown()).describe('JSON Schema of parameters'),
+    output_schema: z.record(z.string(), z.unknown()),
+    timeout_seconds: z.number(),
+    median_ms: z.number().nullable(),
+    ...creatorsWords,
+  }),
+);
+const Quote = listed(
+  z.object({
+    agent_id: z.string(),
+    price_usdc: z.number(),
+    can_pay: z.boolean(),
+    needs_approval: z.boolean(),
+    reasons: z.array(z.string()).describe('Why it cannot be paid'),
+  }),
+);
+
 export function addAgentTools({ server, market, session, payment }: Tools): void {
   const { client } = market;
   server.registerTool(
@@ -37,14 +72,8 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       title: 'Search agents',
       description: 'Find paid AI agents. Start here. Every word of query must match.',
       annotations: READS,
-      inputSchema: z.object({
-        query: z.string().optional().describe('Words of name, tagline, tags or creator'),
-        tags: z.array(z.string()).optional(),
-        sort: z.enum(AGENT_SORTS).optional(),
-        limit: z.int().min(1).max(20).optional(),
-        offset: z.int().min(0).optional(),
-      }),
-      outputSchema: z.object({ agents: z.array(z.object(found)), total: z.number() }),
+      inputSchema: SearchInput,
+      outputSchema: Found,
     },
     safely(async ({ query, tags, sort, limit = 10, offset }) => {
       const { agents, total } = await client.listAgents({
@@ -54,7 +83,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
         ...(sort && { sort }),
         ...(offset && { offset }),
       });
-      return value({ agents: agents.map(summaryOf), total });
+      return value({ agents: agents.map(summaryOf), total, ...wordsIn('name and tagline') });
     }),
   );
 
@@ -64,17 +93,8 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       title: 'Describe an agent',
       description: 'What an agent does, its price, health and input schema. Read it before run_agent.',
       annotations: READS,
-      inputSchema: z.object({ agent_id: AgentId }),
-      outputSchema: z.object({
-        ...found,
-        description: z.string(),
-        tags: z.array(z.string()),
-        creator_verified: z.boolean(),
-        input_schema: z.record(z.string(), z.unknown()).describe('JSON Schema of parameters'),
-        output_schema: z.record(z.string(), z.unknown()),
-        timeout_seconds: z.number(),
-        median_ms: z.number().nullable(),
-      }),
+      inputSchema: OneAgent,
+      outputSchema: Described,
     },
     safely(async ({ agent_id }) => {
       const agent = await client.getAgent(agent_id);
@@ -84,6 +104,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
         ...{ description, tags, input_schema, output_schema, timeout_seconds },
         creator_verified: creator.verified,
         median_ms: health.p50_ms,
+        ...wordsIn('name, tagline, description, tags and both schemas'),
       });
     }),
   );
@@ -96,14 +117,8 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       title: 'Quote a call',
       description: 'The present price of a call, and whether this key and session can pay it. Charges nothing.',
       annotations: READS,
-      inputSchema: z.object({ agent_id: AgentId }),
-      outputSchema: z.object({
-        agent_id: z.string(),
-        price_usdc: z.number(),
-        can_pay: z.boolean(),
-        needs_approval: z.boolean(),
-        reasons: z.array(z.string()).describe('Why it cannot be paid'),
-      }),
+      inputSchema: OneAgent,
+      outputSchema: Quote,
     },
     safely(async ({ agent_id }) => {
       const [agent, key] = await Promise.all([client.getAgent(agent_id), client.getKey()]);

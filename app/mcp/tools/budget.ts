@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { value } from '../answers.ts';
 import type { Session } from '../session.ts';
+import { listed } from '../shapes.ts';
 import { READS, safely, type Tools, type Wallet } from './tool.ts';
 
 const sessionFields = {
@@ -11,6 +12,29 @@ const sessionFields = {
   session_spent_usdc: z.number(),
   approval_above_usdc: z.number(),
 };
+
+const KeyBudget = listed(
+  z.object({
+    payable_usdc: z.number().describe('Maximum price of one call now'),
+    period_remaining_usdc: z.number(),
+    renews_at: z.string(),
+    total_remaining_usdc: z.number(),
+    balance_usdc: z.number(),
+    gas_pays_next_call: z.boolean(),
+    scopes: z.array(z.string()),
+    allowed_agents: z.array(z.string()).nullable(),
+    expires_at: z.string().nullable(),
+    ...sessionFields,
+  }),
+);
+const WalletBudget = listed(
+  z.object({
+    payable_usdc: z.number().nullable().describe('Maximum cost of one call now, including the service fee'),
+    wallet: z.string(),
+    balance_usdc: z.number().nullable().describe('null: unknown, the Solana node did not answer'),
+    ...sessionFields,
+  }),
+);
 
 export function addBudgetTool(tools: Tools): void {
   const { payment } = tools;
@@ -25,18 +49,7 @@ function addKeyBudget({ server, market, session }: Tools): void {
       title: 'Read the budget',
       description: 'What this API key and session may still spend, and the restrictions of the key.',
       annotations: READS,
-      outputSchema: z.object({
-        payable_usdc: z.number().describe('Maximum price of one call now'),
-        period_remaining_usdc: z.number(),
-        renews_at: z.string(),
-        total_remaining_usdc: z.number(),
-        balance_usdc: z.number(),
-        gas_pays_next_call: z.boolean(),
-        scopes: z.array(z.string()),
-        allowed_agents: z.array(z.string()).nullable(),
-        expires_at: z.string().nullable(),
-        ...sessionFields,
-      }),
+      outputSchema: KeyBudget,
     },
     (ctx) =>
       safely(async () => {
@@ -65,12 +78,7 @@ function addWalletBudget({ server, session }: Tools, wallet: Wallet): void {
       title: 'Read the budget',
       description: 'What this session may still spend, and the wallet that pays.',
       annotations: READS,
-      outputSchema: z.object({
-        payable_usdc: z.number().nullable().describe('Maximum cost of one call now, including the service fee'),
-        wallet: z.string(),
-        balance_usdc: z.number().nullable().describe('null: unknown, the Solana node did not answer'),
-        ...sessionFields,
-      }),
+      outputSchema: WalletBudget,
     },
     (ctx) =>
       safely(async () => {

@@ -3,8 +3,23 @@ import * as z from 'zod';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import { explain, failure, value } from '../answers.ts';
 import { approvalOf } from '../approval.ts';
-import { ExecutionId } from '../shapes.ts';
+import { ExecutionId, listed } from '../shapes.ts';
 import { PAYS, type Tools } from './tool.ts';
+
+const Claim = listed(
+  z.object({
+    execution_id: ExecutionId,
+    evidence: z.string().min(20).max(20_000).describe('What was asked, what came back, why it is wrong'),
+  }),
+);
+const Opened = listed(
+  z.object({
+    execution_id: z.string(),
+    evidence_hash: z.string(),
+    bond_lamports: z.number(),
+    signature: z.string(),
+  }),
+);
 
 const UNKNOWN =
   'If the execution is disputed, the dispute is open. If it is still completed after two minutes, call open_dispute again.';
@@ -19,16 +34,8 @@ export function addDisputeTool({ server, market, payment }: Tools): void {
       description:
         'Claim that a settled result is not what was paid for, within 72 hours. Locks a bond in SOL that is lost if the claim is rejected. Only once for each execution. Ask the user first.',
       annotations: PAYS,
-      inputSchema: z.object({
-        execution_id: ExecutionId,
-        evidence: z.string().min(20).max(20_000).describe('What was asked, what came back, why it is wrong'),
-      }),
-      outputSchema: z.object({
-        execution_id: z.string(),
-        evidence_hash: z.string(),
-        bond_lamports: z.number(),
-        signature: z.string(),
-      }),
+      inputSchema: Claim,
+      outputSchema: Opened,
     },
     async ({ execution_id, evidence }, ctx) => {
       const message = `Dispute the execution ${execution_id}? This locks a bond in SOL, which is lost if the dispute is rejected.`;

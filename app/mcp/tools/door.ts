@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type * as z from 'zod';
 import type { Payment } from '../../sdk/client/service.ts';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import {
@@ -21,7 +20,8 @@ import {
 } from '../answers.ts';
 import { type Bought, type DoorAnswer, decodeHeader, encodeHeader, MarketplaceError } from '../market.ts';
 import type { SignedPayment } from '../session.ts';
-import { cutResult, type Outcome } from '../shapes.ts';
+import { cutResult, OUTCOME_WORDS, type Outcome } from '../shapes.ts';
+import { quote } from '../words.ts';
 import { tooDear } from './agents.ts';
 import { overBudget, requireApproval } from './spending.ts';
 import { MOST_WAIT_SECONDS, type Tools } from './tool.ts';
@@ -60,6 +60,9 @@ export async function runForPayingHost(
   const { receipt } = answer;
   const required = decodeHeader(answer.required);
   if (required) {
+    // The host pays what `accepts` says; the description is the agent's tagline.
+    const { resource } = required as { resource?: { description?: string } };
+    if (resource?.description !== undefined) resource.description = quote(resource.description);
     return { isError: true, structuredContent: required, content: [{ type: 'text', text: JSON.stringify(required) }] };
   }
   const shown = show(agentId, answer, { isPaid: payment !== null, again: SAME_PAYMENT });
@@ -140,7 +143,7 @@ function show(
   return isPaid && !isKnown ? unknownOutcome(body, again) : explain(body);
 }
 
-function outcomeOf(agentId: string, answer: Bought, again: string): z.infer<typeof Outcome> {
+function outcomeOf(agentId: string, answer: Bought, again: string): Outcome {
   const { execution_id, status } = answer;
   const ended = answer.status === 'completed' ? answer : null;
   return {
@@ -153,5 +156,6 @@ function outcomeOf(agentId: string, answer: Bought, again: string): z.infer<type
     error: null,
     refund: null,
     next: ended ? null : `Repeat the call with ${again}.`,
+    ...OUTCOME_WORDS,
   };
 }

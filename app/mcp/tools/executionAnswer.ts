@@ -2,6 +2,7 @@
 import { failure, type ToolAnswer, value } from '../answers.ts';
 import type { Execution } from '../market.ts';
 import { outcomeOf } from '../shapes.ts';
+import { quote } from '../words.ts';
 
 const REFUNDS: Record<string, string> = {
   done: 'The price was refunded to the wallet in full: the call cost 0 USDC.',
@@ -14,7 +15,7 @@ export const answerFor = (execution: Execution): ToolAnswer =>
   execution.status === 'failed' ? refunded(execution) : value(outcomeOf(execution));
 
 function refunded({ execution_id, error, refund }: Execution): ToolAnswer {
-  const reason = error ? `${error.message} (${error.code})` : 'no reason was given';
+  const reason = error ? `${quote(error.message)} (${error.code})` : 'no reason was given';
   const money = refund === null ? 'Nothing was charged.' : REFUNDS[refund];
   return failure(
     `The execution ${execution_id} failed: ${reason}. ${money}`,

@@ -3,10 +3,51 @@ import * as z from 'zod';
 import type { Check } from '../../sdk/receipt/checks.ts';
 import { EXECUTION_STATUSES } from '../../sdk/wire/choices.ts';
 import { value } from '../answers.ts';
-import { AgentId, ExecutionId, Outcome, outcomeOf } from '../shapes.ts';
+import { AgentId, ExecutionId, listed, Outcome, outcomeOf } from '../shapes.ts';
+import { creatorsWords, wordsIn } from '../words.ts';
 import { answerOf } from './run.ts';
 import { MOST_WAIT_SECONDS, READS, safely, type Tools } from './tool.ts';
 import { within } from './wait.ts';
+
+const OneExecution = listed(z.object({ execution_id: ExecutionId }));
+const Wait = listed(
+  z.object({
+    execution_id: ExecutionId,
+    seconds: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
+  }),
+);
+const Filters = listed(
+  z.object({
+    status: z.enum(EXECUTION_STATUSES).optional(),
+    agent_id: AgentId.optional(),
+    limit: z.int().min(1).max(50).optional(),
+    offset: z.int().min(0).optional(),
+  }),
+);
+const ExecutionList = listed(
+  z.object({
+    executions: z.array(
+      z.object({
+        execution_id: z.string(),
+        agent_id: z.string(),
+        agent_name: z.string().nullable(),
+        status: z.string(),
+        cost_usdc: z.number(),
+        initiated_at: z.string(),
+      }),
+    ),
+    total: z.number(),
+    ...creatorsWords,
+  }),
+);
+const Verified = listed(
+  z.object({
+    execution_id: z.string(),
+    valid: z.boolean().describe('No check failed, and the chain shows the payment'),
+    checks: z.array(z.object({ name: z.string(), state: z.string(), reason: z.string().nullable() })),
+    node: z.string().nullable(),
+  }),
+);
 
 export function addExecutionTools(tools: Tools): void {
   const { server, market, session } = tools;
@@ -17,7 +58,7 @@ export function addExecutionTools(tools: Tools): void {
       title: 'Read an execution',
       description: 'One paid call of this wallet: status, result, cost, refund.',
       annotations: READS,
-      inputSchema: z.object({ execution_id: ExecutionId }),
+      inputSchema: OneExecution,
       outputSchema: Outcome,
     },
     safely(async ({ execution_id }) => {
@@ -33,10 +74,7 @@ export function addExecutionTools(tools: Tools): void {
       title: 'Wait for an execution',
       description: `Wait until a call has ended, at most ${MOST_WAIT_SECONDS} s. Call again while status is running. Charges nothing.`,
       annotations: READS,
-      inputSchema: z.object({
-        execution_id: ExecutionId,
-        seconds: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
-      }),
+      inputSchema: Wait,
       outputSchema: Outcome,
     },
     safely(({ execution_id, seconds = MOST_WAIT_SECONDS }, ctx) =>
@@ -54,25 +92,8 @@ export function addExecutionTools(tools: Tools): void {
       title: 'List executions',
       description: "This wallet's paid calls, newest first.",
       annotations: READS,
-      inputSchema: z.object({
-        status: z.enum(EXECUTION_STATUSES).optional(),
-        agent_id: AgentId.optional(),
-        limit: z.int().min(1).max(50).optional(),
-        offset: z.int().min(0).optional(),
-      }),
-      outputSchema: z.object({
-        executions: z.array(
-          z.object({
-            execution_id: z.string(),
-            agent_id: z.string(),
-            agent_name: z.string().nullable(),
-            status: z.string(),
-            cost_usdc: z.number(),
-            initiated_at: z.string(),
-          }),
-        ),
-        total: z.number(),
-      }),
+      inputSchema: Filters,
+      outputSchema: ExecutionList,
     },
     safely(async ({ limit = 10, ...filters }) => {
       const given = Object.fromEntries(Object.entries(filters).filter(([, one]) => one !== undefined));
@@ -80,7 +101,7 @@ export function addExecutionTools(tools: Tools): void {
       const shown = executions.map(({ execution_id, agent_id, agent_name, status, cost_usdc, initiated_at }) => ({
         ...{ execution_id, agent_id, agent_name, status, cost_usdc, initiated_at },
       }));
-      return value({ executions: shown, total });
+      return value({ executions: shown, total, ...wordsIn('agent_name') });
     }),
   );
 
@@ -91,13 +112,8 @@ export function addExecutionTools(tools: Tools): void {
       description:
         "Check a settled call's receipt against a Solana node: hashes, the creator's signature, the record and the payment.",
       annotations: READS,
-      inputSchema: z.object({ execution_id: ExecutionId }),
-      outputSchema: z.object({
-        execution_id: z.string(),
-        valid: z.boolean().describe('No check failed, and the chain shows the payment'),
-        checks: z.array(z.object({ name: z.string(), state: z.string(), reason: z.string().nullable() })),
-        node: z.string().nullable(),
-      }),
+      inputSchema: OneExecution,
+      outputSchema: Verified,
     },
     safely(async ({ execution_id }) => {
       const { node, isProven, checks } = await market.verify(execution_id);

@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { InputRequiredResult, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { isObject, ruleOf } from '../../sdk/wire/schemas/rules.ts';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { explain, failure, isNeverCharged, isUncharged, type ToolAnswer, unknownOutcome, withKey } from '../answers.ts';
 import { type Agent, type Execution, MarketplaceError } from '../market.ts';
-import { AgentId, IdempotencyKey, isOpen, MaxCost, Outcome } from '../shapes.ts';
+import { AgentId, IdempotencyKey, isOpen, listed, MaxCost, Outcome } from '../shapes.ts';
+import { plain, plainly, quote } from '../words.ts';
 import { tooDear } from './agents.ts';
 import { runForPayingHost, runWithWallet } from './door.ts';
 import { answerFor } from './executionAnswer.ts';
@@ -21,6 +23,14 @@ const call = {
   idempotency_key: IdempotencyKey,
 };
 const Call = z.object({ ...call, parameters: z.record(z.string(), z.unknown()).optional() });
+const AnyCall = listed(
+  Call.extend({
+    agent_id: AgentId,
+    parameters: Call.shape.parameters.describe("Fits the agent's input_schema"),
+  }),
+);
+/** For a tool of one agent, without the agent's own parameters. */
+const CALL_JSON = z.toJSONSchema(Call) as { properties: object; required: string[] };
 
 export function addRunTool(tools: Tools): void {
   tools.server.registerTool(
@@ -29,10 +39,7 @@ export function addRunTool(tools: Tools): void {
       title: 'Run an agent and pay for it',
       description: `Pay an agent to do a task. The price is held in escrow and refunded in full if the agent fails. Waits up to ${MOST_WAIT_SECONDS} s; a longer call returns status running; then call wait_for_execution.`,
       annotations: PAYS,
-      inputSchema: Call.extend({
-        agent_id: AgentId,
-        parameters: Call.shape.parameters.describe("Fits the agent's input_schema"),
-      }),
+      inputSchema: AnyCall,
       outputSchema: Outcome,
     },
     ({ agent_id, ...input }, ctx) => run(tools, agent_id, input, ctx),
@@ -44,8 +51,8 @@ export function addAgentTool(tools: Tools, name: string, agent: Agent): void {
   tools.server.registerTool(
     name,
     {
-      title: agent.name,
-      description: `Pay the agent ${agent.name} ${agent.price_per_call_usdc} USDC. Refunded in full if it fails. ${agent.tagline}`,
+      title: `Run the agent that its creator calls ${JSON.stringify(plain(agent.name))}`,
+      description: `Pay ${agent.price_per_call_usdc} USDC to the agent ${agent.agent_id}. Refunded in full if it fails. About it and its parameters, ${quote({ name: agent.name, tagline: agent.tagline })}`,
       annotations: PAYS,
       inputSchema: withParameters(agent.input_schema),
       outputSchema: Outcome,
@@ -59,20 +66,35 @@ function withParameters(
   schema: Record<string, unknown>,
 ): StandardSchemaWithJSON<z.input<typeof Call>, z.output<typeof Call>> {
   const own = Call['~standard'];
-  const shown = z.toJSONSchema(Call) as { properties: object; required: string[] };
-  const required = [...shown.required, ...(Array.isArray(schema.required) ? ['parameters'] : [])];
-  const properties = { ...shown.properties, parameters: moved(schema) };
+  const required = [...CALL_JSON.required, ...(Array.isArray(schema.required) ? ['parameters'] : [])];
+  const properties = { ...CALL_JSON.properties, parameters: shown(schema) };
   const json = () => ({ type: 'object', properties, required, additionalProperties: false });
   return { '~standard': { ...own, jsonSchema: { input: json, output: json } } } as ReturnType<typeof withParameters>;
 }
 
-/** Moves a schema into another one: its local references get the prefix of their new position. */
-function moved(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(moved);
-  if (typeof node !== 'object' || node === null) return node;
-  const at = (name: string, inner: unknown) =>
-    name === '$ref' && typeof inner === 'string' ? inner.replace(/^#/, '#/properties/parameters') : moved(inner);
-  return Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, at(name, inner)]));
+/**
+ * A creator's schema as a part of ours: its local references get the prefix of their new position, its texts say whose
+ * they are, and comments and unknown keywords are left out.
+ */
+function shown(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([keyword, value]) => {
+      const rule = ruleOf(keyword);
+      return rule && keyword !== '$comment' ? [[keyword, shownValue(keyword, rule.holds, value)]] : [];
+    }),
+  );
+}
+
+function shownValue(keyword: string, holds: NonNullable<ReturnType<typeof ruleOf>>['holds'], value: unknown): unknown {
+  if (holds === 'schema') return shown(value);
+  if (holds === 'list' && Array.isArray(value)) return value.map(shown);
+  if (holds === 'names' && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [plain(name), shown(inner)]));
+  }
+  if (keyword === '$ref') return plain(String(value)).replace(/^#/, '#/properties/parameters');
+  if (keyword === 'title' || keyword === 'description') return `Its creator wrote: ${JSON.stringify(plainly(value))}`;
+  return plainly(value);
 }
 
 async function run(

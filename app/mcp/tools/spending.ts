@@ -3,6 +3,7 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import { failure, type ToolAnswer } from '../answers.ts';
 import { approvalOf } from '../approval.ts';
+import { plain } from '../words.ts';
 import type { Tools } from './tool.ts';
 
 /** Null if the call may continue. */
@@ -18,7 +19,7 @@ export function requireApproval(
     server,
     ctx,
     `pay_${price}`,
-    `Pay ${costs} to the agent ${agent.name} (${agent.agentId})?`,
+    `Pay ${costs} to the agent ${plain(agent.name)} (${agent.agentId})?`,
   );
   if (approval.kind === 'ask') return approval.question;
   if (approval.kind === 'approved') return null;

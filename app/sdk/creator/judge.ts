@@ -69,9 +69,14 @@ function invalid(message: string): Verification {
   return { kind: 'invalid', message };
 }
 
-/** Plain text of limited length: control characters would let a creator write into terminals and logs. */
+/** What ends a line or controls a terminal. */
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+/** Characters that change the direction of other text, or are not seen. */
+const INVISIBLE = /\p{Cf}/gu;
+
+/** Plain text of limited length: other characters would let a creator write into terminals and logs, and hide text. */
 export function plainText(text: string): string {
-  const cleaned = text.replace(/\p{Cc}+/gu, ' ').trim();
+  const cleaned = text.replace(BREAKS, ' ').replace(INVISIBLE, '').trim();
   return cleaned.length > MAX_ERROR_LENGTH ? `${cleaned.slice(0, MAX_ERROR_LENGTH - 1)}…` : cleaned;
 }
 

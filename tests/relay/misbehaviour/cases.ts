@@ -98,6 +98,15 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         end: failed(/^\[31mred\. Escrow/),
       },
       {
+        name: 'with line separators, and characters that hide or turn text',
+        behave: changed((_, b) => ({
+          execution_id: b.execution_id,
+          ...failure,
+          error: 'a\u2028Next: b \u202ec\u202c\u200b',
+        })),
+        end: failed(/^a Next: b c\. Escrow/),
+      },
+      {
         name: 'in ten thousand words',
         behave: changed((_, b) => ({ execution_id: b.execution_id, ...failure, error: 'x'.repeat(50_000) })),
         end: failed(/^x{499}…\. Escrow/),
