@@ -1,48 +1,93 @@
 /**
- * Times paid calls with large bodies while strangers send agent descriptions with patterns that are slow to check. Each
- * description comes from a different address. Rounds with and without the attack alternate, under the same conditions.
+ * Times paid calls with large bodies while strangers attack: with agent descriptions whose patterns are slow to check,
+ * each from a different address, and with anonymous requests to /mcp from five addresses at the limit of an address.
+ * Rounds with and without an attack alternate, under the same conditions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Keypair } from '@solana/web3.js';
 import { metadataOf } from '../tests/harness/edge/rows.ts';
 import { request, startMarketplace, type TestMarketplace } from '../tests/harness/node/marketplace.ts';
 import { atMost, type Percentiles, percentiles, round, spread, toTable } from './figures.ts';
 import type { Part, Settings } from './part.ts';
 import { many } from './relay.ts';
 
-/** Descriptions that strangers send per second. */
-const PER_SECOND = 25;
-/** Paid calls in parallel. */
+/** Requests per second of an address, the limit by default. */
+const LIMIT = 50;
+/** Addresses that send as much as the limit admits. */
+const ADDRESSES = 5;
+/** Callers in parallel. */
 const CALLERS = 4;
-/** Calls in a round, with or without the attack. */
+/** Calls in a round, with or without an attack. */
 const CALLS = 50;
 const BODY_BYTES = 25_000;
 /** Properties of a description, each with a pattern that is slow to compile. */
 const PATTERNS = 100;
 const GOAL = 2;
 
-export interface AttackFigures {
-  slot_ms: number;
-  calm_ms: Percentiles;
+/** The requests of strangers, and how many they send per second. `send` gets the number of the request. */
+const ATTACKS: Record<string, { perSecond: number; send: (number: number) => Sent }> = {
+  'slow descriptions': {
+    perSecond: 25,
+    send: (number) => ({
+      path: '/v1/metadata',
+      body: describeSlowly(number),
+      headers: { 'x-forwarded-for': `198.18.${(number >> 8) & 255}.${number & 255}` },
+    }),
+  },
+  'lists of tools': {
+    perSecond: ADDRESSES * LIMIT,
+    send: (number) => ({
+      path: '/mcp',
+      body: { jsonrpc: '2.0', id: number, method: 'tools/list' },
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'x-forwarded-for': `198.19.0.${1 + (number % ADDRESSES)}`,
+      },
+    }),
+  },
+};
+
+interface Sent {
+  path: string;
+  body: unknown;
+  headers: Record<string, string>;
+}
+
+interface Attacked {
   attacked_ms: Percentiles;
   /** p99 under attack divided by p99 undisturbed. */
   ratio: number;
   /** Number of strangers' requests by status of the answer. */
   strangers: Record<string, number>;
+}
+
+export interface AttackFigures {
+  slot_ms: number;
+  calm_ms: Percentiles;
+  attacks: Record<string, Attacked>;
   /** Number of paid calls not answered with 200. */
   failures: number;
 }
 
 export const attackPart: Part = {
-  about: 'paid calls while other clients send requests that are slow to check',
+  about: 'paid calls while other clients send requests that are slow to answer',
   async run(settings) {
     const figures = await benchAttack(settings);
-    const goals = [atMost('p99 of paid calls under attack, times the undisturbed one', GOAL, figures.ratio)];
+    const goals = Object.entries(figures.attacks).map(([name, { ratio }]) =>
+      atMost(`p99 of paid calls under ${name}, times the undisturbed one`, GOAL, ratio),
+    );
     return { figures, table: describe(figures), goals };
   },
 };
 
 async function benchAttack({ quick, slotMs, report }: Settings): Promise<AttackFigures> {
-  const market = await startMarketplace({ slotTimeMs: slotMs, price: '0.01', environment: { TRUST_PROXY: '1' } });
+  const market = await startMarketplace({
+    slotTimeMs: slotMs,
+    price: '0.01',
+    // With x402, /mcp needs no key.
+    feePayer: Keypair.generate(),
+    environment: { TRUST_PROXY: '1', PUBLIC_RATE_PER_SECOND: String(LIMIT) },
+  });
   const task = 'x'.repeat(BODY_BYTES);
   let failures = 0;
   async function call(): Promise<number> {
@@ -56,28 +101,42 @@ async function benchAttack({ quick, slotMs, report }: Settings): Promise<AttackF
     return performance.now() - started;
   }
   const calm: number[] = [];
-  const attacked: number[] = [];
-  const attack = createAttack(market);
+  const attacks = Object.entries(ATTACKS).map(([name, { perSecond, send }]) => ({
+    name,
+    attacked: [] as number[],
+    ...createAttack(market, perSecond, send),
+  }));
   try {
     await many(call, CALLERS, CALLS);
     for (let turn = 0; turn < (quick ? 2 : 4); turn += 1) {
-      report(`attack: ${2 * CALLS} calls, half of them under attack`);
+      report(`attack: ${CALLS} calls undisturbed`);
       calm.push(...(await many(call, CALLERS, CALLS)));
-      attack.begin();
-      attacked.push(...(await many(call, CALLERS, CALLS)));
-      await attack.end();
+      for (const { name, attacked, begin, end } of attacks) {
+        report(`attack: ${CALLS} calls under ${name}`);
+        begin();
+        attacked.push(...(await many(call, CALLERS, CALLS)));
+        await end();
+      }
     }
   } finally {
-    await attack.end();
+    for (const { end } of attacks) await end();
     await market.stop();
   }
-  const [calm_ms, attacked_ms] = [percentiles(calm), percentiles(attacked)];
-  const ratio = attacked_ms.p99 / calm_ms.p99;
-  return { slot_ms: slotMs, calm_ms, attacked_ms, ratio, strangers: attack.answers, failures };
+  const calm_ms = percentiles(calm);
+  const figuresOf = ({ attacked, answers }: (typeof attacks)[number]): Attacked => {
+    const attacked_ms = percentiles(attacked);
+    return { attacked_ms, ratio: attacked_ms.p99 / calm_ms.p99, strangers: answers };
+  };
+  return {
+    slot_ms: slotMs,
+    calm_ms,
+    attacks: Object.fromEntries(attacks.map((attack) => [attack.name, figuresOf(attack)])),
+    failures,
+  };
 }
 
-/** Sends descriptions at PER_SECOND from `begin` to `end`. `end` waits for their answers. */
-function createAttack({ relay }: TestMarketplace) {
+/** Sends `perSecond` requests from `begin` to `end`. `end` waits for their answers. */
+function createAttack({ relay }: TestMarketplace, perSecond: number, send: (number: number) => Sent) {
   const answers: Record<string, number> = {};
   const open = new Set<Promise<void>>();
   let sent = 0;
@@ -85,9 +144,14 @@ function createAttack({ relay }: TestMarketplace) {
 
   async function post(): Promise<void> {
     sent += 1;
-    const headers = { 'x-forwarded-for': `198.18.${(sent >> 8) & 255}.${sent & 255}` };
-    const { status } = await request(relay.url, '/v1/metadata', { body: describeSlowly(sent), headers });
-    answers[status] = (answers[status] ?? 0) + 1;
+    const { path, body, headers } = send(sent);
+    const response = await fetch(`${relay.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    await response.arrayBuffer();
+    answers[response.status] = (answers[response.status] ?? 0) + 1;
   }
 
   return {
@@ -96,7 +160,7 @@ function createAttack({ relay }: TestMarketplace) {
       timer = setInterval(() => {
         const posted = post().finally(() => open.delete(posted));
         open.add(posted);
-      }, 1_000 / PER_SECOND);
+      }, 1_000 / perSecond);
     },
     async end(): Promise<void> {
       clearInterval(timer);
@@ -115,16 +179,17 @@ function describeSlowly(number: number) {
   return metadataOf({ input_schema: { type: 'object', properties } });
 }
 
-function describe({ slot_ms, calm_ms, attacked_ms, ratio, strangers, failures }: AttackFigures): string {
-  const answered = Object.entries(strangers).map(([status, count]) => `${count} times ${status}`);
-  return toTable(
-    [`paid calls of ${BODY_BYTES / 1_000} KB, ${CALLERS} at once, slots of ${slot_ms} ms`, ''],
-    [
-      ['undisturbed, ms p50 / p99', spread(calm_ms)],
-      [`with ${PER_SECOND} slow descriptions a second, ms p50 / p99`, spread(attacked_ms)],
+function describe({ slot_ms, calm_ms, attacks, failures }: AttackFigures): string {
+  const rows = Object.entries(attacks).flatMap(([name, { attacked_ms, ratio, strangers }]) => {
+    const answered = Object.entries(strangers).map(([status, count]) => `${count} times ${status}`);
+    return [
+      [`under ${ATTACKS[name]!.perSecond} ${name} a second, ms p50 / p99`, spread(attacked_ms)],
       ['p99 under attack, times the undisturbed one', round(ratio, 2)],
       ["strangers' requests by answer", answered.join(', ')],
-      ['calls that failed', failures],
-    ],
+    ];
+  });
+  return toTable(
+    [`paid calls of ${BODY_BYTES / 1_000} KB, ${CALLERS} at once, slots of ${slot_ms} ms`, ''],
+    [['undisturbed, ms p50 / p99', spread(calm_ms)], ...rows, ['calls that failed', failures]],
   );
 }

@@ -42,6 +42,7 @@ export async function startService(
   await indexer.start();
   const relay = await startRelay({
     log,
+    sharesProcess: true,
     config: {
       environment: 'test',
       rpcUrl,

@@ -71,6 +71,7 @@ import { isReturned, readClosedEnd, readLandedReturns, readUnknownOpen } from '.
 import { type ChainWatch, createChainWatch } from './operation/chainWatch.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createLending, type WatchedLending } from './operation/lending.ts';
+import { watchLoad } from './operation/load.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
@@ -104,6 +105,8 @@ export interface RelayOptions {
   wrapChain?: (chain: RelayChain) => RelayChain;
   /** Receives how long each stage of a call takes. */
   observe?: Observe;
+  /** True if other parts, such as a node, run in this process, so that its load is not the relay's own. */
+  sharesProcess?: boolean;
 }
 
 export interface RunningRelay {
@@ -145,8 +148,10 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
   const events = assembleEvents(files, calls, standing.config, log);
   let baseUrl = '';
+  const load = watchLoad();
   const deps = assembleDeps(options, parts, {
     baseUrl: () => baseUrl,
+    isBusy: () => !options.sharesProcess && engine.inFlight() > 0 && load.isBusy(),
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
     door: assembleDoor(config, parts, marketplace.genesis, { limits, takeReading }),
@@ -176,7 +181,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     spent: (lamports) => runway.spend(lamports),
     log,
   });
-  const ends = [watch.end, chainWatch.end, keyDirectory.end, standing.end, runway.end, storage.end];
+  const ends = [load.end, watch.end, chainWatch.end, keyDirectory.end, standing.end, runway.end, storage.end];
   // In a copied ledger, our rows may belong to another deployment. Until that is excluded, no row is touched.
   let isStopping = false;
   const onAlone = () => {
@@ -424,7 +429,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
 
 type MoreDeps = Pick<
   RelayDeps,
-  'baseUrl' | 'door' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
+  'baseUrl' | 'door' | 'genesisHash' | 'engine' | 'isBusy' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
 > & {
   accounts: ReturnType<typeof createChainAccounts>;
   money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
@@ -445,6 +450,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     documents: parts.documents,
     findKey: createKeyReader(files.views),
     payers,
+    isBusy: more.isBusy,
     lostCalls: createLostCalls({
       ledger: files.ledger.db,
       views: files.views.db,

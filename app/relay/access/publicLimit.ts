@@ -13,6 +13,8 @@ import { readBearer } from './bearer.ts';
 import { clientNetwork } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
 
+/** Retry delay for a request that paid calls have no time for. */
+const BUSY_SECONDS = 1;
 /** A burst is allowed once in this many seconds, in addition to the rate. */
 const BURST_SECONDS = 10;
 
@@ -24,10 +26,13 @@ export interface PublicRate {
 }
 
 export interface PublicLimit {
-  /** Counts the request unless it carries a live key or a known wallet's session. Throws ApiError 429. */
-  admit(request: IncomingMessage): Promise<void>;
-  /** Counts the request if it carries no credentials; those are checked later. Throws ApiError 429. */
-  admitBare(request: IncomingMessage): Promise<void>;
+  /**
+   * Counts the request unless it carries a live key or a known wallet's session. Throws ApiError 429; 503 for a counted
+   * one while paid calls need all the time of this process. `weight`: the number of ordinary requests that cost as much.
+   */
+  admit(request: IncomingMessage, weight?: number): Promise<void>;
+  /** The same for a request without credentials. Others are checked later. */
+  admitBare(request: IncomingMessage, weight?: number): Promise<void>;
   /** Counts a request authenticated by a session of this wallet, unless the wallet is known. Throws ApiError 429. */
   admitSession(request: IncomingMessage, wallet: string): Promise<void>;
   /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
@@ -42,15 +47,22 @@ export interface PublicLimitDeps extends KeyLookup, CookieDeps {
   };
   limits: Limits;
   payers: Pick<Payers, 'isKnown'>;
+  /** True while calls are in progress that other requests would delay. */
+  isBusy(): boolean;
 }
 
 export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const { publicRate, trustProxy } = deps.config;
   const consume = createCounter(publicRate, deps.limits);
 
-  async function take(request: IncomingMessage): Promise<void> {
-    const waitMs = await consume(clientNetwork(request, trustProxy));
-    if (waitMs === 0) return;
+  async function take(request: IncomingMessage, weight = 1): Promise<void> {
+    const waitMs = await consume(clientNetwork(request, trustProxy), weight);
+    if (waitMs === 0 && !(deps.isBusy() && mayWait(request))) return;
+    if (waitMs === 0) {
+      throw new ApiError('service_unavailable', `Paid calls come first at the moment. Retry in ${BUSY_SECONDS} s.`, {
+        retryAfterSeconds: BUSY_SECONDS,
+      });
+    }
     throw new ApiError(
       'rate_limited',
       `Too many requests from this IP address: at most ${publicRate.perSecond} per second without an API key, or a session of a wallet that has paid or has a listing. Retry later.`,
@@ -63,23 +75,22 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     return token !== null && (await isLiveKey(deps, token));
   }
 
-  async function takeUnlessKnown(request: IncomingMessage, wallet: string): Promise<void> {
-    if (!(await deps.payers.isKnown(wallet))) await take(request);
-  }
-
   if (publicRate.perSecond === 0) {
     const admitted = async () => undefined;
     return { admit: admitted, admitBare: admitted, admitSession: admitted, admitRefused: admitted };
   }
   return {
-    async admit(request) {
+    async admit(request, weight) {
       const session = await peekSession(deps, request);
-      if (session) await takeUnlessKnown(request, session.wallet);
-      else if (!(await hasKey(request))) await take(request);
+      const isFree = session ? await deps.payers.isKnown(session.wallet) : await hasKey(request);
+      if (!isFree) await take(request, weight);
     },
-    admitSession: takeUnlessKnown,
-    async admitBare(request) {
-      if (request.headers.authorization === undefined && !(await peekSession(deps, request))) await take(request);
+    async admitSession(request, wallet) {
+      if (!(await deps.payers.isKnown(wallet))) await take(request);
+    },
+    async admitBare(request, weight) {
+      if (request.headers.authorization === undefined && !(await peekSession(deps, request)))
+        await take(request, weight);
     },
     async admitRefused(request, error) {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);
@@ -89,14 +100,21 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   };
 }
 
-/** Counts one request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */
-function createCounter({ perSecond, burst }: PublicRate, limits: Limits): (name: string) => Promise<number> {
+/** False for an x402 client's payment, and for a proxy that asks if it may send calls here. */
+function mayWait({ url = '', headers }: IncomingMessage): boolean {
+  const isPayment = url.startsWith('/v1/x402/') && headers['payment-signature'] !== undefined;
+  return !isPayment && url !== '/ready';
+}
+
+/** Counts a request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */
+function createCounter({ perSecond, burst }: PublicRate, limits: Limits) {
   const steady = limits.counter('steady', { points: perSecond, duration: 1 });
   const beyond = limits.counter('beyond', { points: Math.max(0, burst - perSecond), duration: BURST_SECONDS });
   const limiter = new BurstyRateLimiter(steady, beyond);
-  return async (name) => {
+  return async (name: string, weight: number): Promise<number> => {
     try {
-      await limiter.consume(name);
+      // More than the rate could never be admitted.
+      await limiter.consume(name, Math.min(weight, perSecond));
       return 0;
     } catch (refusal) {
       if (refusal instanceof RateLimiterRes) return Math.max(1, refusal.msBeforeNext);

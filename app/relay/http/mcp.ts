@@ -24,6 +24,8 @@ import type { createFetchWithin } from './within.ts';
 
 /** Limited, because each agent is read for every request, and described to the model. */
 const MOST_AGENTS = 10;
+/** A request builds a server of its own. The requests of its tools count separately. */
+const WEIGHT = 3;
 const AMOUNT_RULE = 'must be an amount of USDC with at most 6 decimal places';
 
 /** The user's settings, in the query of the URL that the host uses. */
@@ -56,7 +58,7 @@ export function createMcp(
 ): RequestHandler {
   return async (request, response) => {
     requirePost(request, response);
-    await limit.admitBare(request);
+    await limit.admitBare(request, WEIGHT);
     // Without a key, each tool's own request is limited like any other of this address.
     if (request.headers.authorization !== undefined || !deps.door) {
       try {

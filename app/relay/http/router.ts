@@ -70,10 +70,10 @@ async function limited<Value>(
 ): Promise<Value> {
   if (route.unlimited) return handle();
   if (route.access === 'public') {
-    await limit.admit(request);
+    await limit.admit(request, route.weight);
     return handle();
   }
-  await limit.admitBare(request);
+  await limit.admitBare(request, route.weight);
   try {
     return await handle();
   } catch (error) {

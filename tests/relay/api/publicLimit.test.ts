@@ -8,7 +8,9 @@ import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import { askerOf } from '../../../app/relay/access/asker.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
+import { createPublicLimit } from '../../../app/relay/access/publicLimit.ts';
 import { readConfig } from '../../../app/relay/config.ts';
+import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { type ApiAnswer, EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
@@ -121,6 +123,47 @@ describe('the limit for requests without a key', () => {
     const client = newClient();
     expect(countOf(await sendMany(client, '/health'), 200)).to.equal(MANY);
     expect(countOf(await sendMany(client, '/metrics'), 429)).to.equal(0);
+  });
+
+  it('counts a request as many ordinary ones that cost as much, and never as more than the rate', async () => {
+    const refusedOf = async (perSecond: number, weight: number) => {
+      const config = { ...world.deps.config, publicRate: { perSecond, burst: perSecond } };
+      const limit = createPublicLimit({ ...world.deps, config, limits: ownLimits() });
+      const bare = { url: '/mcp', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
+      const all = await Promise.allSettled([1, 2, 3].map(() => limit.admitBare(bare as never, weight)));
+      return all.filter(({ status }) => status === 'rejected').length;
+    };
+    expect([await refusedOf(6, 1), await refusedOf(6, 3), await refusedOf(2, 3)]).to.deep.equal([0, 1, 2]);
+  });
+
+  describe('while paid calls need all the time', () => {
+    before(() => {
+      world.state.isBusy = true;
+    });
+    after(() => {
+      world.state.isBusy = false;
+    });
+
+    it('refuses requests without a live key at once, and says when to retry', async () => {
+      for (const path of ['/v1/agents', '/trpc/config.get', '/docs', '/nowhere', '/v1/executions']) {
+        const answer = await send(newClient(), path);
+        expect([answer.status, answer.headers.get('retry-after')], path).to.deep.equal([503, '1']);
+      }
+      const { message } = (await send(newClient(), '/v1/agents')).json.error;
+      expect(message).to.equal('Paid calls come first at the moment. Retry in 1 s.');
+    });
+
+    it('still answers live keys, probes and payments of x402 clients', async () => {
+      const { apiKey: key } = await world.addKey();
+      expect((await send(newClient(), '/v1/agents', { key })).status).to.equal(200);
+      expect((await send(newClient(), '/health')).status).to.equal(200);
+      expect((await send(newClient(), '/ready')).json.error).to.equal(undefined);
+      const headers = { ...json.headers, 'payment-signature': 'e30=' };
+      // This service sells nothing to x402 clients.
+      const paying = await send(newClient(), '/v1/x402/agents/x/execute', { ...json, headers });
+      expect(paying.status).to.equal(404);
+      expect((await send(newClient(), '/v1/agents', { headers })).status).to.equal(503);
+    });
   });
 
   describe('of /trpc', () => {

@@ -45,6 +45,8 @@ export const creatorRoutes = {
     },
     errors: ['unauthorized', 'foreign_origin'],
     cache: CACHING.never,
+    // Two schemas are compiled.
+    weight: 3,
     async handle({ deps }, { request, bytes }) {
       const poster = await findPoster(deps, request);
       const ask = () => askerOf(deps, request, poster.wallet || null);

@@ -82,6 +82,8 @@ export interface Route {
   cache: (typeof CACHING)[keyof typeof CACHING];
   /** Exempt from the rate limit. */
   unlimited?: true;
+  /** The number of ordinary requests that cost as much; default: 1. */
+  weight?: number;
   handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply | StreamReply>;
 }
 
