@@ -4,10 +4,12 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
+import { decodeArchived } from '../../app/sdk/program/archive.ts';
+import { leafOf, rootOf } from '../../app/sdk/program/archiveTree.ts';
 import { constants, findArchive, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { executionMessage, hashResult, requestHash, signMessage } from '../../app/sdk/receipt/receipt.ts';
 import { CHECKS, type Check, type CheckName, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
@@ -16,11 +18,23 @@ import { until } from '../harness/edge/until.ts';
 import { FEE, PRICE } from '../harness/node/marketplace.ts';
 import type { CallRule } from '../harness/node/rpcProxy.ts';
 import { ROOT } from '../local/start.ts';
+import { treeOf } from '../program/archiving.ts';
 import { NOBODY, named, of, PURE, type ReceiptStage, startReceiptStage } from './receiptStage.ts';
 import { runHere } from './run.ts';
 
 /** Offset in a tree's account of the number of kept changes, after sequence number and index of the latest change. */
 const KEPT_OFFSET = 56 + 16;
+
+/** A node that shows other data of an account. */
+const showsData =
+  (address: string, change: (data: Buffer) => Buffer): CallRule =>
+  async ({ method, params }, forward) => {
+    if (method !== 'getAccountInfo' || params[0] !== address) return null;
+    // biome-ignore lint/suspicious/noExplicitAny: an answer of a node
+    const answer: any = await forward();
+    answer.result.value.data[0] = change(Buffer.from(answer.result.value.data[0], 'base64')).toString('base64');
+    return { json: answer };
+  };
 
 describe('the command line: receipts', function () {
   this.timeout(600_000);
@@ -353,19 +367,74 @@ describe('the command line: receipts', function () {
       }
     });
 
+    it('accepts an old proof for ever once its block of 1,024 leaves is full, and else needs a new one', async () => {
+      const { record, archive: proof } = archived as Receipt & { archive: Proof };
+      const tree = await treeOf(new PublicKey(record), Buffer.from(proof.fields, 'base64'));
+      const proofAt = async (count: number): Promise<Proof> => {
+        await tree.grow(count);
+        return { ...proof, ...tree.proof() };
+      };
+      const first = await proofAt(1);
+      const soon = await proofAt(100);
+      const growing = await tree.treeData();
+      const [early, full] = [await proofAt(1_020), await proofAt(1_024)];
+      const late = await proofAt(1_104);
+      const grown = await tree.treeData();
+      const verify = async (data: Buffer, changed: Partial<Receipt>, fresh?: Proof) => {
+        stage.proxy.onCall(showsData(proof.tree, () => data));
+        const options = { rpcUrl: stage.proxy.rpcUrl, ...(fresh && { findArchive: async () => fresh }) };
+        const checks = await verifyReceipt({ ...archived, ...changed }, options);
+        stage.proxy.onCall(null);
+        return checks;
+      };
+      const kept = await verify(grown, { archive: full });
+      expect(named(kept, 'passed')).to.deep.equal([...CHECKS]);
+      const shown = of(kept, 'record').compared.map(({ what }) => what);
+      expect(shown).to.include('canopy node from fields and proof').and.not.include('root from fields and proof');
+      for (const [data, archive, fresh] of [[grown, early, late] as const, [growing, first, soon] as const]) {
+        const alone = await verify(data, { archive });
+        expect(named(alone, 'failed')).to.deep.equal([]);
+        expect(of(alone, 'record')).to.include({ state: 'not_checked' });
+        expect(of(alone, 'record').reason).to.include('a new proof of the leaf is needed');
+        expect(named(await verify(data, { archive }, fresh), 'passed')).to.deep.equal([...CHECKS]);
+      }
+
+      // Whoever forges a proof computes leaf and root anew.
+      const forge = (change: Partial<Proof>): Proof => {
+        const { fields, proof: nodes, leaf_index: index, ...rest } = { ...full, ...change };
+        const leaf = leafOf(new PublicKey(record).toBytes(), Buffer.from(fields, 'base64'));
+        const root = rootOf(
+          leaf,
+          index,
+          nodes.map((node) => Buffer.from(node, 'hex')),
+        );
+        const [leafHex, rootHex] = [leaf, root].map((bytes) => Buffer.from(bytes).toString('hex'));
+        return { ...rest, fields, proof: nodes, leaf_index: index, leaf: leafHex!, root: rootHex! };
+      };
+      for (const at of [0, 9]) {
+        const archive = forge({ proof: full.proof.with(at, flipped(full.proof[at]!)) });
+        expect(of(await verify(grown, { archive }), 'record').state).to.equal('not_checked');
+      }
+      expect(of(await verify(grown, { archive: forge({ leaf_index: 1_024 }) }), 'record').state).to.equal(
+        'not_checked',
+      );
+      const archive = forge({ fields: flippedByte(full.fields, RECORD_OFFSETS.price - 8) });
+      const price_usdc = 0.250001;
+      const dearer = { archive, price_usdc };
+      expect(decodeArchived(Buffer.from(archive.fields, 'base64')).price).to.equal(PRICE + 1n);
+      expect(of(await verify(grown, dearer), 'record').state).to.equal('not_checked');
+      expect(of(await verify(grown, dearer, archive), 'record').state).to.equal('not_checked');
+      expect(of(await verify(grown, dearer, late), 'record').state).to.equal('failed');
+    });
+
     it('accepts a new proof of the same leaf when the tree has outgrown the old one', async () => {
       const { tree } = archived.archive!;
       // The account after 64 more leaves: it keeps fewer roots than there were.
-      const grown: CallRule = async ({ method, params }, forward) => {
-        if (method !== 'getAccountInfo' || params[0] !== tree) return null;
-        // biome-ignore lint/suspicious/noExplicitAny: an answer of a node
-        const answer: any = await forward();
-        const data = Buffer.from(answer.result.value.data[0], 'base64');
+      const grown = showsData(tree, (data) => {
         data.writeBigUInt64LE(1n, KEPT_OFFSET);
         data.writeUInt32LE(constants.archiveBuffer, 44_280 - 8);
-        answer.result.value.data[0] = data.toString('base64');
-        return { json: answer };
-      };
+        return data;
+      });
       const fresh = (await stage.take(archived.execution_id)).archive as Proof;
       expect(fresh.root).to.not.equal(archived.archive!.root);
       const alone = await stage.verifyBy(grown, archived);

@@ -1,7 +1,7 @@
 """Checks receipts with the Python package. Prints the checks of each question of a list.
 
-A question is {receipt, rpc_url}, {execution_id, rpc_url}, or {receipt, asked}: a marketplace that sends this receipt
-for the execution `asked`.
+A question is {receipt, rpc_url}, {execution_id, rpc_url}, or {receipt, asked, archive, rpc_url}: a marketplace that
+sends this receipt and this proof for the execution `asked`.
 """
 
 import asyncio
@@ -16,12 +16,24 @@ from agent_marketplace import Client
 from agent_marketplace.receipts import averify_receipt, verify_execution, verify_receipt
 
 
+class Marketplace(httpx.BaseTransport):
+    """Sends the receipt and the proof of a question; forwards what is for the node."""
+
+    def __init__(self, question: dict[str, Any]) -> None:
+        self._question = question
+        self._node = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if request.url.host != "m.example":
+            return self._node.handle_request(request)
+        name = "archive" if request.url.path.endswith("/archive") else "receipt"
+        return httpx.Response(200, json=self._question[name])
+
+
 def checks_of(question: dict[str, Any]) -> list[dict[str, Any]]:
     if "asked" in question:
-        sending = httpx.MockTransport(lambda _: httpx.Response(200, json=question["receipt"]))
-        with Client("http://m.example", transport=sending) as client:
-            found = client.executions.verify(question["asked"], rpc_url=None)
-            assert not found.ok
+        with Client("http://m.example", transport=Marketplace(question)) as client:
+            found = client.executions.verify(question["asked"], rpc_url=question["rpc_url"])
     elif "execution_id" in question:
         found = verify_execution(question["execution_id"], rpc_url=question["rpc_url"])
     else:

@@ -152,6 +152,7 @@ constants = {
 }
 assert constants["ARCHIVE_DEPTH"] == _program.ARCHIVE_DEPTH
 assert constants["ARCHIVE_BUFFER"] == _program.ARCHIVE_BUFFER
+assert constants["ARCHIVE_PROOF_NODES"] == _program.ARCHIVE_PROOF_NODES
 assert constants["ARCHIVE_TREE_BYTES"] == _program.ARCHIVE_TREE_BYTES
 assert constants["BPS_DENOMINATOR"] == _program.BPS_DENOMINATOR
 assert bytes(constants["ARCHIVE_LEAF_DOMAIN"]) == _program.ARCHIVE_LEAF_DOMAIN

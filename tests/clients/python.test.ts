@@ -43,7 +43,9 @@ import { run } from '../harness/edge/tools.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { FEE, PRICE, type TestCaller, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { sendVersionOne } from '../harness/node/versionOne.ts';
+import { treeOf } from '../program/archiving.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
 import { paysFromAWallet, SERVICE_FEE } from './purchases.ts';
@@ -425,8 +427,8 @@ describe('clients/python', function () {
         'checks.py',
         [],
         [
-          { receipt, asked },
-          { receipt, asked: execution_id },
+          { receipt, asked, rpc_url: null },
+          { receipt, asked: execution_id, rpc_url: null },
         ],
       );
       for (const [index, executionId] of [asked, execution_id].entries()) {
@@ -488,6 +490,48 @@ describe('clients/python', function () {
       }
       const failed = said[1]!.filter(({ state }) => state !== 'passed').map(({ name }) => name);
       expect(failed).to.deep.equal(['execution_signature']);
+
+      const tree = await treeOf(new PublicKey(receipt.record), Buffer.from(archive.fields, 'base64'));
+      const proofAt = async (count: number) => {
+        await tree.grow(count);
+        return { ...archive, ...tree.proof() };
+      };
+      const first = await proofAt(1);
+      const soon = await proofAt(100);
+      const growing = await tree.treeData();
+      const [early, full, late] = [await proofAt(1_020), await proofAt(1_024), await proofAt(1_104)];
+      const forged = { ...full, proof: full.proof.with(0, other[0]!) };
+      const grown = await tree.treeData();
+      const proxy = await startRpcProxy(market.node);
+      for (const [data, old, fresh, states] of [
+        [grown, full, null, ['passed', 'passed']],
+        [grown, early, late, ['not_checked', 'passed']],
+        [grown, forged, forged, ['failed', 'failed']],
+        [growing, first, soon, ['not_checked', 'passed']],
+      ] as const) {
+        proxy.onCall(async ({ method, params }, forward) => {
+          if (method !== 'getAccountInfo' || params[0] !== archive.tree) return null;
+          // biome-ignore lint/suspicious/noExplicitAny: an answer of a node
+          const answer: any = await forward();
+          answer.result.value.data[0] = data.toString('base64');
+          return { json: answer };
+        });
+        const given = { receipt: { ...receipt, archive: old }, rpc_url: proxy.rpcUrl };
+        const answers = (await answersOf(
+          'checks.py',
+          [],
+          [given, { ...given, asked: execution_id, archive: fresh }],
+        )) as Check[][];
+        const [alone, helped] = [
+          await verifyReceipt(given.receipt, { rpcUrl: proxy.rpcUrl }),
+          await verifyReceipt(given.receipt, {
+            ...{ rpcUrl: proxy.rpcUrl, executionId: execution_id, findArchive: async () => fresh },
+          }),
+        ];
+        expect(answers).to.deep.equal([alone, helped]);
+        expect(answers.map((checks) => checks.find(({ name }) => name === 'record')?.state)).to.deep.equal(states);
+      }
+      await proxy.close();
     });
   });
 

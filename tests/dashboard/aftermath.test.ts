@@ -1,10 +1,12 @@
 /** Pages of an execution or a listing days later: awards and refunds that waited, collateral, and the archive. */
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ExecutionFailure } from '../../app/sdk/creator/creator.ts';
+import { decodeOwn } from '../../app/sdk/program/program.ts';
 import { until } from '../harness/edge/until.ts';
 import { setFrozen } from '../harness/node/node.ts';
 import { requireChromium } from './browser.ts';
@@ -13,6 +15,8 @@ import { type Site, startSite, visit } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
+const BOND_LAMPORTS = 10_000_000n;
+const SIGNATURE_LAMPORTS = 5_000n;
 const SLOW_PRICE = 20_000n;
 /** The dispute window plus the longest call that can be open at a delisting, with some hours to spare. */
 const HOURS = 80;
@@ -120,6 +124,46 @@ describe('the page, days after a call', function () {
       await page.getByRole('link', { name: 'in the explorer' }).first().waitFor();
     });
     expect(await visitor.balances()).to.deep.equal(before);
+  });
+
+  it('disputes an archived call by the same dialog as a living one, and the chain then has the dispute', async () => {
+    const { visitor } = site;
+    const asked = { task: 'Sum it up', parameters: { csv: 'a\n1\n', query: 'SELECT a FROM csv' } };
+    const execute = async (): Promise<string> => (await visitor.execute('csv-analyst', asked)).body.execution_id;
+    const disputedId = await execute();
+    await visitor.command(null, 'local', 'travel', '2');
+    await visitor.sendUntil(`/v1/executions/${disputedId}`, 0, ({ body }) => Boolean(body.archive));
+    expect(await visitor.exists(visitor.recordOf(disputedId))).to.equal(false);
+    const livingId = await execute();
+    expect(await visitor.exists(visitor.recordOf(livingId))).to.equal(true);
+    const wallet = new PublicKey(caller().wallet);
+    const dispute = visitor.seeds('dispute', visitor.recordOf(disputedId).toBytes());
+    await visit(site, CALLER, async (page) => {
+      /** Opens the dialog of a dispute, and returns its text. */
+      const asks = async (id: string): Promise<string> => {
+        await page.goto(`/executions/${id}`);
+        await page.getByRole('button', { name: 'Open a dispute' }).click();
+        await dialog(page).getByText('0.01 SOL as a bond').waitFor();
+        return (await dialog(page).textContent())!;
+      };
+      const usual = await asks(livingId);
+      expect(await asks(disputedId)).to.equal(usual);
+      await dialog(page).getByLabel('What is wrong').fill('The sum is wrong.');
+      const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
+      await sign(page, 'Sign and dispute');
+      await page.getByText('The admin’s decision is due in').waitFor();
+      const held = await visitor.lamports(dispute);
+      expect(held > BOND_LAMPORTS).to.equal(true);
+      expect(await visitor.lamports(wallet)).to.equal(lamports - held - SIGNATURE_LAMPORTS);
+      expect(await visitor.balances()).to.deep.equal(usdc);
+      await visitor.sendUntil(`/v1/executions/${disputedId}`, 0, ({ body }) => body.status === 'disputed');
+    });
+    const account = await visitor.connection.getAccountInfo(dispute, 'confirmed');
+    const fields = decodeOwn('Dispute', account)!;
+    const evidenceHash = createHash('sha256').update('The sum is wrong.').digest('hex');
+    expect(Buffer.from(fields.evidenceHash).toString('hex')).to.equal(evidenceHash);
+    expect(fields).to.deep.include({ record: visitor.recordOf(disputedId), caller: wallet, outcome: 'open' });
+    expect(await visitor.exists(visitor.recordOf(disputedId))).to.equal(false);
   });
 
   it('returns the collateral of a delisted agent after its windows, by the clock of the chain', async () => {

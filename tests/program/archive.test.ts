@@ -1,13 +1,7 @@
 /** archive_executions: ended executions become leaves that anyone can prove, and all rent is returned. */
-import {
-  type AccountMeta,
-  ComputeBudgetProgram,
-  PublicKey,
-  SystemProgram,
-  TransactionInstruction,
-} from '@solana/web3.js';
+import { type AccountMeta, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { encodeArchived, provenRoot, readArchiveTree, verifyArchiveProof } from '../../app/sdk/program/archive.ts';
+import { provenRoot, readArchiveTree, verifyArchiveProof } from '../../app/sdk/program/archive.ts';
 import { decodeEventInstruction } from '../../app/sdk/program/events.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
@@ -17,10 +11,12 @@ import { plain } from '../harness/vm/plain.ts';
 import { START, type VmKind } from '../harness/vm/vm.ts';
 import { type Execution, type World, world } from '../harness/vm/world.ts';
 import {
+  BUDGET,
   CAPACITY,
   DEPTH,
   emptyNode,
   ended,
+  growingTree,
   type Leaf,
   leavesOf,
   MerkleTree,
@@ -33,10 +29,6 @@ import { dispute, ENDED } from './exploits/acts.ts';
 
 /** Network fee of a transaction with one signature. */
 const SIGNATURE_LAMPORTS = 5_000;
-const BUDGET = [
-  ComputeBudgetProgram.setComputeUnitLimit({ units: 200_000 }),
-  ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
-];
 
 describe('archive_executions', () => {
   let w: World;
@@ -145,24 +137,7 @@ describe('archive_executions', () => {
 
   it('proves a leaf by an old proof once its canopy node has all leaves, however many follow', async () => {
     const [model] = (await ripe(w, 1)) as [Execution];
-    const { data, ...account } = (await w.vm.getAccount(model.record))!;
-    const fields = program.decodeAccount('ExecutionRecord', data);
-    /** Archives copies of the model with other ids, until the tree has this many leaves. */
-    const grow = async (count: number) => {
-      while (leaves.length < count) {
-        const batch = Array.from({ length: Math.min(12, count - leaves.length) }, (_, at) => {
-          const executionId = Buffer.alloc(16);
-          executionId.writeUInt32LE(leaves.length + at);
-          const record = program.findExecution(executionId);
-          const copy = encodeArchived({ ...fields, executionId, ...program.findExecutionBumps(executionId) });
-          w.vm.setAccount(record, { ...account, data: Buffer.concat([data.subarray(0, 8), copy]) });
-          return { ...model, executionId, record };
-        });
-        leaves.push(...(await leavesOf(w, batch)));
-        await w.must([...BUDGET, archive.archive(batch)], []);
-      }
-    };
-    const proofAt = (index: number) => ({ leaf: leaves[index]!.hash, index, proof: proofsOf(leaves)[index]!.proof });
+    const { grow, proofAt } = await growingTree(archive, model.record);
     const below = 2 ** program.constants.archiveProofNodes;
     await grow(below - 5);
     const early = proofAt(below - 6);

@@ -1,10 +1,12 @@
 /** Shared parts of the archive's tests: a registered tree, executions to archive, and proofs by the SPL package. */
 import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
 import type { MerkleTreeProof } from '@solana/spl-account-compression';
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import { ComputeBudgetProgram, type Keypair, type PublicKey } from '@solana/web3.js';
+import { decodeArchived, encodeArchived } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
-import type { Execution, World } from '../harness/vm/world.ts';
+import { type Execution, type World, world } from '../harness/vm/world.ts';
 
 // The ES module entry of the package is a CommonJS file whose exports Node cannot detect.
 const compression = createRequire(import.meta.url)(
@@ -90,6 +92,71 @@ export async function ripe(w: World, count: number, sponsorOf?: (index: number) 
   return executions;
 }
 
+/** Room for an instruction with as many records as fit. */
+export const BUDGET = [
+  ComputeBudgetProgram.setComputeUnitLimit({ units: 200_000 }),
+  ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+];
+
+/**
+ * A tree that can have any number of leaves: the first is this ended execution, the others are copies of it under other
+ * ids.
+ */
+export async function growingTree(archive: TestArchive, record: PublicKey) {
+  const { w } = archive;
+  const { data, ...account } = (await w.vm.getAccount(record))!;
+  const fields = program.decodeAccount('ExecutionRecord', data);
+  const leaves: Leaf[] = [];
+  const copy = (index: number) => {
+    const executionId = Buffer.alloc(16);
+    executionId.writeUInt32LE(index);
+    const address = program.findExecution(executionId);
+    const changed = encodeArchived({ ...fields, executionId, ...program.findExecutionBumps(executionId) });
+    w.vm.setAccount(address, { ...account, data: Buffer.concat([data.subarray(0, 8), changed]) });
+    return address;
+  };
+  return {
+    leaves,
+    /** Archives until the tree has this many leaves. */
+    async grow(count: number): Promise<void> {
+      while (leaves.length < count) {
+        const batch = Array.from({ length: Math.min(12, count - leaves.length) }, (_, at) => {
+          const index = leaves.length + at;
+          return { record: index === 0 ? record : copy(index), rentSponsor: fields.rentSponsor };
+        });
+        leaves.push(...(await leavesOf(w, batch)));
+        await w.must([...BUDGET, archive.archive(batch)], []);
+        // The VM blocks the process, and its sockets would be closed unnoticed.
+        await setImmediate();
+      }
+    },
+    /** The proof of a leaf in the present tree. */
+    proofAt: (index: number) => ({ leaf: leaves[index]!.hash, index, proof: proofsOf(leaves)[index]!.proof }),
+  };
+}
+
+/** A growing tree in a VM of its own, whose first leaf is an execution of another chain. */
+export async function treeOf(record: PublicKey, fields: Uint8Array) {
+  const w = await world();
+  const archive = await new TestArchive(w).create();
+  const { settledAt } = decodeArchived(fields);
+  const data = Buffer.concat([program.accountDiscriminator('ExecutionRecord'), fields]);
+  const lamports = w.vm.rent(data.length);
+  w.vm.setAccount(record, { data, owner: program.PROGRAM_ID, lamports, executable: false });
+  await w.vm.setClock(settledAt + BigInt(program.constants.recordSecondsMin));
+  const { leaves, grow } = await growingTree(archive, record);
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+  return {
+    grow,
+    treeData: () => archive.treeData(),
+    /** The fields of the first leaf's proof, as a service has them. */
+    proof() {
+      const { leaf, proof, root } = proofsOf(leaves)[0]!;
+      return { leaf_index: 0, leaf: hex(leaf), proof: proof.map(hex), root: hex(root) };
+    },
+  };
+}
+
 /** Bytes of a record's account before the fields that a leaf has only the hash of: discriminator and head. */
 const HEAD_END = 8 + 102;
 
@@ -113,7 +180,7 @@ export interface Leaf {
 }
 
 /** Reads the leaves that these records will become. */
-export async function leavesOf(w: World, executions: Execution[]): Promise<Leaf[]> {
+export async function leavesOf(w: World, executions: Pick<Execution, 'record'>[]): Promise<Leaf[]> {
   const leaves: Leaf[] = [];
   for (const { record } of executions) {
     const { data } = (await w.vm.getAccount(record))!;

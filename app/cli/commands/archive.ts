@@ -40,9 +40,9 @@ export function archiveCommands(): Command {
     .description("rebuild an archive's tree from its transactions and compare its root with the chain")
     .argument('<index>', 'the index of the archive, from 0', toCount(LAST_INDEX, 0))
     .option('--from <file>', 'read the leaves from a file that --out wrote, or from the service at a URL')
-    .option('--out <file>', 'write the leaves to a file, one line of JSON each, with leaf_index, record and fields')
+    .option('--out <file>', 'write the leaves to a file, one line of JSON each')
     .action(async (index: number, options: CommonOptions & { from?: string; out?: string }) => {
-      const { publishedLeaves, rebuildArchive } = await import('../../sdk/wallet/archive.ts');
+      const { publishedLeaves, rebuildArchive } = await import('../../sdk/wallet/rebuilding.ts');
       const chain = await openOnChain(options);
       const { from } = options;
       const published = (url: string) => publishedLeaves({ baseUrl: url, onProgress: report }, index);
@@ -73,8 +73,10 @@ function* readLeaves(path: string) {
   }
   for (const [at, line] of text.split('\n').entries()) {
     if (line === '') continue;
-    const { leaf_index, record, fields } = parseLine(line, `${path}:${at + 1}`);
-    yield { leaf_index: Number(leaf_index), record: String(record), fields: String(fields) };
+    const { leaf_index, record, fields, unclaimed } = parseLine(line, `${path}:${at + 1}`);
+    const index = { leaf_index: Number(leaf_index) };
+    if (unclaimed !== undefined) yield { ...index, unclaimed: String(unclaimed) };
+    else yield { ...index, record: String(record), fields: String(fields) };
   }
 }
 
@@ -85,7 +87,9 @@ function parseLine(line: string, where: string): Record<string, unknown> {
   } catch {
     // The error below names the line.
   }
-  throw new Refusal(`${where} is not a leaf: expected a JSON object with leaf_index, record and fields.`);
+  throw new Refusal(
+    `${where} is not a leaf: expected a JSON object with leaf_index, and record and fields or unclaimed.`,
+  );
 }
 
 async function write(path: string, lines: string[]): Promise<void> {

@@ -2,11 +2,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { CommonOptions } from '../config.ts';
-import { printResult } from '../output.ts';
+import { printResult, report } from '../output.ts';
 import {
   type Address,
   hashFile,
   openOnChain,
+  PROOF_HELP,
   publicKeyOf,
   readWallet,
   serviceOf,
@@ -29,13 +30,15 @@ export function disputeCommands(): Command {
     .argument('<execution_id>', 'the execution', toExecutionId)
     .requiredOption('--evidence <file>', 'your evidence; its SHA-256 goes on-chain')
     .option('--evidence-uri <uri>', `public URL of that file, at most ${constants.maxUriLength} bytes`, toUri, '')
+    .addHelpText('after', `An archived execution is disputed by its leaf. ${PROOF_HELP}`)
     .action(async (executionId: Uint8Array, options: DisputeOptions) => {
       const { disputeExecution } = await import('../../sdk/wallet/disputes.ts');
       const { archiveFrom } = await import('../../sdk/wallet/archive.ts');
       const wallet = await readWallet(options);
       const { evidence, evidenceUri } = options;
       const findArchive = archiveFrom(serviceOf(options));
-      const claimed = { wallet, executionId, evidenceHash: hashFile(evidence), evidenceUri, findArchive };
+      const evidenceHash = hashFile(evidence);
+      const claimed = { wallet, executionId, evidenceHash, evidenceUri, findArchive, onProgress: report };
       printResult(await disputeExecution(await openOnChain(options), claimed), options.json);
     });
 

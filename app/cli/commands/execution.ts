@@ -111,7 +111,7 @@ function addShow(group: Command): void {
       const { showExecution } = await import('../../sdk/wallet/executions.ts');
       const { archiveFrom } = await import('../../sdk/wallet/archive.ts');
       const findArchive = archiveFrom(serviceOf(options));
-      printResult(await showExecution(await openOnChain(options), executionId, findArchive), options.json);
+      printResult(await showExecution(await openOnChain(options), executionId, findArchive, report), options.json);
     });
 }
 

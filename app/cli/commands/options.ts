@@ -34,6 +34,12 @@ export function withWallet(command: Command): Command {
   );
 }
 
+/** Help for commands that need the proof of a leaf. */
+export const PROOF_HELP =
+  'The proof of the leaf comes from the marketplace and is checked on the Solana node. Without a valid one, it is ' +
+  "rebuilt from the chain's transactions. If no marketplace answers, name a node with --rpc-url; it must still have " +
+  'the transactions of that time.';
+
 /** The service alone, for commands without chain and wallet. */
 export function serviceOf(options: CommonOptions): Service {
   return { baseUrl: readSettings(options).baseUrl, onProgress: report };

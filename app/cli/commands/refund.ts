@@ -4,11 +4,12 @@ import type { PublicKey } from '@solana/web3.js';
 import { Command, InvalidArgumentError } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { CommonOptions } from '../config.ts';
-import { printResult } from '../output.ts';
+import { printResult, report } from '../output.ts';
 import {
   type Address,
   isAddress,
   openOnChain,
+  PROOF_HELP,
   publicKeyOf,
   readWallet,
   serviceOf,
@@ -30,11 +31,12 @@ export function refundCommands(): Command {
   withMarketplace(group.command('show'))
     .description('show the unclaimed refunds of an execution or a deposit, verified on a Solana node')
     .argument(...SOURCE)
+    .addHelpText('after', PROOF_HELP)
     .action(async (source: Source, options: CommonOptions) => {
       const { showUnclaimed, unclaimedFrom } = await import('../../sdk/wallet/unclaimed.ts');
       const findUnclaimed = unclaimedFrom(serviceOf(options));
       printResult(
-        await showUnclaimed(await openOnChain(options), await addressOf(source), findUnclaimed),
+        await showUnclaimed(await openOnChain(options), await addressOf(source), findUnclaimed, report),
         options.json,
       );
     });
@@ -44,6 +46,7 @@ export function refundCommands(): Command {
       "claim the refund of an execution or a deposit, as its caller; the wallet's USDC account is created if needed",
     )
     .argument(...SOURCE)
+    .addHelpText('after', PROOF_HELP)
     .option('--destination <address>', "another USDC account of the wallet (default: the wallet's own)", toAddress)
     .action(async (source: Source, options: CommonOptions & { destination?: Address }) => {
       const { claimUnclaimed, unclaimedFrom } = await import('../../sdk/wallet/unclaimed.ts');
@@ -53,6 +56,7 @@ export function refundCommands(): Command {
         wallet,
         source: await addressOf(source),
         findUnclaimed: unclaimedFrom(serviceOf(options)),
+        onProgress: report,
         ...(destination && { destination: await publicKeyOf(destination) }),
       };
       printResult(await claimUnclaimed(await openOnChain(options), claim), options.json);

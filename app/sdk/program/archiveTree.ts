@@ -107,11 +107,15 @@ export function provenRoot(
   if (!Number.isInteger(index) || index < 0 || index >= count) return null;
   const made = rootOf(leaf, index, proof);
   if (readArchiveRoots(data).some((kept) => isSame(kept, made))) return made;
-  const below = constants.archiveProofNodes;
+  const node = rootOf(leaf, index, proof.slice(0, constants.archiveProofNodes));
+  return isSame(canopyNode(data, constants.archiveProofNodes, index), node) ? root : null;
+}
+
+/** The node above a leaf, so many levels up, from the canopy of a tree's account. */
+export function canopyNode(data: Uint8Array, level: number, index: number): Uint8Array {
   // Nodes are numbered from 1, the root, level by level. The canopy starts with node 2.
-  const at = ((constants.archiveCapacity + index) >> below) - 2;
-  const stored = new ByteReader(data, TREE_END + 32 * at).take(32);
-  return isSame(stored, rootOf(leaf, index, proof.slice(0, below))) ? root : null;
+  const at = ((constants.archiveCapacity + index) >> level) - 2;
+  return new ByteReader(data, TREE_END + 32 * at).take(32);
 }
 
 const isSame = (one: Uint8Array, other: Uint8Array): boolean => one.every((byte, at) => byte === other[at]);

@@ -3,7 +3,7 @@
  * receipt's own archive is not trusted: the fields give the leaf, and leaf and proof give the root.
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { leafOf, readArchiveRoots, readTreeAccount, rootOf } from '../program/archiveTree.ts';
+import { leafOf, provenRoot, readTreeAccount, rootOf, type TreeAccount } from '../program/archiveTree.ts';
 import { constants } from '../program/constants.ts';
 import { formatUsdc, parseUsdc } from '../wire/usdc.ts';
 import type { ExecutionArchive } from '../wire/wire.ts';
@@ -62,8 +62,14 @@ function treeOf({ data }: NodeAccount): string | null {
 }
 
 async function askForArchive({ execution_id }: Claim, findArchive?: FindArchive): Promise<ExecutionArchive | null> {
-  // If the request fails, the proof is as unknown as without `findArchive`.
-  return (await findArchive?.(execution_id).catch(() => null)) ?? null;
+  // If the request fails, or gives no bytes, the proof is as unknown as without `findArchive`.
+  try {
+    const archive = (await findArchive?.(execution_id)) ?? null;
+    if (archive) fromBase64(archive.fields);
+    return archive;
+  } catch {
+    return null;
+  }
 }
 
 /** Compares the record with the claim. `fields` are the record's fields if the chain proves them, else null. */
@@ -103,63 +109,59 @@ async function proveLeaf(
   check.equal('archive.record', archive.record, claim.record);
   check.equal('archive.archive', archive.archive, archiveAddress(archive.archive_index));
   check.equal('archive.tree', archive.tree, treeAddress);
-  const { leaf, root } = rootFrom(claim, archive);
-  check.equal('archive.leaf', archive.leaf, leaf);
+  const place = placeOf(claim, archive);
+  const root = bytesToHex(rootOf(place.leaf, place.index, place.proof));
+  check.equal('archive.leaf', archive.leaf, bytesToHex(place.leaf));
   check.equal('archive.root', archive.root, root);
-  const isProven = compareRoot(check, archive, { root, tree });
-  if (isProven === null) {
-    // The account no longer keeps this root, because the tree has grown. Only a present proof can decide.
-    const fresh = await askForArchive(claim, findArchive);
-    if (fresh?.fields !== archive.fields) {
-      check.lacks('The tree has grown since then, so a new proof of the leaf is needed. None was given.');
-    } else {
-      const present = rootFrom(claim, fresh).root;
-      if (compareRoot(check, fresh, { root: present, tree }) === null) {
-        check.lacks('Neither the proof in the receipt nor the new proof gives a root that the tree has.');
-      } else await checkArchiving(node, check, found);
-      return readRoots(tree).includes(present) ? fields : null;
-    }
+  const present = readTree(tree);
+  if (!present) {
+    check.lacks("The data of the tree's account is not a tree.");
     return null;
   }
-  await checkArchiving(node, check, found);
+  if (place.index >= present.count) {
+    check.equal('archive.leaf_index', `${place.index}`, `one of the tree's ${present.count} leaves`);
+    return null;
+  }
+  let isProven = compareTree(check, place, tree);
+  // An account with fewer leaves than this has every root that its tree has had.
+  if (!isProven && present.count < constants.archiveBuffer) {
+    check.equal('root from fields and proof', root, bytesToHex(present.root));
+  } else if (!isProven) {
+    const fresh = await askForArchive(claim, findArchive);
+    isProven = fresh !== null && compareTree(check, placeOf(claim, fresh), tree);
+    if (isProven) check.equal('archive.fields', archive.fields, fresh?.fields);
+    else check.lacks(fresh ? NEITHER : OUTGROWN);
+  }
+  if (isProven) await checkArchiving(node, check, found);
   return isProven ? fields : null;
 }
 
-/** True if the tree has the root. Null if it has had more roots than its account keeps, so this may be an older one. */
-function compareRoot(
-  check: OpenCheck,
-  { leaf_index, proof }: ExecutionArchive,
-  { root, tree }: { root: string; tree: NodeAccount },
-): boolean | null {
-  const roots = readRoots(tree);
-  if (roots.length === 0) {
-    check.lacks("The data of the tree's account is not a tree.");
-    return false;
-  }
-  const { count } = readTreeAccount(tree.data);
-  if (leaf_index >= count || proof.length !== constants.archiveDepth) {
-    check.equal('archive.leaf_index', `${leaf_index}`, `one of the tree's ${count} leaves`);
-    return false;
-  }
-  const isThere = roots.includes(root);
-  if (!isThere && count >= constants.archiveBuffer) return null;
-  check.equal('root from fields and proof', root, isThere ? root : roots[0]);
-  return isThere;
-}
+const OUTGROWN = 'The tree has grown since then, so a new proof of the leaf is needed. None was given.';
+const NEITHER = 'Neither the proof in the receipt nor the new proof leads to nodes that the tree has.';
 
-/** Roots as hex, the present one first; empty if the data are not a tree. */
-function readRoots({ data }: NodeAccount): string[] {
-  try {
-    return readArchiveRoots(data).map(bytesToHex);
-  } catch {
-    return [];
-  }
-}
-
-function rootFrom({ record }: Claim, { fields, proof, leaf_index }: ExecutionArchive): { leaf: string; root: string } {
-  const leaf = leafOf(keyOf(record), fromBase64(fields));
+function placeOf({ record }: Claim, { fields, leaf_index, proof }: ExecutionArchive) {
   const nodes = proof.map((node) => hexToBytes(node));
-  return { leaf: bytesToHex(leaf), root: bytesToHex(rootOf(leaf, leaf_index, nodes)) };
+  return { leaf: leafOf(keyOf(record), fromBase64(fields)), index: leaf_index, proof: nodes };
+}
+
+/** True if the tree proves the leaf, by the rule of the program (`provenRoot`). */
+function compareTree(check: OpenCheck, place: ReturnType<typeof placeOf>, { data }: NodeAccount): boolean {
+  const proven = provenRoot(data, place);
+  if (!proven) return false;
+  const { leaf, index, proof } = place;
+  const root = bytesToHex(rootOf(leaf, index, proof));
+  const canopyNode = bytesToHex(rootOf(leaf, index, proof.slice(0, constants.archiveProofNodes)));
+  if (root === bytesToHex(proven)) check.equal('root from fields and proof', root, root);
+  else check.equal('canopy node from fields and proof', canopyNode, canopyNode);
+  return true;
+}
+
+function readTree({ data }: NodeAccount): TreeAccount | null {
+  try {
+    return readTreeAccount(data);
+  } catch {
+    return null;
+  }
 }
 
 /** The transaction that made the leaf proves nothing more. But if the receipt names a wrong one, the check fails. */

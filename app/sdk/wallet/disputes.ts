@@ -21,7 +21,7 @@ import { formatUsdc } from '../wire/usdc.ts';
 import type { FindArchive, ProvenLeaf } from './archive.ts';
 import { readAccount, readClock } from './connection.ts';
 import { disputableUntil, type FoundExecution, readExecution } from './executions.ts';
-import { formatBytes, formatTime } from './format.ts';
+import { formatBytes, formatTime, type Progress } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
 import { sendTransaction } from './send.ts';
@@ -41,20 +41,20 @@ export interface DisputeOptions extends ByWallet {
   evidenceUri: string;
   /** Maximum bond that the caller has agreed to, lamports. Default: the bond in `config`. */
   maxBond?: bigint;
-  /** Finds the proof of an archived execution; without it, only one with a record can be disputed. */
+  /** Finds the proof of an archived execution. Default: it is rebuilt from the chain's transactions (`readExecution`). */
   findArchive?: FindArchive;
+  onProgress?: Progress;
 }
 
 /** Disputes an execution. The wallet is its caller, and pays bond and rent. `evidenceHash` is SHA-256, 32 bytes. */
 export async function disputeExecution(chain: MarketplaceChain, options: DisputeOptions) {
   const { connection, config } = chain;
-  const { executionId, evidenceHash, evidenceUri, findArchive } = options;
-  const found = await readExecution(connection, executionId, findArchive);
+  const { executionId, evidenceHash, evidenceUri, findArchive, onProgress } = options;
+  const found = await readExecution(connection, executionId, findArchive, onProgress);
   const signature = await sendDispute(chain, found, options).catch(async (error) => {
-    if (!findArchive || found.source === 'leaf' || !(error instanceof Refusal) || error instanceof UnknownOutcome)
-      throw error;
+    if (found.source === 'leaf' || !(error instanceof Refusal) || error instanceof UnknownOutcome) throw error;
     // The record may have been archived since it was read. Nothing was sent then, because the node simulates first.
-    const again = await readExecution(connection, executionId, findArchive);
+    const again = await readExecution(connection, executionId, findArchive, onProgress);
     if (again.source === 'record') throw error;
     return sendDispute(chain, again, options);
   });

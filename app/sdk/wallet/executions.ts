@@ -17,7 +17,6 @@ import {
   findTokenAccount,
   movableFrom,
   openExecution,
-  ownAccount,
   refundExecution,
 } from '../program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid, nonceHalfHour, startMessage } from '../receipt/receipt.ts';
@@ -26,6 +25,8 @@ import { type FindArchive, type ProvenLeaf, proveLeaf } from './archive.ts';
 import { readAccount, readClock, readTokens } from './connection.ts';
 import { formatBytes, formatTime, type Progress } from './format.ts';
 import { type Marketplace, type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
+import { rebuildProofs, reportRebuilding } from './rebuiltProofs.ts';
+import { Refusal } from './refusal.ts';
 import { sendTransaction, signText } from './send.ts';
 import { askOnce, restClient } from './service.ts';
 import type { Signer } from './signer.ts';
@@ -134,28 +135,58 @@ export type FoundExecution =
   | { source: 'leaf'; execution: ExecutionRecord; leaf: ProvenLeaf };
 
 /**
- * Reads an execution from its record, or, once that is archived, by a proof from `findArchive`. Throws Refusal if
- * neither exists.
+ * Reads an execution from its record, or, once that is archived, from its leaf. The proof comes from `findArchive`. If
+ * it gives none that the chain accepts, or is missing, the proof is rebuilt from the chain's transactions. Throws Refusal
+ * if there is neither record nor leaf.
  */
 export async function readExecution(
   connection: Connection,
   executionId: Uint8Array,
   findArchive?: FindArchive,
+  onProgress?: Progress,
 ): Promise<FoundExecution> {
-  const account = await connection.getAccountInfo(findExecution(executionId));
-  if (ownAccount(account) || !findArchive)
-    return { source: 'record', execution: await readRecord(connection, executionId) };
-  const leaf = await proveLeaf(connection, executionId, await findArchive(formatUuid(executionId)));
+  const record = findExecution(executionId);
+  const execution = decodeOwn('ExecutionRecord', await connection.getAccountInfo(record));
+  if (execution) return { source: 'record', execution };
+  const given = findArchive && (await findLeaf(connection, executionId, findArchive, onProgress));
+  const leaf = given ?? (await rebuildLeaf(connection, executionId, onProgress));
   return { source: 'leaf', execution: leaf.execution, leaf };
 }
 
-/** An execution's fields, the balance of its escrow, and its dispute. `findArchive` finds the proof of an archived one. */
+/** Null if there is no valid proof, for whatever reason. */
+async function findLeaf(
+  connection: Connection,
+  executionId: Uint8Array,
+  findArchive: FindArchive,
+  onProgress?: Progress,
+): Promise<ProvenLeaf | null> {
+  try {
+    return await proveLeaf(connection, executionId, await findArchive(formatUuid(executionId)));
+  } catch (error) {
+    reportRebuilding(error, onProgress);
+    return null;
+  }
+}
+
+async function rebuildLeaf(
+  connection: Connection,
+  executionId: Uint8Array,
+  onProgress?: Progress,
+): Promise<ProvenLeaf> {
+  const record = findExecution(executionId);
+  const [leaf] = await rebuildProofs(connection, record, { kind: 'fields', onProgress });
+  if (leaf) return proveLeaf(connection, executionId, leaf);
+  throw new Refusal(`${missingRecord(executionId)}, and the node has no transaction that archived it.`);
+}
+
+/** An execution's fields, the balance of its escrow, and its dispute. The other arguments are those of `readExecution`. */
 export async function showExecution(
   { connection }: MarketplaceChain,
   executionId: Uint8Array,
   findArchive?: FindArchive,
+  onProgress?: Progress,
 ) {
-  const { source, execution: record } = await readExecution(connection, executionId, findArchive);
+  const { source, execution: record } = await readExecution(connection, executionId, findArchive, onProgress);
   const address = findExecution(executionId);
   const escrow = await readTokens(connection, findEscrow(address));
   const dispute = await connection.getAccountInfo(findDispute(address));
@@ -242,9 +273,12 @@ export async function closeRecord(
 
 /** An execution's record. Throws Refusal if it does not exist. */
 export function readRecord(connection: Connection, executionId: Uint8Array): Promise<ExecutionRecord> {
-  const missing = `No record of the execution ${formatUuid(executionId)} exists on this chain.`;
+  const missing = `${missingRecord(executionId)}.`;
   return readAccount(connection, 'ExecutionRecord', findExecution(executionId), missing);
 }
+
+const missingRecord = (executionId: Uint8Array): string =>
+  `No record of the execution ${formatUuid(executionId)} exists on this chain`;
 
 /** Unix seconds from which a settled execution can no longer be disputed. */
 export function disputableUntil(record: ExecutionRecord): bigint {

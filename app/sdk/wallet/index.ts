@@ -14,6 +14,8 @@ export * from './listingDraft.ts';
 export * from './listings.ts';
 export * from './marketplace.ts';
 export * from './pending.ts';
+export * from './rebuilding.ts';
+export * from './rebuiltProofs.ts';
 export * from './receipts.ts';
 export * from './refusal.ts';
 export * from './send.ts';

@@ -22,13 +22,14 @@ import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from '../program/token.
 import { formatUuid } from '../receipt/receipt.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import type { UnclaimedProof } from '../wire/wire.ts';
-import { type ProvenPlace, provePlace, readUnclaimedFields } from './archive.ts';
+import { type ClaimedPlace, type ProvenPlace, provePlace, readUnclaimedFields } from './archive.ts';
 import { readArchives } from './archiving.ts';
 import { readClock, readTokens } from './connection.ts';
 import { readDeposit, refundableAt } from './deposits.ts';
 import { readRecord } from './executions.ts';
-import { formatTime } from './format.ts';
+import { formatTime, type Progress } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
+import { rebuildProofs, reportRebuilding } from './rebuiltProofs.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import { ask, restClient, type Service } from './service.ts';
@@ -98,8 +99,11 @@ const shownPlace = ({ archiveIndex, tree }: { archiveIndex: number; tree: Public
   tree: tree.toBase58(),
 });
 
+/** The place of an unclaimed refund's leaf, with its fields. */
+type ClaimedRefund = ClaimedPlace & Pick<UnclaimedProof, 'fields'>;
+
 /** Finds the unclaimed refunds of a record or deposit by its address. The answer need not be trusted. */
-export type FindUnclaimed = (source: PublicKey) => Promise<UnclaimedProof[]>;
+export type FindUnclaimed = (source: PublicKey) => Promise<ClaimedRefund[]>;
 
 /** Proofs from the service. Throws Refusal if it has none. */
 export const unclaimedFrom =
@@ -118,7 +122,7 @@ interface ProvenRefund extends ProvenPlace {
 export async function proveUnclaimed(
   connection: Connection,
   source: PublicKey,
-  proof: UnclaimedProof,
+  proof: ClaimedRefund,
 ): Promise<ProvenRefund> {
   const refund = readUnclaimedFields(proof.fields);
   if (!refund.source.equals(source)) {
@@ -129,9 +133,18 @@ export async function proveUnclaimed(
   return { ...proven, refund, isClaimed: ownAccount(claim) !== null };
 }
 
-/** The unclaimed refunds of a record or deposit, each proven against the chain. */
-export async function showUnclaimed({ connection }: MarketplaceChain, source: PublicKey, findUnclaimed: FindUnclaimed) {
-  const proven = await proveAll(connection, source, findUnclaimed);
+/**
+ * The unclaimed refunds of a record or deposit, each proven against the chain. The proofs come from `findUnclaimed`. If
+ * it gives none that the chain accepts, they are rebuilt from the chain's transactions.
+ */
+export async function showUnclaimed(
+  { connection }: MarketplaceChain,
+  source: PublicKey,
+  findUnclaimed?: FindUnclaimed,
+  onProgress?: Progress,
+) {
+  const given = findUnclaimed ? await proveGiven(connection, source, findUnclaimed, onProgress) : [];
+  const proven = given.length > 0 ? given : await rebuildAll(connection, source, onProgress);
   return { source: source.toBase58(), refunds: proven.map(shown) };
 }
 
@@ -147,9 +160,33 @@ function shown({ refund, archive, leafIndex, isClaimed }: ProvenRefund) {
   };
 }
 
-async function proveAll(connection: Connection, source: PublicKey, findUnclaimed: FindUnclaimed) {
-  const found = await findUnclaimed(source);
-  return Promise.all(found.map((proof) => proveUnclaimed(connection, source, proof)));
+/** None if the service has none, or a proof is not valid. */
+async function proveGiven(
+  connection: Connection,
+  source: PublicKey,
+  findUnclaimed: FindUnclaimed,
+  onProgress?: Progress,
+): Promise<ProvenRefund[]> {
+  try {
+    return await proveAll(connection, source, await findUnclaimed(source));
+  } catch (error) {
+    reportRebuilding(error, onProgress);
+    return [];
+  }
+}
+
+/** Throws Refusal if the chain has none. */
+async function rebuildAll(connection: Connection, source: PublicKey, onProgress?: Progress): Promise<ProvenRefund[]> {
+  const rebuilt = await rebuildProofs(connection, source, { kind: 'unclaimed', onProgress });
+  if (rebuilt.length > 0) {
+    const claimed = rebuilt.map(({ unclaimed, ...place }) => ({ ...place, fields: unclaimed }));
+    return proveAll(connection, source, claimed);
+  }
+  throw new Refusal(`The node has no transaction that moved a refund of ${source} to the unclaimed ones.`);
+}
+
+function proveAll(connection: Connection, source: PublicKey, claimed: ClaimedRefund[]): Promise<ProvenRefund[]> {
+  return Promise.all(claimed.map((proof) => proveUnclaimed(connection, source, proof)));
 }
 
 export interface ClaimOptions {
@@ -159,14 +196,19 @@ export interface ClaimOptions {
   source: PublicKey;
   /** Any USDC account of the wallet. Default: its associated token account, which is created if it does not exist. */
   destination?: PublicKey;
-  findUnclaimed: FindUnclaimed;
+  /** Default: proofs are rebuilt from the chain's transactions. */
+  findUnclaimed?: FindUnclaimed;
+  onProgress?: Progress;
 }
 
 /** Claims what is unclaimed of a record or deposit. Throws Refusal if there is nothing to claim. */
 export async function claimUnclaimed({ connection, config }: MarketplaceChain, options: ClaimOptions) {
-  const { wallet, source, findUnclaimed } = options;
+  const { wallet, source, findUnclaimed, onProgress } = options;
   const caller = wallet.publicKey;
-  const open = (await proveAll(connection, source, findUnclaimed)).filter(({ isClaimed }) => !isClaimed);
+  const isOpen = ({ isClaimed }: ProvenRefund) => !isClaimed;
+  let open = findUnclaimed ? (await proveGiven(connection, source, findUnclaimed, onProgress)).filter(isOpen) : [];
+  // A service may also keep silent about a refund.
+  if (open.length === 0) open = (await rebuildAll(connection, source, onProgress)).filter(isOpen);
   if (open.length === 0)
     throw new Refusal(`The refund of ${source} has been claimed.`, { code: 'RefundAlreadyClaimed' });
   const own = findTokenAccount(caller, config.usdcMint);

@@ -154,5 +154,6 @@ async function dispute(
     evidenceUri: '',
     maxBond,
     findArchive: archiveFrom(marketplace),
+    onProgress,
   });
 }

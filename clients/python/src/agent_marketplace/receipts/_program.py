@@ -52,6 +52,7 @@ INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
 BPS_DENOMINATOR = 10_000
 ARCHIVE_DEPTH = 20
 ARCHIVE_BUFFER = 64
+ARCHIVE_PROOF_NODES = 10
 ARCHIVE_TREE_BYTES = 109_752
 RECORD_HEAD_BYTES = 102
 ARCHIVE_LEAF_DOMAIN = b"agent-marketplace:archive:v1"
@@ -222,21 +223,46 @@ def root_of(leaf: bytes, index: int, proof: list[bytes]) -> bytes:
 _HEADER_BYTES = 56
 _COUNTERS_BYTES = 24
 _CHANGE_BYTES = 32 + 32 * ARCHIVE_DEPTH + 4 + 4
-_COUNT_AT = _HEADER_BYTES + _COUNTERS_BYTES + (ARCHIVE_BUFFER + 1) * _CHANGE_BYTES - 8
+_CANOPY_AT = _HEADER_BYTES + _COUNTERS_BYTES + (ARCHIVE_BUFFER + 1) * _CHANGE_BYTES
 
 
-def tree_roots(data: bytes) -> tuple[list[str], int]:
-    """The roots that a tree's account keeps, as hex, the present one first, and its number of leaves.
+@dataclass(frozen=True)
+class Tree:
+    """The content of a tree's account."""
 
-    Raises ValueError if the data are not a tree in the layout of SPL Account Compression and of our size.
-    """
+    data: bytes
+    roots: list[bytes]
+    """Those that the account keeps, the present one first."""
+    count: int
+    """Number of leaves."""
+
+
+def decode_tree(data: bytes) -> Tree:
+    """Raises ValueError if the data are not a tree in the layout of SPL Account Compression and of our size."""
     if len(data) != ARCHIVE_TREE_BYTES or struct.unpack_from("<BBII", data) != (1, 0, ARCHIVE_BUFFER, ARCHIVE_DEPTH):
         raise ValueError("the account data is not an archive's tree")
     latest, kept = struct.unpack_from("<QQ", data, _HEADER_BYTES + 8)
     if latest >= ARCHIVE_BUFFER:
         raise ValueError("the tree's latest change has an index out of range")
-    roots: list[str] = []
-    for back in range(min(kept, ARCHIVE_BUFFER)):
+    roots: list[bytes] = []
+    for back in range(max(1, min(kept, ARCHIVE_BUFFER))):
         at = _HEADER_BYTES + _COUNTERS_BYTES + (latest - back) % ARCHIVE_BUFFER * _CHANGE_BYTES
-        roots.append(data[at : at + 32].hex())
-    return roots, int.from_bytes(data[_COUNT_AT : _COUNT_AT + 4], "little")
+        roots.append(data[at : at + 32])
+    return Tree(data, roots, int.from_bytes(data[_CANOPY_AT - 8 : _CANOPY_AT - 4], "little"))
+
+
+def proven_root(tree: Tree, leaf: bytes, index: int, proof: list[bytes]) -> bytes | None:
+    """The root by which a tree's account proves a leaf: one that it keeps and the proof leads to.
+
+    Else, if the lower nodes lead to the present node of its canopy, the present root: below a canopy node whose leaves
+    are all there, a proof holds for ever. None if neither is true.
+    """
+    if len(proof) != ARCHIVE_DEPTH or not 0 <= index < tree.count:
+        return None
+    root = root_of(leaf, index, proof)
+    if root in tree.roots:
+        return root
+    # Nodes are numbered from 1, the root, level by level. The canopy starts with node 2.
+    at = _CANOPY_AT + 32 * (((2**ARCHIVE_DEPTH + index) >> ARCHIVE_PROOF_NODES) - 2)
+    node = root_of(leaf, index, proof[:ARCHIVE_PROOF_NODES])
+    return tree.roots[0] if node == tree.data[at : at + 32] else None

@@ -7,7 +7,7 @@ import base64
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .._flow import Flow
 from ..models import Archive
@@ -116,8 +116,8 @@ def _decode_exactly(fields: bytes) -> Record:
 def _prove_leaf(
     node: Node, claim: Claim, check: OpenCheck, found: FoundLeaf, find_archive: FindArchive | None
 ) -> Flow[Record | None]:
-    archive, tree = found.archive, found.tree
-    if found.archive_account.owner != PROGRAM or tree.owner != PROGRAM:
+    archive = found.archive
+    if found.archive_account.owner != PROGRAM or found.tree.owner != PROGRAM:
         check.lacks("The archive's accounts do not belong to the program.")
         return None
     record = _decoded(check, lambda: _decode_exactly(_fields_of(archive)))
@@ -126,23 +126,37 @@ def _prove_leaf(
     check.equal("archive.record", archive.record, claim.record)
     check.equal("archive.archive", archive.archive, _program.archive_address(archive.archive_index))
     check.equal("archive.tree", archive.tree, found.tree_address)
-    leaf, root = _root_from(claim, archive)
-    check.equal("archive.leaf", archive.leaf, leaf)
+    place = _place_of(claim, archive)
+    root = _program.root_of(*place).hex()
+    check.equal("archive.leaf", archive.leaf, place.leaf.hex())
     check.equal("archive.root", archive.root, root)
-    is_proven = _compare_root(check, archive, root, tree)
-    if is_proven is not None:
-        yield from _check_archiving(node, check, found)
-        return record if is_proven else None
-    fresh = (yield from find_archive(claim.execution_id)) if find_archive else None
-    if fresh is None or fresh.fields != archive.fields or fresh.archive_index != archive.archive_index:
-        check.lacks("The tree has grown since then, so a new proof of the leaf is needed. None was given.")
+    try:
+        tree = _program.decode_tree(found.tree.data)
+    except ValueError:
+        check.lacks("The data of the tree's account is not a tree.")
         return None
-    _, present = _root_from(claim, fresh)
-    if _compare_root(check, fresh, present, tree) is None:
-        check.lacks("Neither the proof in the receipt nor the new proof gives a root that the tree has.")
-    else:
+    if place.leaf_index >= tree.count:
+        check.equal("archive.leaf_index", str(place.leaf_index), f"one of the tree's {tree.count} leaves")
+        return None
+    is_proven = _compare_tree(check, place, tree)
+    # An account with fewer leaves than this has every root that its tree has had.
+    if not is_proven and tree.count < _program.ARCHIVE_BUFFER:
+        check.equal("root from fields and proof", root, tree.roots[0].hex())
+    elif not is_proven:
+        fresh = (yield from find_archive(claim.execution_id)) if find_archive else None
+        try:
+            is_proven = fresh is not None and _compare_tree(check, _place_of(claim, fresh), tree)
+        except ValueError:
+            fresh = None  # It gives no bytes, so it is as unknown as without `find_archive`.
+        if fresh is None:
+            check.lacks("The tree has grown since then, so a new proof of the leaf is needed. None was given.")
+        elif is_proven:
+            check.equal("archive.fields", archive.fields, fresh.fields)
+        else:
+            check.lacks("Neither the proof in the receipt nor the new proof leads to nodes that the tree has.")
+    if is_proven:
         yield from _check_archiving(node, check, found)
-    return record if present in _program.tree_roots(tree.data)[0] else None
+    return record if is_proven else None
 
 
 def _fields_of(archive: Archive) -> bytes:
@@ -152,29 +166,29 @@ def _fields_of(archive: Archive) -> bytes:
         raise ValueError(str(error)) from None
 
 
-def _root_from(claim: Claim, archive: Archive) -> tuple[str, str]:
+class _Place(NamedTuple):
+    leaf: bytes
+    leaf_index: int
+    proof: list[bytes]
+
+
+def _place_of(claim: Claim, archive: Archive) -> _Place:
     leaf = _program.leaf_of(key_of(claim.record), _fields_of(archive))
-    root = _program.root_of(leaf, archive.leaf_index, [bytes.fromhex(node) for node in archive.proof])
-    return leaf.hex(), root.hex()
+    return _Place(leaf, archive.leaf_index, [bytes.fromhex(node) for node in archive.proof])
 
 
-def _compare_root(check: OpenCheck, archive: Archive, root: str, tree: NodeAccount) -> bool | None:
-    """True if the tree has the root. None if it has had more roots than its account keeps: this may be an older one."""
-    try:
-        roots, count = _program.tree_roots(tree.data)
-    except ValueError:
-        roots, count = [], 0
-    if not roots:
-        check.lacks("The data of the tree's account is not a tree.")
+def _compare_tree(check: OpenCheck, place: _Place, tree: _program.Tree) -> bool:
+    """True if the tree proves the leaf, by the rule of the program (`proven_root`)."""
+    proven = _program.proven_root(tree, *place)
+    if proven is None:
         return False
-    if archive.leaf_index >= count:
-        check.equal("archive.leaf_index", str(archive.leaf_index), f"one of the tree's {count} leaves")
-        return False
-    is_there = root in roots
-    if not is_there and count >= _program.ARCHIVE_BUFFER:
-        return None
-    check.equal("root from fields and proof", root, root if is_there else roots[0])
-    return is_there
+    root = _program.root_of(*place)
+    canopy_node = _program.root_of(place.leaf, place.leaf_index, place.proof[: _program.ARCHIVE_PROOF_NODES]).hex()
+    if root == proven:
+        check.equal("root from fields and proof", root.hex(), root.hex())
+    else:
+        check.equal("canopy node from fields and proof", canopy_node, canopy_node)
+    return True
 
 
 def _check_archiving(node: Node, check: OpenCheck, found: FoundLeaf) -> Flow[None]:

@@ -1,0 +1,114 @@
+/** Rebuilds a whole tree of the archive from its own transactions, or from leaves that a file or a service has. */
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Connection, PublicKey } from '@solana/web3.js';
+import { archiveNode, emptyArchiveNode } from '../program/archive.ts';
+import { constants } from '../program/program.ts';
+import { ARCHIVE_PAGE, type ArchiveLine } from '../wire/wire.ts';
+import { readArchive } from './archive.ts';
+import { AT_ONCE, leafOfLine, leavesIn, linesOf, signaturePages } from './archiveLeaves.ts';
+import type { Progress } from './format.ts';
+import type { MarketplaceChain } from './marketplace.ts';
+import { Refusal } from './refusal.ts';
+import { ask, restClient, type Service } from './service.ts';
+
+/** The leaves of an archive in order, as a service publishes them. */
+export async function* publishedLeaves(service: Service, index: number): AsyncGenerator<ArchiveLine> {
+  for (let first = 0; ; ) {
+    const page = await ask(service, () => restClient(service).listLeaves(index, first));
+    yield* page;
+    first += page.length;
+    if (page.length < ARCHIVE_PAGE) return;
+  }
+}
+
+/** Computes the root of a tree from leaves in order; keeps only the path to the last one. */
+export function createArchiveRoot() {
+  /** By level, the complete subtree that waits for its right neighbour; null if none waits. */
+  const waiting: (Uint8Array | null)[] = Array(constants.archiveDepth).fill(null);
+  /** Root of the tree once it is full. */
+  let full: Uint8Array | null = null;
+  let count = 0;
+  return {
+    get count(): number {
+      return count;
+    },
+    add(leaf: Uint8Array): void {
+      if (count >= constants.archiveCapacity) throw new RangeError('the tree is full');
+      count += 1;
+      let node = leaf;
+      for (let level = 0; level < waiting.length; level += 1) {
+        const left = waiting[level] ?? null;
+        waiting[level] = left ? null : node;
+        if (!left) return;
+        node = archiveNode(left, node);
+      }
+      full = node;
+    },
+    root(): Uint8Array {
+      if (full) return full;
+      let node: Uint8Array | null = null;
+      for (const [level, left] of waiting.entries()) {
+        const right: Uint8Array = node ?? emptyArchiveNode(level);
+        // A level without a waiting node, and with nothing below it, is still empty.
+        if (left) node = archiveNode(left, right);
+        else if (node) node = archiveNode(node, emptyArchiveNode(level));
+      }
+      return node ?? emptyArchiveNode(constants.archiveDepth);
+    },
+  };
+}
+
+/**
+ * Rebuilds an archive's root from its leaves in order, and reports if it equals the one on-chain. The leaves come from
+ * its own transactions unless `leaves` is given. `onLeaf` gets each leaf. Throws Refusal if leaves are missing or
+ * malformed.
+ */
+export async function rebuildArchive(
+  { connection }: Pick<MarketplaceChain, 'connection'>,
+  options: {
+    index: number;
+    leaves?: Iterable<ArchiveLine> | AsyncIterable<ArchiveLine>;
+    onLeaf?: (leaf: ArchiveLine) => void;
+    onProgress?: Progress;
+  },
+) {
+  const { address, archive, tree } = await readArchive(connection, options.index);
+  const leaves = options.leaves ?? (await readLeaves(connection, archive.tree, tree.count, options.onProgress));
+  const made = createArchiveRoot();
+  for await (const leaf of leaves) {
+    if (leaf.leaf_index !== made.count)
+      throw new Refusal(`The leaf ${made.count} is missing: got leaf ${leaf.leaf_index}.`);
+    made.add(leafOfLine(leaf));
+    options.onLeaf?.(leaf);
+  }
+  const root = bytesToHex(made.root());
+  return {
+    archive: address.toBase58(),
+    tree: archive.tree.toBase58(),
+    leaves: made.count,
+    root,
+    leaves_on_chain: tree.count,
+    root_on_chain: bytesToHex(tree.root),
+    is_equal: made.count === tree.count && root === bytesToHex(tree.root),
+    leaves_from: options.leaves ? 'the given leaves' : connection.rpcEndpoint,
+    root_from: connection.rpcEndpoint,
+  };
+}
+
+/** The first `count` leaves of a tree. Leaves added after the count was read are skipped. */
+async function readLeaves(
+  connection: Connection,
+  tree: PublicKey,
+  count: number,
+  onProgress: Progress | undefined,
+): Promise<ArchiveLine[]> {
+  const signatures: string[] = [];
+  for await (const page of signaturePages(connection, tree)) signatures.push(...page);
+  const leaves: ArchiveLine[] = [];
+  for (let at = 0; at < signatures.length; at += AT_ONCE) {
+    onProgress?.(`Reading transaction ${at + 1} of ${signatures.length} ...`);
+    const found = await leavesIn(connection, signatures.slice(at, at + AT_ONCE), onProgress);
+    leaves.push(...linesOf(found, tree));
+  }
+  return leaves.filter(({ leaf_index }) => leaf_index < count).sort((one, other) => one.leaf_index - other.leaf_index);
+}

@@ -1,0 +1,199 @@
+/**
+ * Disputes and claims by proofs that are rebuilt from the chain's own transactions: no relay and no index runs, or the
+ * service lies.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Keypair, type PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { encodeArchived, readArchiveTree } from '../../app/sdk/program/archive.ts';
+import * as program from '../../app/sdk/program/program.ts';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { readExecution } from '../../app/sdk/wallet/executions.ts';
+import { type Market, type OpenedExecution, PRICE, startMarket } from '../indexer/market.ts';
+import { NOBODY } from './receiptStage.ts';
+import { createTerminal, type Run } from './run.ts';
+
+const BOND = 10_000_000;
+const FEE = 5_000;
+/** Leaves below a node of the canopy. */
+const BLOCK = 1_024;
+/** Records that one transaction archives. */
+const BATCH = 12;
+
+describe('the command line: proofs from the chain alone', function () {
+  this.timeout(600_000);
+  let market: Market;
+  let terminal: ReturnType<typeof createTerminal>;
+  let executions: OpenedExecution[];
+  let evidence: string;
+  let tree: PublicKey;
+  const stranger = Keypair.generate();
+
+  before(async () => {
+    market = await startMarket();
+    terminal = createTerminal(market.node.rpcUrl);
+    evidence = terminal.file('evidence.txt', 'The result is wrong.');
+    await market.node.fundSol(stranger.publicKey, 10e9);
+    await market.list();
+    executions = await Promise.all(Array.from({ length: 4 }, () => market.open()));
+    for (const opened of executions) await market.settle(opened);
+    await market.node.timeTravel((await market.node.now()) + program.constants.recordSecondsMin + 60);
+    const payer = stranger.publicKey;
+    const bytes = program.constants.archiveTreeBytes;
+    const lamports = await market.node.connection.getMinimumBalanceForRentExemption(bytes);
+    await market.send(program.makeArchive({ payer, index: 0, lamports, held: 0 }), stranger);
+    tree = program.findSeededTree(payer, 0);
+  });
+  after(async () => {
+    terminal?.close();
+    await market?.node.stop();
+  });
+
+  const idOf = (at: number): string => formatUuid(executions[at]!.executionId);
+  const recordOf = (at: number): PublicKey => program.findExecution(executions[at]!.executionId);
+  const archive = (records: PublicKey[]) => {
+    const { rentSponsor } = executions[0]!;
+    const named = records.map((record) => ({ record, rentSponsor }));
+    return market.send([program.archiveExecutions({ index: 0, tree, executions: named })], stranger);
+  };
+  /** Archives copies of a record under other ids, which begin with these numbers. */
+  const archiveCopies = async (of: PublicKey, from: number, to: number): Promise<void> => {
+    const count = to - from;
+    const account = (await market.node.connection.getAccountInfo(of, 'confirmed'))!;
+    const fields = program.decodeAccount('ExecutionRecord', account.data);
+    const records = await Promise.all(
+      Array.from({ length: count }, async (_, at) => {
+        const executionId = Buffer.alloc(16, 1);
+        executionId.writeUInt32LE(from + at);
+        const record = program.findExecution(executionId);
+        const copy = encodeArchived({ ...fields, executionId, ...program.findExecutionBumps(executionId) });
+        const data = Buffer.concat([account.data.subarray(0, 8), copy]).toString('hex');
+        const shown = { data, lamports: account.lamports, owner: program.PROGRAM_ID.toBase58() };
+        await market.node.rpc('surfnet_setAccount', [record.toBase58(), shown]);
+        return record;
+      }),
+    );
+    const batches = Array.from({ length: Math.ceil(count / BATCH) }, (_, at) =>
+      records.slice(at * BATCH, (at + 1) * BATCH),
+    );
+    await Promise.all(batches.map(archive));
+  };
+  const treeCount = async (): Promise<number> =>
+    readArchiveTree((await market.node.connection.getAccountInfo(tree, 'finalized'))!.data).count;
+
+  /** Disputes an execution, and checks what it cost and what the chain then has. */
+  const disputes = async (at: number, baseUrl: string): Promise<Run> => {
+    const payer = market.caller.publicKey;
+    const before = await market.node.connection.getBalance(payer);
+    const words = ['dispute', 'open', idOf(at), '--evidence', evidence, '--base-url', baseUrl];
+    const run = await terminal.run(market.caller, words);
+    expect(run.code, run.stderr).to.equal(0);
+    const account = await market.node.connection.getAccountInfo(program.findDispute(recordOf(at)));
+    const dispute = program.decodeOwn('Dispute', account)!;
+    expect(dispute).to.deep.include({ record: recordOf(at), caller: payer, price: PRICE, outcome: 'open' });
+    const rent = await market.node.connection.getMinimumBalanceForRentExemption(account!.data.length);
+    expect(account!.lamports).to.equal(rent + BOND);
+    expect(await market.node.connection.getBalance(payer)).to.equal(before - rent - BOND - FEE);
+    return run;
+  };
+  const REBUILT = "The proof is rebuilt from the chain's transactions ...\n";
+
+  it('disputes the only leaf of a tree while no relay answers', async () => {
+    await archive([recordOf(0)]);
+    const { stderr } = await disputes(0, NOBODY);
+    expect(stderr).to.include(`No server answers at ${NOBODY}. ${REBUILT}`);
+    const again = ['dispute', 'open', idOf(0), '--evidence', evidence, '--base-url', NOBODY];
+    expect(await terminal.refused(market.caller, ...again)).to.include('(DisputeExists)');
+  });
+
+  it('disputes a leaf in a full block and one in the next block, among the leaves of other transactions', async () => {
+    const half = BLOCK / 2;
+    await archiveCopies(recordOf(3), 0, half);
+    await archive([recordOf(1)]);
+    await archiveCopies(recordOf(3), half, BLOCK);
+    await archive([recordOf(2)]);
+    expect(await treeCount()).to.equal(1 + half + 1 + half + 1);
+    await disputes(1, NOBODY);
+    await disputes(2, NOBODY);
+  });
+
+  describe('a service that lies', () => {
+    let answer: unknown;
+    let url: string;
+    const liar = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(answer));
+    });
+    before(async () => {
+      liar.listen(0, '127.0.0.1');
+      await once(liar, 'listening');
+      url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+      await archive([recordOf(3)]);
+    });
+    after(() => void liar.close());
+
+    it('does not hinder a dispute', async () => {
+      const { leaf, execution } = (await readExecution(market.node.connection, executions[2]!.executionId)) as {
+        source: 'leaf';
+      } & Extract<Awaited<ReturnType<typeof readExecution>>, { source: 'leaf' }>;
+      const [hex, text] = ['0'.repeat(64), program.PROGRAM_ID.toBase58()];
+      answer = {
+        ...{ archive: text, archive_index: 0, tree: text, leaf_index: leaf.leafIndex, record: recordOf(2).toBase58() },
+        fields: Buffer.from(encodeArchived(execution)).toString('base64'),
+        proof: leaf.proof.map((node) => Buffer.from(node).toString('hex')),
+        ...{ leaf: hex, root: hex, transaction: text },
+      };
+      const { stderr } = await disputes(3, url);
+      expect(stderr).to.match(/^The proof is for the record \S+, but the record of \S+ is \S+\. The proof is rebuilt/);
+    });
+
+    it('does not hinder the claim of a refund by silence', async () => {
+      const opened = await market.open();
+      const id = formatUuid(opened.executionId);
+      const { node, source } = market;
+      const { connection } = node;
+      const held = async () => BigInt((await connection.getTokenAccountBalance(source, 'confirmed')).value.amount);
+      const before = await held();
+      const record = await connection.getAccountInfo(program.findExecution(opened.executionId), 'confirmed');
+      const { refundAt } = program.decodeAccount('ExecutionRecord', record!.data);
+      await node.timeTravel(Number(refundAt) + program.constants.unclaimedSeconds + 1);
+      await node.setFrozen(source, true);
+      await terminal.done(stranger, 'refund', 'move', id);
+      await node.setFrozen(source, false);
+      answer = { refunds: [] };
+      const shown = await terminal.look('refund', 'show', id, '--base-url', url);
+      expect(shown.refunds).to.have.length(1);
+      expect(shown.refunds[0]).to.include({ amount_usdc: '0.25', is_claimed: false });
+      await terminal.done(market.caller, 'refund', 'claim', id, '--base-url', url);
+      expect(await held()).to.equal(before + PRICE);
+      const again = await terminal.refused(market.caller, 'refund', 'claim', id, '--base-url', NOBODY);
+      expect(again).to.include('has been claimed');
+      expect((await terminal.look('refund', 'show', id, '--base-url', NOBODY)).refunds[0].is_claimed).to.equal(true);
+    });
+
+    it('rebuilds the whole tree from a file that has an unclaimed refund among the executions', async () => {
+      const file = terminal.path('leaves.ndjson');
+      const rebuilt = await terminal.look('archive', 'rebuild', '0', '--out', file);
+      expect(rebuilt).to.include({ leaves: await treeCount(), is_equal: true });
+      const again = await terminal.look('archive', 'rebuild', '0', '--from', file);
+      expect(again).to.deep.equal({ ...rebuilt, leaves_from: 'the given leaves' });
+    });
+  });
+
+  it('says that a record or a refund has no leaf', async () => {
+    const { executionId } = await market.open();
+    const other = Keypair.generate().publicKey.toBytes().slice(0, 16);
+    const { connection } = market.node;
+    expect((await readExecution(connection, executionId)).source).to.equal('record');
+    const missing = await readExecution(connection, other).catch((error: Error) => error.message);
+    expect(missing).to.equal(
+      `No record of the execution ${formatUuid(other)} exists on this chain, and the node has no transaction that archived it.`,
+    );
+    const refund = await terminal.run(market.caller, ['refund', 'claim', formatUuid(other), '--base-url', NOBODY]);
+    expect(refund.stderr).to.include(
+      `The node has no transaction that moved a refund of ${program.findExecution(other)} to the unclaimed ones.`,
+    );
+  });
+});
