@@ -595,7 +595,7 @@ CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
 
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
-  WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
+  WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
 CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_lent)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');

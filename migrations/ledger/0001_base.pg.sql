@@ -97,7 +97,7 @@ CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
   WHERE fingerprint IS NOT NULL AND state <> 'void';
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
-  WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
+  WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
 CREATE INDEX executions_landed ON executions (wallet, opened_slot)
   WHERE is_final = 0 AND opened_slot IS NOT NULL;
 -- Lent rents that come back by the clock, the oldest end first.
