@@ -485,7 +485,7 @@ CREATE TRIGGER executions_lent_added AFTER INSERT ON executions WHEN new.record_
       WHEN new.state IN ('returned', 'void') THEN 0
       WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
       ELSE new.record_lent + new.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
@@ -497,7 +497,7 @@ WHEN old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent 
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.record_lent + old.escrow_lent > 0 BEGIN
@@ -505,7 +505,7 @@ CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.recor
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN old.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE old.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_owed_added AFTER INSERT ON executions

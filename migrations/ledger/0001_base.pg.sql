@@ -331,7 +331,8 @@ BEGIN
   IF change <> 0 THEN
     -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
     INSERT INTO lent_sums (kind, part, lamports)
-    VALUES (CASE WHEN present.deposit IS NULL THEN 'keys' ELSE 'x402' END, left(present.execution_id, 1), change)
+    VALUES (CASE present.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END,
+      left(present.execution_id, 1), change)
     ON CONFLICT (kind, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
   END IF;
   RETURN NULL;

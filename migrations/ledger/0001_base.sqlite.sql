@@ -369,8 +369,9 @@ CREATE TABLE failed_answers (
 ) STRICT;
 CREATE INDEX failed_answers_by_age ON failed_answers (answered_ms) WHERE body IS NOT NULL;
 
--- Rent that the operator lends to calls with keys and to x402 clients, lamports. Triggers update it in the transaction that
--- changes it, because adding up the rows for each claim would take longer with every row. It follows from `executions` alone.
+-- Rent that the operator lends to calls with keys and to x402 clients, who have none, lamports. Triggers update it in the
+-- transaction that changes it, because adding up the rows for each claim would take longer with every row. It follows from
+-- `executions` alone.
 CREATE TABLE lent_sums (
   kind TEXT PRIMARY KEY CHECK (kind IN ('keys', 'x402')),
   lamports INTEGER NOT NULL
@@ -382,7 +383,7 @@ CREATE TRIGGER executions_lent_added AFTER INSERT ON executions WHEN new.record_
       WHEN new.state IN ('returned', 'void') THEN 0
       WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
       ELSE new.record_lent + new.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
 CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
@@ -394,7 +395,7 @@ WHEN old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent 
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.record_lent + old.escrow_lent > 0 BEGIN
@@ -402,7 +403,7 @@ CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.recor
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN old.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE old.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 -- Lost network fees that wallets owe, and when each lost the last one. Triggers keep it, for the same reason.

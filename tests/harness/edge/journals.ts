@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import type { ClaimedDeposit, ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
+import { NO_KEY } from '../../../app/relay/ledger/funding.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { openTables } from '../tables.ts';
@@ -80,6 +81,7 @@ export const executionOf = (id: string, changes: Partial<ClaimedExecution> = {})
 /** A call to claim that an x402 client pays for. Its deposit equals its id. */
 export const depositOf = (id: string, changes: Partial<ClaimedDeposit> = {}): ClaimedDeposit => ({
   ...executionOf(id),
+  key_id: NO_KEY,
   names_payer: 0n,
   service_fee: 1n,
   payment_id: null,
