@@ -511,7 +511,8 @@ END;
 CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
 WHEN new.lost_fees > 0 OR new.repaid_lamports > 0 BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
-  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END, new.lost_ms)
+  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END,
+    CASE WHEN new.lost_fees > 0 THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
@@ -520,7 +521,8 @@ CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports,
 WHEN new.lost_fees <> old.lost_fees OR new.repaid_lamports > 0 OR old.repaid_lamports > 0 BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
   VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END
-    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END, new.lost_ms)
+    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END,
+    CASE WHEN new.lost_fees > old.lost_fees THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
@@ -618,6 +620,9 @@ CREATE TABLE transactions (
   fee INTEGER NOT NULL,
   -- What became of it by what the relay has seen; null while that is unknown. An expired one costs nothing.
   outcome TEXT CHECK (outcome IN ('landed', 'failed', 'expired')),
+  -- Whose doing it was that nobody pays this fee; null while somebody does, or it is unknown. The row's lost fees contain it
+  -- from the same moment on, so that no fee counts twice.
+  culprit TEXT CHECK (culprit IN ('wallet', 'listing', 'operator')),
   bytes BLOB NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)
 ) STRICT;

@@ -140,6 +140,7 @@ CREATE TABLE transactions (
   last_valid_height BIGINT NOT NULL,
   fee BIGINT NOT NULL,
   outcome TEXT COLLATE "C" CHECK (outcome IN ('landed', 'failed', 'expired')),
+  culprit TEXT COLLATE "C" CHECK (culprit IN ('wallet', 'listing', 'operator')),
   bytes BYTEA NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)
 );
@@ -364,7 +365,8 @@ DECLARE
   change BIGINT := coalesce(owed_by(NEW), 0) - coalesce(owed_by(OLD), 0);
 BEGIN
   IF change <> 0 THEN
-    INSERT INTO debts (wallet, lamports, lost_ms) VALUES (present.wallet, change, present.lost_ms)
+    INSERT INTO debts (wallet, lamports, lost_ms)
+    VALUES (present.wallet, change, CASE WHEN NEW.lost_fees > coalesce(OLD.lost_fees, 0) THEN NEW.lost_ms ELSE 0 END)
     ON CONFLICT (wallet) DO UPDATE
     SET lamports = debts.lamports + excluded.lamports, lost_ms = greatest(debts.lost_ms, excluded.lost_ms);
     DELETE FROM debts WHERE wallet = present.wallet AND lamports = 0;

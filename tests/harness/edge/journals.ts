@@ -12,6 +12,9 @@ import { openTables } from '../tables.ts';
 
 /** A signed transaction as the journal stores it, and the terms in the record of an open. */
 export const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
+let signatures = 0;
+/** The same with a signature of its own. */
+export const signedAnew = () => ({ ...SIGNED, signature: `signature ${++signatures}` });
 export const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
 export const WALLET = 'wallet';
 
