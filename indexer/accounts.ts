@@ -66,6 +66,8 @@ export interface GoneAccount {
   instruction: string;
   accounts: Record<string, string>;
   args: Record<string, unknown>;
+  /** True if no other instruction of the transaction changed the same collateral. */
+  isOnlyChange: boolean;
   /** Time of the transaction, unix seconds. */
   time: bigint;
 }
@@ -109,6 +111,9 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
   claim_dispute_award: ['dispute'],
   close_dispute: ['dispute'],
 };
+
+/** Instructions after which a listed agent's collateral has another deposit, or more of it is slashed. */
+const CHANGES_COLLATERAL: readonly string[] = ['top_up_collateral', 'resolve_dispute'];
 
 /**
  * Reads the state after a transaction: of the accounts that it may have changed, or of all that it names. Throws if the
@@ -252,7 +257,14 @@ async function readGone(
     }));
     const missing = closable.filter(({ address }) => !found.has(address));
     const { name: instruction, accounts } = invocation;
-    return missing.map((account) => ({ ...account, instruction, accounts, args: readArguments(invocation) }));
+    const isOnlyChange = !invocations.some(
+      (other) =>
+        other !== invocation &&
+        CHANGES_COLLATERAL.includes(other.name) &&
+        other.accounts.collateral === accounts.collateral,
+    );
+    const args = readArguments(invocation);
+    return missing.map((account) => ({ ...account, instruction, accounts, args, isOnlyChange }));
   });
   if (gone.length === 0) return [];
   // Not the transaction's own blockTime: Surfpool returns it divided by 1,000.

@@ -213,6 +213,7 @@ function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
   for (const { kind, address, accounts } of snapshot.gone) {
     want(wanted, GONE_TABLES[kind], address);
     want(wanted, 'executions', accounts.record ?? '');
+    if (kind === 'dispute') want(wanted, 'listings', accounts.listing ?? '');
   }
 }
 

@@ -9,7 +9,7 @@ import { type AccountRows, claimOf, type GoneAccount } from './accounts.ts';
 import { base58, hex, optionalHex, uri } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
 import { PREPARED, settledAmounts } from './rows.ts';
-import type { ExecutionRow } from './tables.ts';
+import type { ListingRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 import {
   changeRow,
@@ -29,6 +29,13 @@ import {
 /** The reason of a record's refund at this time; null if the transaction did not refund it. */
 type ReasonOf = (record: string, refundedAt: bigint, refundAt: bigint) => bigint | null;
 
+/** What only a whole snapshot shows. */
+interface Shown {
+  reasonOf: ReasonOf;
+  /** The listings' rows before this snapshot, which may be of a later time. */
+  listings: ReadonlyMap<string, ListingRow | null>;
+}
+
 export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): void {
   // The relays known before this snapshot, which may be of a later time.
   const relays = unit.rows.configs.any()?.relay_authorities ?? snapshot.configs[0]?.relay_authorities ?? '';
@@ -39,6 +46,8 @@ export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): 
     // anyone else is an expiry.
     return relays.includes(`"${refund.authority}"`) || refundedAt < refundAt ? refund.reason : EXPIRED;
   };
+  const disputed = snapshot.gone.flatMap(({ kind, accounts }) => (kind === 'dispute' && accounts.listing) || []);
+  const listings = new Map(disputed.map((listing) => [listing, unit.rows.listings.get(listing)]));
   for (const row of snapshot.configs) writeRow(unit, 'configs', row);
   for (const row of snapshot.creators) writeRow(unit, 'creators', row);
   for (const row of snapshot.listings) writeRow(unit, 'listings', row);
@@ -51,7 +60,8 @@ export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): 
   for (const row of snapshot.deposits) writeDeposit(unit, row);
   for (const row of snapshot.disputes) writeDispute(unit, row);
   for (const row of snapshot.archives) writeRow(unit, 'archives', row);
-  for (const gone of snapshot.gone) passOverGone(unit, at.slot, () => writeGone(unit, gone, at, reasonOf));
+  for (const gone of snapshot.gone)
+    passOverGone(unit, at.slot, () => writeGone(unit, gone, at, { reasonOf, listings }));
 }
 
 /** Accounts were read before, so an account without a row no longer exists. It is recorded as unread. */
@@ -68,11 +78,11 @@ export function passOverGone(unit: Unit, slot: bigint, write: () => void): void 
 }
 
 /** Applies an instruction to an account that cannot be read any more, as far as the instruction shows its effect. */
-function writeGone(unit: Unit, gone: GoneAccount, at: Position, reasonOf: ReasonOf): void {
+function writeGone(unit: Unit, gone: GoneAccount, at: Position, { reasonOf, listings }: Shown): void {
   if (gone.kind === 'grant') writeGoneGrant(unit, gone, at);
   else if (gone.kind === 'record') writeGoneRecord(unit, gone, at, reasonOf);
   else if (gone.kind === 'deposit') writeGoneDeposit(unit, gone, at);
-  else writeGoneDispute(unit, gone, at);
+  else writeGoneDispute(unit, gone, at, listings);
 }
 
 function writeGoneGrant(unit: Unit, { instruction, address }: GoneAccount, { slot }: Position): void {
@@ -142,7 +152,7 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
 }
 
 /** A closed dispute owes nothing and holds no bond. */
-function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): void {
+function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position, listings: Shown['listings']): void {
   const { instruction, address, args, time } = gone;
   switch (instruction) {
     case 'open_dispute':
@@ -179,9 +189,11 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
     case 'resolve_dispute': {
       const amount = args.amount as bigint;
       const price = priceOf(unit, address);
+      const before = listings.get(gone.accounts.listing ?? '') ?? null;
+      const isBefore = before !== null && before.slot < slot && gone.isOnlyChange;
       endDispute(unit, { dispute: address }, args.upheld ? 'upheld' : 'rejected', () => ({
-        amount_to_caller: least(amount, price),
-        amount_slashed: amount,
+        amount_to_caller: amount === 0n ? 0n : price && least(amount, price),
+        amount_slashed: slashOf(amount, price, isBefore ? before : null),
         reason_hash: optionalHex(args.reasonHash as Uint8Array),
         resolved_at: time,
         owed: 0n,
@@ -201,8 +213,18 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
   }
 }
 
-/** The price of a dispute's execution; 0 if either is unknown, and then nothing is written. */
-function priceOf({ rows }: Unit, dispute: string): ExecutionRow['price'] {
+/** The price of a dispute's execution; null if either is unknown. */
+function priceOf({ rows }: Unit, dispute: string): bigint | null {
   const disputed = rows.disputes.get(dispute);
-  return (disputed && rows.executions.get(disputed.record)?.price) ?? 0n;
+  return (disputed && rows.executions.get(disputed.record)?.price) ?? null;
+}
+
+/**
+ * The part of an amount that was taken from the available collateral. Earlier forfeits add what is missing, up to the
+ * price: more than the price was available as a whole. Otherwise the listing's row from before shows what was available.
+ * Null if that is unknown.
+ */
+function slashOf(amount: bigint, price: bigint | null, before: ListingRow | null): bigint | null {
+  if (amount === 0n || (price !== null && amount > price)) return amount;
+  return before && least(amount, before.deposited - before.slashed);
 }

@@ -138,8 +138,9 @@ export interface DisputeRow {
   reason_hash: string | null;
   outcome: DisputeOutcomeName;
   bond: bigint;
-  amount_to_caller: bigint;
-  amount_slashed: bigint;
+  /** Null if nothing shows it any more. */
+  amount_to_caller: bigint | null;
+  amount_slashed: bigint | null;
   owed: bigint;
   opened_at: bigint;
   resolved_at: bigint | null;

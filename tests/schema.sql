@@ -173,14 +173,14 @@ CREATE TABLE disputes (
   reason_hash TEXT,
   outcome TEXT NOT NULL CHECK (outcome IN ('open', 'rejected', 'upheld', 'lapsed')),
   bond INTEGER NOT NULL,
-  amount_to_caller INTEGER NOT NULL,
-  amount_slashed INTEGER NOT NULL,
+  amount_to_caller INTEGER,
+  amount_slashed INTEGER,
   owed INTEGER NOT NULL,
   opened_at INTEGER NOT NULL,
   resolved_at INTEGER,
   slot INTEGER NOT NULL,
   -- 1 once the account is gone, long after the outcome. If the log could not be trusted and the account could not be read any
-  -- more, times are the block's and amounts the instruction's.
+  -- more, times are the block's, and amounts follow from the instruction and the listing's row, or are NULL.
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   -- The wallet that paid the dispute's rent and bond; it gets the rent back.
   rent_sponsor TEXT NOT NULL DEFAULT ''
@@ -485,7 +485,7 @@ CREATE TRIGGER executions_lent_added AFTER INSERT ON executions WHEN new.record_
       WHEN new.state IN ('returned', 'void') THEN 0
       WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
       ELSE new.record_lent + new.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
@@ -497,7 +497,7 @@ WHEN old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent 
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.record_lent + old.escrow_lent > 0 BEGIN
@@ -505,13 +505,14 @@ CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.recor
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN old.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE old.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
 WHEN new.lost_fees > 0 OR new.repaid_lamports > 0 BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
-  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END, new.lost_ms)
+  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END,
+    CASE WHEN new.lost_fees > 0 THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
@@ -520,7 +521,8 @@ CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports,
 WHEN new.lost_fees <> old.lost_fees OR new.repaid_lamports > 0 OR old.repaid_lamports > 0 BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
   VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END
-    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END, new.lost_ms)
+    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END,
+    CASE WHEN new.lost_fees > old.lost_fees THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
@@ -595,7 +597,7 @@ CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
 
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
-  WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
+  WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
 CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_lent)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');
@@ -618,6 +620,9 @@ CREATE TABLE transactions (
   fee INTEGER NOT NULL,
   -- What became of it by what the relay has seen; null while that is unknown. An expired one costs nothing.
   outcome TEXT CHECK (outcome IN ('landed', 'failed', 'expired')),
+  -- Whose doing it was that nobody pays this fee; null while somebody does, or it is unknown. The row's lost fees contain it
+  -- from the same moment on, so that no fee counts twice.
+  culprit TEXT CHECK (culprit IN ('wallet', 'listing', 'operator')),
   bytes BLOB NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)
 ) STRICT;

@@ -195,14 +195,14 @@ CREATE TABLE disputes (
   reason_hash TEXT,
   outcome TEXT NOT NULL CHECK (outcome IN ('open', 'rejected', 'upheld', 'lapsed')),
   bond INTEGER NOT NULL,
-  amount_to_caller INTEGER NOT NULL,
-  amount_slashed INTEGER NOT NULL,
+  amount_to_caller INTEGER,
+  amount_slashed INTEGER,
   owed INTEGER NOT NULL,
   opened_at INTEGER NOT NULL,
   resolved_at INTEGER,
   slot INTEGER NOT NULL,
   -- 1 once the account is gone, long after the outcome. If the log could not be trusted and the account could not be read any
-  -- more, times are the block's and amounts the instruction's.
+  -- more, times are the block's, and amounts follow from the instruction and the listing's row, or are NULL.
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   -- The wallet that paid the dispute's rent and bond; it gets the rent back.
   rent_sponsor TEXT NOT NULL DEFAULT ''

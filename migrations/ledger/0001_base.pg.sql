@@ -97,7 +97,7 @@ CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
   WHERE fingerprint IS NOT NULL AND state <> 'void';
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
-  WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
+  WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
 CREATE INDEX executions_landed ON executions (wallet, opened_slot)
   WHERE is_final = 0 AND opened_slot IS NOT NULL;
 -- Lent rents that come back by the clock, the oldest end first.
@@ -140,6 +140,7 @@ CREATE TABLE transactions (
   last_valid_height BIGINT NOT NULL,
   fee BIGINT NOT NULL,
   outcome TEXT COLLATE "C" CHECK (outcome IN ('landed', 'failed', 'expired')),
+  culprit TEXT COLLATE "C" CHECK (culprit IN ('wallet', 'listing', 'operator')),
   bytes BYTEA NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)
 );
@@ -331,7 +332,8 @@ BEGIN
   IF change <> 0 THEN
     -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
     INSERT INTO lent_sums (kind, part, lamports)
-    VALUES (CASE WHEN present.deposit IS NULL THEN 'keys' ELSE 'x402' END, left(present.execution_id, 1), change)
+    VALUES (CASE present.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END,
+      left(present.execution_id, 1), change)
     ON CONFLICT (kind, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
   END IF;
   RETURN NULL;
@@ -363,7 +365,8 @@ DECLARE
   change BIGINT := coalesce(owed_by(NEW), 0) - coalesce(owed_by(OLD), 0);
 BEGIN
   IF change <> 0 THEN
-    INSERT INTO debts (wallet, lamports, lost_ms) VALUES (present.wallet, change, present.lost_ms)
+    INSERT INTO debts (wallet, lamports, lost_ms)
+    VALUES (present.wallet, change, CASE WHEN NEW.lost_fees > coalesce(OLD.lost_fees, 0) THEN NEW.lost_ms ELSE 0 END)
     ON CONFLICT (wallet) DO UPDATE
     SET lamports = debts.lamports + excluded.lamports, lost_ms = greatest(debts.lost_ms, excluded.lost_ms);
     DELETE FROM debts WHERE wallet = present.wallet AND lamports = 0;

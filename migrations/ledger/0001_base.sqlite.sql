@@ -124,9 +124,9 @@ CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit 
 CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
   WHERE fingerprint IS NOT NULL AND state <> 'void';
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
--- Payments that came back because the listing had changed.
+-- Calls of x402 clients that ended, paid or not, because the listing had changed.
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
-  WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
+  WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
 CREATE INDEX executions_landed ON executions (wallet, opened_slot)
   WHERE is_final = 0 AND opened_slot IS NOT NULL;
 -- Lent rents that come back by the clock, the oldest end first.
@@ -158,6 +158,9 @@ CREATE TABLE transactions (
   fee INTEGER NOT NULL,
   -- What became of it by what the relay has seen; null while that is unknown. An expired one costs nothing.
   outcome TEXT CHECK (outcome IN ('landed', 'failed', 'expired')),
+  -- Whose doing it was that nobody pays this fee; null while somebody does, or it is unknown. The row's lost fees contain it
+  -- from the same moment on, so that no fee counts twice.
+  culprit TEXT CHECK (culprit IN ('wallet', 'listing', 'operator')),
   bytes BLOB NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)
 ) STRICT;
@@ -369,8 +372,9 @@ CREATE TABLE failed_answers (
 ) STRICT;
 CREATE INDEX failed_answers_by_age ON failed_answers (answered_ms) WHERE body IS NOT NULL;
 
--- Rent that the operator lends to calls with keys and to x402 clients, lamports. Triggers update it in the transaction that
--- changes it, because adding up the rows for each claim would take longer with every row. It follows from `executions` alone.
+-- Rent that the operator lends to calls with keys and to x402 clients, who have none, lamports. Triggers update it in the
+-- transaction that changes it, because adding up the rows for each claim would take longer with every row. It follows from
+-- `executions` alone.
 CREATE TABLE lent_sums (
   kind TEXT PRIMARY KEY CHECK (kind IN ('keys', 'x402')),
   lamports INTEGER NOT NULL
@@ -382,7 +386,7 @@ CREATE TRIGGER executions_lent_added AFTER INSERT ON executions WHEN new.record_
       WHEN new.state IN ('returned', 'void') THEN 0
       WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
       ELSE new.record_lent + new.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
 CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
@@ -394,7 +398,7 @@ WHEN old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent 
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN new.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.record_lent + old.escrow_lent > 0 BEGIN
@@ -402,7 +406,7 @@ CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.recor
       WHEN old.state IN ('returned', 'void') THEN 0
       WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
       ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE WHEN old.deposit IS NULL THEN 'keys' ELSE 'x402' END;
+  WHERE kind = CASE old.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
 END;
 
 -- Lost network fees that wallets owe, and when each lost the last one. Triggers keep it, for the same reason.
@@ -415,7 +419,8 @@ CREATE TABLE debts (
 CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
 WHEN new.lost_fees > 0 OR new.repaid_lamports > 0 BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
-  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END, new.lost_ms)
+  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END,
+    CASE WHEN new.lost_fees > 0 THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
@@ -423,7 +428,8 @@ CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports,
 WHEN new.lost_fees <> old.lost_fees OR new.repaid_lamports > 0 OR old.repaid_lamports > 0 BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
   VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END
-    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END, new.lost_ms)
+    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END,
+    CASE WHEN new.lost_fees > old.lost_fees THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;

@@ -37,7 +37,7 @@ function zero(type: IdlType): unknown {
 }
 
 /** An event with the given fields; all others are zero. Leaves out what is no field of the event. */
-function event<Name extends EventName>(name: Name, data: Partial<EventData<Name>>): MarketplaceEvent {
+export function event<Name extends EventName>(name: Name, data: Partial<EventData<Name>>): MarketplaceEvent {
   const given = data as Record<string, unknown>;
   const fields = Object.entries(EVENT_FIELDS[name] as Record<string, IdlType>);
   return {

@@ -11,7 +11,7 @@ const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 /** Three digits, for an axis. */
 export const formatShort = (value: number): string => SHORT.format(value);
 
-export const formatAmount = (usdc: number): string => `${USDC.format(usdc)} USDC`;
+export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${USDC.format(usdc)} USDC`);
 export const formatCount = (count: number): string => WHOLE.format(count);
 export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000) / 10).toLocaleString('en-US')} %`;
 

@@ -175,7 +175,10 @@ interface OutcomeRow {
   amount_slashed: bigint;
 }
 
-/** Upheld disputes, with the amounts taken from collateral. Each cost a bond, so they are few. */
+/**
+ * Upheld disputes, with the amounts taken from collateral. Each cost a bond, so they are few. An amount that the index
+ * does not know counts as 0.
+ */
 export async function readOutcomes(
   views: StatementsDeps['views'],
   whose: RawBuilder<unknown>,
@@ -184,7 +187,7 @@ export async function readOutcomes(
 ): Promise<void> {
   const { rows } = await sql<OutcomeRow>`
     SELECT (SELECT key_id FROM chain.executions AS e WHERE e.execution_id = d.execution_id) AS key_id,
-      listing, resolved_at, amount_to_caller, amount_slashed
+      listing, resolved_at, coalesce(amount_to_caller, 0) AS amount_to_caller, coalesce(amount_slashed, 0) AS amount_slashed
     FROM chain.disputes AS d
     WHERE ${whose} AND outcome = 'upheld' AND opened_at < ${to} AND resolved_at >= ${from} AND resolved_at < ${to}`.execute(
     views,

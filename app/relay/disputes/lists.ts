@@ -33,8 +33,8 @@ interface DisputeView {
   bond: bigint;
   opened_at: bigint;
   resolved_at: bigint | null;
-  amount_to_caller: bigint;
-  amount_slashed: bigint;
+  amount_to_caller: bigint | null;
+  amount_slashed: bigint | null;
   owed: bigint;
   reason_hash: string | null;
   reason: string | null;
@@ -157,8 +157,8 @@ async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise
     answer_due_at: toTime(row.opened_at + BigInt(ANSWER_SECONDS)),
     lapses_at: toTime(row.opened_at + BigInt(constants.disputeLapseSeconds)),
     resolved_at: row.resolved_at === null ? null : toTime(row.resolved_at),
-    amount_to_caller_usdc: toUsdc(row.amount_to_caller),
-    amount_slashed_usdc: toUsdc(row.amount_slashed),
+    amount_to_caller_usdc: row.amount_to_caller === null ? null : toUsdc(row.amount_to_caller),
+    amount_slashed_usdc: row.amount_slashed === null ? null : toUsdc(row.amount_slashed),
     owed_usdc: toUsdc(row.owed),
     reason_hash: row.reason_hash,
     reason: row.reason,

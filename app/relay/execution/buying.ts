@@ -13,7 +13,7 @@ import { costOf } from '../chain/fees.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { type ClaimedDeposit, NotFunded } from '../ledger/claims.ts';
-import type { Purse, Way } from '../ledger/funding.ts';
+import { NO_KEY, type Purse, type Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { interrupted, isOpenable, nodeBehind } from './claiming.ts';
@@ -25,8 +25,6 @@ import { depositInstruction, signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 
-/** The zero key id, as in the record of an execution without a key. */
-const NO_KEY = '0'.repeat(32);
 /** More than any key's limit or gas balance. Every ledger stores such numbers exactly. */
 const UNCAPPED = 2n ** 53n;
 /** Maximum network fee of the payment, lamports. */

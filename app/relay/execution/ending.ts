@@ -5,12 +5,11 @@
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
-import { type Culprit, isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
+import { type Culprit, isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
-import { createSubmit } from './submit.ts';
 
 /** A transaction is signed again at most this often. Then the row is parked for a person. */
 const MAX_REBUILDS = 5n;
@@ -33,14 +32,13 @@ export function createEnding(
   stopping: AbortSignal,
 ) {
   const { chain, journal, log, authorities } = deps;
-  const send = createSubmit(deps, stopping);
 
   /** True if a removed authority signed the bytes. The program refuses them permanently. */
   const isDead = (signed: Pick<SignedTransaction, 'bytes'>) => !authorities.names(feeOf(signed.bytes).payer);
 
   /** Sends a settle or a refund and waits for its fate. */
   function submit(row: JournalRow, signed: StoredTransaction): Promise<Fate> {
-    return send(row, signed, () => hasEnded(row));
+    return chain.submit(signed, () => hasEnded(row), stopping);
   }
 
   /** True if the record shows that the money has left the escrow, either way. */
@@ -53,8 +51,7 @@ export function createEnding(
   async function followRecord(row: JournalRow, snapshot: Snapshot, expired?: StoredTransaction): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
-    if (record.status === 'refunded')
-      await journal.refunded(row, record.settledAt, await refundOf(row, record, expired));
+    if (record.status === 'refunded') await endRefunded(row, record, expired);
     else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
     return true;
   }
@@ -66,32 +63,33 @@ export function createEnding(
   async function withoutRecord(row: JournalRow): Promise<Step> {
     const end = await deps.closedEnd(row.execution_id);
     if (!end) return row.state === 'parked' ? 'rest' : 'wait';
-    if (end.isRefunded) await journal.refunded(row, end.settledAt, await refundOf(row, end));
+    if (end.isRefunded) await endRefunded(row, end);
     else await journal.settled(row, end);
     return 'ended';
   }
 
   /**
-   * The refund of ours that landed. If a stranger's landed first, the gas went back to the wallet, and `burnt` are the
-   * fees of ours that do not count yet, lamports. One that was sent may still land and fail, so it counts already; one
-   * that has `expired` does not.
+   * Ends the row of a refunded record. If a stranger's refund landed first, the gas went back to the wallet, and the
+   * wallet owes the fees of ours. One that was sent may still land and fail, so it counts already; one that has
+   * `expired` does not.
    */
-  async function refundOf(
+  async function endRefunded(
     row: JournalRow,
-    end: Pick<ExecutionRecord, 'settledAt' | 'refundAt'>,
+    { settledAt, refundAt }: Pick<ExecutionRecord, 'settledAt' | 'refundAt'>,
     expired?: StoredTransaction,
-  ): Promise<{ landed?: TransactionRow | undefined; burnt?: bigint }> {
+  ): Promise<void> {
     // Before refund_at only a relay can refund.
-    if (end.settledAt < end.refundAt) return { landed: undecidedOf(row, 'refund') };
+    if (settledAt < refundAt) return journal.refunded(row, settledAt, undecidedOf(row, 'refund'));
     const refunds = transactionsOf(row, 'refund');
     for (const landed of refunds.filter(({ outcome }) => outcome !== 'failed')) {
-      if (await chain.hasSucceeded(landed.signature)) return { landed };
+      if (await chain.hasSucceeded(landed.signature)) return journal.refunded(row, settledAt, landed);
     }
     const flying = refunds.findLast(({ outcome, signature }) => outcome === null && signature !== expired?.signature);
     // The chain refuses a removed authority's by the operator's own doing.
-    const failed = refunds.filter((one) => one.outcome === 'failed' && !isDead(one));
-    const fees = failed.reduce((sum, { fee }) => sum + fee, flying?.fee ?? 0n);
-    return { burnt: fees > row.lost_fees ? fees - row.lost_fees : 0n };
+    for (const one of refunds.filter((one) => one === flying || (one.outcome === 'failed' && !isDead(one)))) {
+      await journal.burnt(row, one, 'wallet');
+    }
+    await journal.refunded(row, settledAt);
   }
 
   /**
@@ -110,6 +108,9 @@ export function createEnding(
     const isPast = fate.kind !== 'failed';
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
+    // If the record has ended or is gone, its end shows who bears the fee.
+    const isOpen = fresh.record?.status === 'open';
+    if (fate.kind === 'failed') await journal.failed(row, signed, isOpen ? culpritOf(signed.kind, fate.error) : null);
     if (await followRecord(row, fresh, fate.kind === 'expired' ? signed : undefined)) return 'ended';
     // It has ended and left its address, and the index will show how. Or a node is wrong.
     if (!fresh.record) return 'wait';
@@ -117,8 +118,7 @@ export function createEnding(
       await authorities.look();
       if (isDead(signed)) return 'wait';
     }
-    if (fate.kind === 'failed') await journal.burnt(row, signed.fee, culpritOf(signed.kind, fate.error));
-    else await journal.decided(row, signed, 'expired');
+    if (isPast) await journal.decided(row, signed, 'expired');
     if (isWaiting(row)) {
       await journal.refundWaits(row.execution_id);
       return 'rest';

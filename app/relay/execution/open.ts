@@ -1,9 +1,7 @@
 /** Funds an execution's escrow: sends the stored open until its fate is known. */
 import type { Fate } from '../chain/confirmations.ts';
-import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
-import type { FailedOpen } from '../ledger/notes.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
@@ -13,7 +11,6 @@ import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
-import { createSubmit } from './submit.ts';
 
 /** The program's errors for an open that its listing no longer allows. The caller has agreed to what it was before. */
 const BY_LISTING: readonly (string | null)[] = [
@@ -40,7 +37,6 @@ export function createOpening(
   stopping: AbortSignal,
 ) {
   const { chain, journal, authorities } = deps;
-  const submit = createSubmit(deps, stopping);
 
   async function open(row: JournalRow, live: Live): Promise<Step> {
     if (row.state === 'accepted') {
@@ -58,14 +54,15 @@ export function createOpening(
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return 'next';
     }
-    const fate = await submit(row, signed, () => isOpened(row));
+    const fate = await chain.submit(signed, () => isOpened(row), stopping);
     switch (fate.kind) {
       case 'unknown':
         return 'wait';
       case 'failed':
         // Earlier bytes of the same open may have landed. Only the record shows if the money moved.
-        if (await isOpened(row)) return openConfirmed(row, live);
-        return refuseOpen(row, live, signed, fate);
+        if (!(await isOpened(row))) return refuseOpen(row, live, signed, fate);
+        await journal.failed(row, signed, null);
+        return openConfirmed(row, live);
       // If a landed open has no visible effect, a node is wrong. Only a reading past its last valid height decides.
       case 'confirmed':
       case 'expired': {
@@ -107,7 +104,7 @@ export function createOpening(
     row: JournalRow,
     live: Live,
     error: ApiError,
-    failed?: FailedOpen & Pick<TransactionFailure, 'error'>,
+    failed?: { slot: number; error: string | null; culprit: Culprit },
   ): Promise<Step> {
     // The money may still be in the deposit.
     if (row.deposit !== null) {
@@ -115,26 +112,24 @@ export function createOpening(
       const why = { code: code as Why['code'], message, culprit: failed?.culprit ?? 'operator' };
       return depositing.notOpened(row, why, failed?.error);
     }
-    await journal.void(row, error.code, error.message, failed);
+    await journal.void(row, error.code, error.message, failed?.slot);
     // Set only once the void is stored: if another relay took the row, it may still open it.
     live.refused = error;
     return 'ended';
   }
 
   /** The chain took the fee of an open that it refused. Later opens with the same problem are not sent. */
-  function refuseOpen(
+  async function refuseOpen(
     row: JournalRow,
     live: Live,
-    { fee }: StoredTransaction,
+    signed: StoredTransaction,
     { error, message, slot }: Fate & { kind: 'failed' },
   ): Promise<Step> {
     deps.openFailed(error, row.listing);
-    return voidOpen(row, live, openRefused(error, message, row), {
-      slot,
-      burnt: fee,
-      culprit: culpritOf(error),
-      error,
-    });
+    const culprit = culpritOf(error);
+    // The service fee of a deposit pays for it.
+    await journal.failed(row, signed, row.deposit === null ? culprit : null);
+    return voidOpen(row, live, openRefused(error, message, row), { slot, error, culprit });
   }
 
   return { open };

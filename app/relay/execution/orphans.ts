@@ -45,7 +45,7 @@ export function toRow(record: ExecutionRecord): ClaimedExecution {
   };
 }
 
-/** True if a wallet opened the record without a key. Only the wallet knows if it is to run. */
+/** True if no key paid for the record: a deposit did, or its wallet opened it. Then only the wallet knows if it is to run. */
 export function isByWallet({ keyId }: Pick<ExecutionRecord, 'keyId'>): boolean {
   return keyId.every((byte) => byte === 0);
 }
@@ -68,8 +68,9 @@ export async function wayOf(
 /**
  * Adds a parked row for each open record whose row is missing or void, with any rent sponsor. Checks these records, or
  * all of the chain. A parked row is refunded once no relay can settle it. A record that a wallet opened itself may be
- * started until its deadline, so it is skipped until then. Later it is adopted if its gas pays for the refund;
- * otherwise anyone may refund it. Returns the number of adopted records. Throws if the node does not answer.
+ * started until its deadline, so one without a key is skipped until then. Later it is adopted if its gas pays for the
+ * refund, or its rent is the operator's: then a deposit has paid for it, and its payer has no SOL. Anyone may refund the
+ * others. Returns the number of adopted records. Throws if the node does not answer.
  */
 export async function adoptOrphans(
   deps: Pick<EngineDeps, 'chain' | 'journal' | 'authorities'>,
@@ -77,9 +78,11 @@ export async function adoptOrphans(
   records?: readonly string[],
 ): Promise<number> {
   const { chain, journal } = deps;
+  const isWorthIt = ({ gasLamports, rentSponsor }: ExecutionRecord) =>
+    BigInt(gasLamports) >= LAMPORTS_PER_SIGNATURE || deps.authorities.names(rentSponsor.toBase58());
   let adopted = 0;
   for (const record of records ? await readOpen(chain, records) : await scanOpen(chain)) {
-    const isOver = chain.clock() >= record.deadline && BigInt(record.gasLamports) >= LAMPORTS_PER_SIGNATURE;
+    const isOver = chain.clock() >= record.deadline && isWorthIt(record);
     if (isByWallet(record) && !isOver) continue;
     const row = toRow(record);
     if (!(await journal.adopt(row, record, Date.now(), await wayOf(deps, record)))) continue;

@@ -22,7 +22,6 @@ import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
-import { createSubmit } from './submit.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
 const SENT_BACK: Why = {
@@ -45,9 +44,8 @@ export function createPaying(
 
 /** Creates the step that makes the deposit's accounts. */
 function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUnpaid'>, stopping: AbortSignal) {
-  const { journal } = deps;
+  const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
-  const submit = createSubmit(deps, stopping);
 
   /** Creates the deposit's accounts. The payment follows only when they exist, because without them it would fail. */
   async function prepare(row: JournalRow, live: Live): Promise<Step> {
@@ -56,9 +54,10 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
     let fate: Fate['kind'] = 'confirmed';
     if (live.isFresh || !isPrepared(await read(row))) {
       live.isFresh = false;
-      ({ kind: fate } = await submit(row, signed, async () => isPrepared(await read(row))));
+      ({ kind: fate } = await chain.submit(signed, async () => isPrepared(await read(row)), stopping));
     }
     if (fate === 'unknown') return 'wait';
+    if (fate === 'failed') await journal.failed(row, signed, null);
     const at = await read(row);
     if (isPrepared(at)) {
       await journal.depositConfirmed(row);
@@ -81,7 +80,6 @@ function createPayment(
 ) {
   const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
-  const submit = createSubmit(deps, stopping);
 
   /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
   async function pay(row: JournalRow, live: Live): Promise<Step> {
@@ -112,8 +110,9 @@ function createPayment(
       const at = await read(row);
       return isPaid(row, at) || isOpenedFrom(row, at);
     };
-    const fate = await submit(row, signed, hasHappened);
+    const fate = await chain.submit(signed, hasHappened, stopping);
     if (fate.kind === 'unknown') return 'wait';
+    if (fate.kind === 'failed') await journal.failed(row, signed, null);
     const at = await read(row);
     if (isPaid(row, at)) return notePaid(row, at);
     // If a landed payment has no visible effect, a node is wrong. Only a reading past its last valid height decides.

@@ -4,7 +4,7 @@ import { cannotReceive } from '../chain/tokenAccounts.ts';
 import type { FailedAnswer } from '../ledger/failedAnswers.ts';
 import { tryAfterMs } from '../ledger/funding.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
-import { lastOf, transactionsOf } from '../ledger/transactions.ts';
+import { isRefused, lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
 import { signRefund } from './sign.ts';
@@ -65,7 +65,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     if (isDead(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
     const fate = await submit(row, signed);
     if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') {
-      await journal.burnt(row, signed.fee, 'wallet');
+      await journal.failed(row, signed, 'wallet');
       return waitForAccount(row);
     }
     return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
@@ -80,7 +80,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     if (!fresh.record) return 'wait';
     const reason = REFUND_REASONS[Number(row.refund_reason ?? UNSERVED)] ?? 'unserved';
     const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
-    if (isWaiting(row) && isRefused(row, signed)) return 'rest';
+    if (isRefused(row, signed)) return isWaiting(row) ? 'rest' : 'wait';
     await storeRefund(journal, row, signed, rebuilds);
     return 'next';
   }
@@ -135,10 +135,6 @@ function storeRefund(
     rebuilds,
   });
 }
-
-/** True if the chain has refused these bytes already: they were signed again with the same blockhash. */
-export const isRefused = ({ transactions }: Pick<JournalRow, 'transactions'>, { signature }: NewTransaction): boolean =>
-  transactions.some((one) => one.outcome === 'failed' && one.signature === signature);
 
 /**
  * True if a waiting refund is not sent although its account can receive, because its wallet owes lost fees. The caller

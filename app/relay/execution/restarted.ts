@@ -13,8 +13,8 @@ import type { Journal } from '../ledger/journal.ts';
 import { type Doubted, readDoubted } from '../ledger/restarts.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { readOpenSignatures } from '../ledger/transactions.ts';
+import { hasLanded } from './landed.ts';
 import { isByWallet } from './orphans.ts';
-import { hasLanded } from './submit.ts';
 
 /** A node reads 100 accounts at a time, and the clock is one. */
 const BATCH = 99;

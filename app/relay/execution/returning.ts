@@ -1,24 +1,29 @@
 /** Sends a deposit back to its payer, and closes it, paid or not. */
-import { isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
-import { lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
+import { type Culprit, isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
+import { isRefused, lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
 import type { Ending } from './ending.ts';
-import { isHeldBack, isRefused } from './refund.ts';
+import { hasLanded } from './landed.ts';
+import { isHeldBack } from './refund.ts';
 import { signReturn } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
-import { createSubmit, hasLanded } from './submit.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
 
 /** A return is signed again at most this often without a rest. */
 const MAX_REBUILDS = 5n;
 
+/** The program's errors for a return by a removed authority, and for a sponsor of the operator that cannot take the rent. */
+const BY_OPERATOR: readonly (string | null)[] = ['DepositNotExpired', 'InvalidRentSponsor'];
+
+/** Whose doing it was that the chain refused a return. */
+const culpritOf = (error: string | null): Culprit => (BY_OPERATOR.includes(error) ? 'operator' : 'wallet');
+
 /** Creates the steps that return a deposit. */
 export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>, stopping: AbortSignal) {
   const { chain, journal, log } = deps;
   const { read, readPast } = createDepositReader(deps);
-  const submit = createSubmit(deps, stopping);
 
   /**
    * Signs and stores the return of a deposit, paid or not. Its rent is returned too. A paid deposit in its last minute
@@ -27,7 +32,9 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
   async function giveBack(row: JournalRow, at: DepositAt, why: Why, rebuilds = 0n): Promise<Step> {
     const { deposit, now } = at;
     if (deposit && isPaid(row, at) && isExpiring(deposit, now) && now < deposit.expiresAt) return 'wait';
-    await journal.returning(row, await sign(row, at, rebuilds), { ...why, rebuilds });
+    const signed = await sign(row, at, rebuilds);
+    if (isRefused(row, signed)) return 'wait';
+    await journal.returning(row, signed, { ...why, rebuilds });
     return 'next';
   }
 
@@ -65,19 +72,18 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       signed = lastOf(row, 'return');
     }
-    const fate = await submit(row, signed, async () => (await read(row)).deposit === null);
+    const fate = await chain.submit(signed, async () => (await read(row)).deposit === null, stopping);
     if (fate.kind === 'unknown') return 'wait';
     const isPast = fate.kind !== 'failed';
     const fresh = isPast && fate.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
     if (!fresh) return 'wait';
     if (fate.kind === 'expired') await journal.decided(row, signed, 'expired');
+    // If the deposit is gone, the end of the row shows who bears the fee.
+    if (fate.kind === 'failed') await journal.failed(row, signed, fresh.deposit && culpritOf(fate.error));
     if (!fresh.deposit) return 'next';
     if (fate.kind === 'confirmed') return endEmptied(row, live);
-    if (fate.kind === 'failed') {
-      const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
-      await journal.burnt(row, signed.fee, 'wallet');
-      if (byAccount) return waitForAccount(row);
-    }
+    const byAccount = fate.kind === 'failed' && (isWaiting(row) || fate.error === 'RefundDestinationUnusable');
+    if (byAccount) return waitForAccount(row);
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
     log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
     await giveBack(row, fresh, why, row.rebuilds);
@@ -119,8 +125,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
   async function endUnpaid(row: JournalRow, live: Live, { slot }: DepositAt, why: Why): Promise<Step> {
     const landed = await landedReturn(chain, row);
     if (landed) await journal.decided(row, landed, 'landed');
-    const burnt = lostBy(row).reduce((sum, { fee }) => sum + fee, 0n);
-    await journal.void(row, why.code, why.message, { slot, burnt, culprit: why.culprit });
+    for (const lost of lostBy(row)) await journal.burnt(row, lost, why.culprit);
+    await journal.void(row, why.code, why.message, slot);
     live.opened();
     return 'ended';
   }
@@ -135,17 +141,11 @@ const whyOf = ({ error_code: code, error_message: message, culprit }: JournalRow
 });
 
 /**
- * The transactions that an unpaid call has lost and that nobody has been charged with. The row may also have those of
- * calls that it replaced, and a return that failed counted at once.
+ * The transactions that an unpaid call has lost and that count against nobody yet. Those of the calls that it replaced
+ * were counted when these ended.
  */
-function lostBy(row: JournalRow): TransactionRow[] {
-  const { lastValidHeight: first } = lastOf(row, 'deposit');
-  const isOwn = ({ kind, last_valid_height: height }: TransactionRow) =>
-    kind === 'pay' ? height === row.payment_last_valid_height : height >= first;
-  const isCounted = ({ kind, outcome }: TransactionRow) =>
-    outcome === 'expired' || (kind === 'return' && outcome === 'failed');
-  return row.transactions.filter((one) => isOwn(one) && !isCounted(one));
-}
+const lostBy = ({ transactions }: JournalRow): TransactionRow[] =>
+  transactions.filter(({ kind, outcome, culprit }) => kind !== 'open' && outcome !== 'expired' && culprit === null);
 
 /** Our return, if it landed: once a deposit has expired, anyone may have sent its money back. */
 async function landedReturn(chain: EngineDeps['chain'], row: JournalRow): Promise<TransactionRow | undefined> {

@@ -1,7 +1,7 @@
 /** Pays a verified result: signs and stores the settle, then sends it until its fate is known. */
 import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
-import { lastOf } from '../ledger/transactions.ts';
+import { isRefused, lastOf } from '../ledger/transactions.ts';
 import type { Ending } from './ending.ts';
 import { type Refunding, SETTLE_MARGIN_SECONDS } from './refund.ts';
 import { signSettle } from './sign.ts';
@@ -96,6 +96,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
       );
       return 'rest';
     }
+    if (isRefused(row, signed)) return 'wait';
     await journal.verified(row, signed, result.execution_time_ms, rebuilds);
     return 'next';
   }

@@ -115,7 +115,7 @@ export function readDepositCall(ledger: Kysely<LedgerTables>, executionId: strin
   return depositCalls(ledger).where('execution_id', '=', executionId).executeTakeFirst();
 }
 
-/** Number of payments since `sinceMs` that were returned because the agent's listing had changed. */
+/** Number of x402 calls since `sinceMs` that ended, paid or not, because the agent's listing had changed. */
 export async function countChangedListings(
   ledger: Kysely<LedgerTables>,
   listing: string,
@@ -126,7 +126,9 @@ export async function countChangedListings(
     .select((select) => select.fn.countAll<bigint>().as('count'))
     .where('listing', '=', listing)
     .where('created_ms', '>', BigInt(sinceMs))
-    .where(sql<boolean>`state IN ('returning', 'returned') AND error_code = 'price_changed'`)
+    // As in the partial index.
+    .where(sql<boolean>`state IN ('returning', 'returned', 'void') AND error_code = 'price_changed'
+      AND deposit IS NOT NULL`)
     .executeTakeFirstOrThrow();
   return Number(count);
 }

@@ -21,6 +21,9 @@ export interface Lending {
 /** Those who are lent rent: calls with keys, and x402 clients. */
 export type Kind = 'keys' | 'x402';
 
+/** The key id of x402 calls: zero, as in their records. The triggers of `lent_sums` tell the kinds apart by it. */
+export const NO_KEY = '0'.repeat(32);
+
 /** One way to pay for a call, lamports. The first way that the limits allow is taken. */
 export interface Way {
   /** Paid to the relay at open, out of the gas balance: the open's network fee, and `repaid`. */

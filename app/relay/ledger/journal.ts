@@ -15,6 +15,7 @@ import { createFailedAnswers } from './failedAnswers.ts';
 import { createIntents } from './intents.ts';
 import { createLateAnswers } from './lateAnswers.ts';
 import { createLentRents } from './lentRents.ts';
+import { createLosses } from './losses.ts';
 import { createMover } from './moves.ts';
 import { createNotes } from './notes.ts';
 import { createResults } from './results.ts';
@@ -41,6 +42,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     ...createIntents(mover),
     ...createNotes(mover, writing),
     ...createOutcomes(writing),
+    ...createLosses(writing),
     ...createResults(writing),
     ...createLateAnswers(writing),
     ...createFailedAnswers(writing),

@@ -3,7 +3,7 @@
  * `lent_sums` lock the sums of a row in a fixed order, and with several rows two transactions could wait for each other.
  */
 import { sql } from 'kysely';
-import type { Kind } from './funding.ts';
+import { type Kind, NO_KEY } from './funding.ts';
 import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
@@ -29,7 +29,7 @@ export function createLentRents({ db }: Writing) {
         .selectFrom('executions')
         .select('settled_at')
         .where(sql<boolean>`record_lent > 0 AND state IN ('settled', 'refunded')`)
-        .$if(kind !== null, (query) => query.where('deposit', kind === 'keys' ? 'is' : 'is not', null))
+        .$if(kind !== null, (query) => query.where('key_id', kind === 'keys' ? '<>' : '=', NO_KEY))
         .orderBy('settled_at')
         .limit(1)
         .executeTakeFirst();

@@ -100,7 +100,7 @@ interface Move {
 }
 
 /** Holds in a statement that follows the row's update, if that moved the row. */
-const HAS_MOVED = {
+export const HAS_MOVED = {
   sqlite: sql<boolean>`changes() = 1`,
   postgres: sql<boolean>`EXISTS (SELECT 1 FROM moved)`,
 };

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
-import type { Culprit, JournalRow, TransactionRow } from './tables.ts';
+import type { JournalRow, TransactionRow } from './tables.ts';
 import { undecidedOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
 
@@ -23,19 +23,6 @@ export const openedBy = (record: OpenedRecord, slot: number) => ({
   opened_slot: BigInt(slot),
 });
 
-/** An open that the chain refused in this slot, its unpaid fee, lamports, and whose doing that was. */
-export interface FailedOpen {
-  slot: number;
-  burnt: bigint;
-  culprit: Culprit;
-}
-
-/** How the money came back. */
-export interface Refunded {
-  landed?: TransactionRow | undefined;
-  burnt?: bigint;
-}
-
 /** How a deposit came back. */
 export interface Returned {
   landed?: TransactionRow | undefined;
@@ -44,22 +31,10 @@ export interface Returned {
 
 /** What the callers of these notes count besides. */
 export type Paying = Pick<JournalRow, 'fee_lamports' | 'repaid_lamports' | 'gas_lamports' | 'opened_at'>;
-type Losing = Pick<JournalRow, 'lost_fees' | 'listing_fees' | 'lost_ms'>;
-
-/** The losses plus one more fee, lamports. */
-function losses(row: Losing, lamports: bigint, culprit: Culprit): Losing {
-  const { lost_fees, listing_fees, lost_ms } = row;
-  if (culprit === 'operator' || lamports === 0n) return { lost_fees, listing_fees, lost_ms };
-  return {
-    lost_fees: lost_fees + (culprit === 'wallet' ? lamports : 0n),
-    listing_fees: listing_fees + (culprit === 'listing' ? lamports : 0n),
-    lost_ms: BigInt(Date.now()),
-  };
-}
 
 /** The notes of one journal. Its moves throw JournalConflict if the row may not move there. */
 export function createNotes(mover: Mover, writing: Writing) {
-  return { ...createProgressNotes(mover, writing), ...createEndNotes(mover), ...createLossNotes(writing) };
+  return { ...createProgressNotes(mover, writing), ...createEndNotes(mover) };
 }
 
 /** The notes of a row that continues. */
@@ -81,6 +56,15 @@ function createProgressNotes({ note }: Mover, { db }: Writing) {
     /** The creator is about to be called. Stores the time, on the clock that all relays share. */
     dispatched(row: Moving): Promise<void> {
       return note(row, 'dispatched', {}, { computed: { dispatched_ms: nowMsOf(db) } });
+    },
+    /** The refund waits for the caller's account; none of its transactions can land any more. It moves no row. */
+    async refundWaits(id: string): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ refund_state: 'waiting' })
+        .where('execution_id', '=', id)
+        .where('state', 'in', ['refunding', 'returning'])
+        .execute();
     },
     /** Time since the first call of the creator, milliseconds. */
     async msSinceDispatch(id: string): Promise<number> {
@@ -118,28 +102,23 @@ function createEndNotes({ note }: Mover) {
       };
       return note(row, 'settled', changes, { landed: undecidedOf(row, 'settle') });
     },
-    /**
-     * `landed` is our refund; without one, somebody else sent it. `burnt`: the fee of ours, which failed after that and
-     * whose gas returned to the wallet, lamports.
-     */
+    /** `landed` is our refund; without one, somebody else sent it. */
     refunded(
-      row: Moving & Losing & Paying & Pick<JournalRow, 'error_code'>,
+      row: Moving & Paying & Pick<JournalRow, 'error_code'>,
       settledAt: bigint,
-      { landed, burnt = 0n }: Refunded = {},
+      landed?: TransactionRow,
     ): Promise<void> {
-      const lost = burnt > 0n ? losses(row, burnt, 'wallet') : {};
-      const changes = { settled_at: settledAt, refund_state: 'done' as const, ...lost };
-      return note(row, 'refunded', changes, { landed });
+      return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done' as const }, { landed });
     },
     /**
-     * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of
-     * the accounts are outdated.
+     * The open never landed and never will, so its caller paid nothing. If the chain refused it in this slot, earlier
+     * readings of the accounts are outdated.
      */
     void(
-      row: Moving & Losing & Paying & Pick<JournalRow, 'accepted_at'>,
+      row: Moving & Paying & Pick<JournalRow, 'accepted_at'>,
       code: string,
       message: string,
-      failed?: FailedOpen,
+      slot?: number,
     ): Promise<void> {
       // No record has the time of this end, and the chain's clock may be ahead of ours.
       const now = BigInt(Math.floor(Date.now() / 1_000));
@@ -147,44 +126,8 @@ function createEndNotes({ note }: Mover) {
         settled_at: now > row.accepted_at ? now : row.accepted_at,
         error_code: code,
         error_message: message,
-        ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, failed.culprit) }),
+        ...(slot !== undefined && { opened_slot: BigInt(slot) }),
       });
-    },
-  };
-}
-
-/** The notes of refused transactions and of a refund that waits. They move no row. */
-function createLossNotes({ db }: Writing) {
-  return {
-    /** The chain took the fee of a transaction that it refused, lamports. The fee stays unpaid. */
-    async burnt(row: Losing & Pick<JournalRow, 'execution_id'>, lamports: bigint, culprit: Culprit): Promise<void> {
-      const { lost_fees, listing_fees, lost_ms } = losses(
-        { lost_fees: 0n, listing_fees: 0n, lost_ms: 0n },
-        lamports,
-        culprit,
-      );
-      if (culprit !== 'operator') {
-        await db
-          .updateTable('executions')
-          .set((own) => ({
-            lost_fees: own('lost_fees', '+', lost_fees),
-            listing_fees: own('listing_fees', '+', listing_fees),
-            lost_ms,
-          }))
-          .where('execution_id', '=', row.execution_id)
-          .execute();
-      }
-      row.lost_fees += lost_fees;
-      row.listing_fees += listing_fees;
-    },
-    /** The refund waits for the caller's account; none of its transactions can land any more. */
-    async refundWaits(id: string): Promise<void> {
-      await db
-        .updateTable('executions')
-        .set({ refund_state: 'waiting' })
-        .where('execution_id', '=', id)
-        .where('state', 'in', ['refunding', 'returning'])
-        .execute();
     },
   };
 }

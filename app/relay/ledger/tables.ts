@@ -193,6 +193,8 @@ export interface TransactionsTable {
   fee: bigint;
   /** As far as this service has seen; null while unknown. */
   outcome: TransactionOutcome | null;
+  /** Whose doing it was that nobody pays the fee, which the row has counted since; null while nobody is known. */
+  culprit: Generated<Culprit | null>;
   bytes: Buffer;
 }
 

@@ -2,7 +2,7 @@
  * The table of transactions: everything that was signed for executions. A transaction is inserted by the move that
  * announces it, and its outcome is set by what the chain shows.
  */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { JournalRow, LedgerDatabase, TransactionKind, TransactionOutcome, TransactionRow } from './tables.ts';
 import type { NewTransaction, Writing } from './writing.ts';
 
@@ -42,21 +42,32 @@ export function landedOf(row: Signed, kind: TransactionKind): TransactionRow | u
   return known.findLast(({ outcome }) => outcome === 'landed') ?? known.findLast(({ outcome }) => outcome === null);
 }
 
-/** The only transaction of one kind with an unknown outcome. If there are several, any of them may have landed. */
+/**
+ * The only transaction of one kind with an unknown outcome. If there are several, any of them may have landed. Bytes that
+ * were signed twice with one blockhash are the same transaction.
+ */
 export function undecidedOf(row: Signed, kind: TransactionKind): TransactionRow | undefined {
-  const [one, another] = transactionsOf(row, kind).filter(({ outcome }) => outcome === null);
-  return another ? undefined : one;
+  const [one, ...more] = transactionsOf(row, kind).filter(({ outcome }) => outcome === null);
+  return more.every(({ signature }) => signature === one?.signature) ? one : undefined;
 }
 
-const isTaken = ({ outcome }: TransactionRow) => outcome === 'landed' || outcome === 'failed';
-const sumOf = (some: TransactionRow[]) => some.reduce((sum, { fee }) => sum + fee, 0n);
+/** The sum of the fees that the chain took, of each transaction once. */
+function takenFees(some: TransactionRow[]): bigint {
+  const taken = some.filter(({ outcome }) => outcome === 'landed' || outcome === 'failed');
+  const fees = new Map(taken.map(({ signature, fee }) => [signature, fee]));
+  return [...fees.values()].reduce((sum, fee) => sum + fee, 0n);
+}
 
 /** Network fees that the chain took for a row's transactions, lamports. */
-export const paidFees = ({ transactions }: Signed): bigint => sumOf(transactions.filter(isTaken));
+export const paidFees = ({ transactions }: Signed): bigint => takenFees(transactions);
 
 /** The part of them that a relay authority paid. The payments of x402 clients have a fee payer of their own. */
 export const feesOfAuthority = ({ transactions }: Signed): bigint =>
-  sumOf(transactions.filter((one) => one.kind !== 'pay' && isTaken(one)));
+  takenFees(transactions.filter(({ kind }) => kind !== 'pay'));
+
+/** True if the chain has refused these bytes already: they were signed again with the same blockhash. */
+export const isRefused = ({ transactions }: Signed, { signature }: NewTransaction): boolean =>
+  transactions.some((one) => one.outcome === 'failed' && one.signature === signature);
 
 /** The row of the next transaction of its kind. */
 export const nextOf = (
@@ -70,31 +81,41 @@ export const nextOf = (
   last_valid_height: lastValidHeight,
   fee,
   outcome: null,
+  culprit: null,
   bytes: Buffer.from(bytes),
 });
 
+/** The statement that notes what became of a transaction. Only a failure replaces another outcome. */
+export function outcomeNoted(
+  db: Writing['db'],
+  { execution_id: id }: Pick<JournalRow, 'execution_id'>,
+  { kind, signature }: Pick<StoredTransaction, 'kind' | 'signature'>,
+  outcome: TransactionOutcome,
+): CompiledQuery {
+  return db
+    .updateTable('transactions')
+    .set({ outcome })
+    .where('execution_id', '=', id)
+    .where('kind', '=', kind)
+    .where('signature', '=', signature)
+    .$if(outcome !== 'failed', (query) => query.where('outcome', 'is', null))
+    .compile();
+}
+
 /** The outcomes of one journal's transactions. */
-export function createOutcomes({ writes, db, compile }: Writing) {
+export function createOutcomes({ writes, db }: Writing) {
   return {
-    /** Notes what became of a transaction of this row. */
+    /** Notes that a transaction of this row has landed or expired. A node that has forgotten a failure changes nothing. */
     async decided(
       row: Signed & Pick<JournalRow, 'execution_id'>,
-      { kind, signature }: Pick<StoredTransaction, 'kind' | 'signature'>,
-      outcome: TransactionOutcome,
+      signed: Pick<StoredTransaction, 'kind' | 'signature'>,
+      outcome: Exclude<TransactionOutcome, 'failed'>,
     ): Promise<void> {
-      const known = transactionsOf(row, kind).findLast((one) => one.signature === signature);
-      if (!known) throw new Error(`execution ${row.execution_id} has no ${kind} with the signature ${signature}`);
-      const values = { execution_id: row.execution_id, kind, attempt: known.attempt, outcome };
-      const query = compile('decided', values, (named) =>
-        db
-          .updateTable('transactions')
-          .set({ outcome: named.outcome })
-          .where('execution_id', '=', named.execution_id)
-          .where('kind', '=', named.kind)
-          .where('attempt', '=', named.attempt),
-      );
-      await writes.note(query);
-      known.outcome = outcome;
+      const known = transactionsOf(row, signed.kind).filter(({ signature }) => signature === signed.signature);
+      if (known.length === 0)
+        throw new Error(`execution ${row.execution_id} has no ${signed.kind} with the signature ${signed.signature}`);
+      await writes.note(outcomeNoted(db, row, signed, outcome));
+      for (const one of known) one.outcome ??= outcome;
     },
   };
 }

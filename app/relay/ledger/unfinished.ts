@@ -97,6 +97,8 @@ export function createUnfinished({ writes, db, owner }: Writing) {
       moveAnyones(row, {
         ...NOT_ENDED,
         state: 'void',
+        // What the open repaid is owed again.
+        opened_at: null,
         settled_at: endedAt,
         error_code: 'service_unavailable',
         error_message: 'The Solana cluster was restarted and lost this call. Nothing was charged.',

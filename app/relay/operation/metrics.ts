@@ -133,28 +133,31 @@ export function createMetrics(sources: MetricsSources): Metrics {
         ended.inc({ outcome: 'completed' });
         countFees(row, row.gas_lamports);
       },
-      async refunded(row, settledAt, how = {}) {
-        await journal.refunded(row, settledAt, how);
-        const { burnt = 0n } = how;
+      async refunded(row, settledAt, landed) {
+        await journal.refunded(row, settledAt, landed);
         ended.inc({ outcome: refundOutcome(row.error_code) });
         // If somebody else sent the refund, the gas returned to the wallet.
-        countFees(row, how.landed ? row.gas_lamports : 0n);
-        count('burnt', burnt);
+        countFees(row, landed ? row.gas_lamports : 0n);
       },
       async returned(row, returnedAt, how) {
         await journal.returned(row, returnedAt, how);
         ended.inc({ outcome: 'unserved' });
         countFees(row, 0n);
       },
-      async void(row, code, message, failed) {
-        await journal.void(row, code, message, failed);
+      async void(row, code, message, slot) {
+        await journal.void(row, code, message, slot);
         ended.inc({ outcome: 'void' });
         countFees(row, 0n);
-        count('burnt', failed?.burnt ?? 0n);
       },
-      async burnt(row, lamports, culprit) {
-        await journal.burnt(row, lamports, culprit);
+      async failed(row, signed, culprit) {
+        const lamports = await journal.failed(row, signed, culprit);
         count('burnt', lamports);
+        return lamports;
+      },
+      async burnt(row, lost, culprit) {
+        const lamports = await journal.burnt(row, lost, culprit);
+        count('burnt', lamports);
+        return lamports;
       },
     }),
     async lamportsPerCall() {

@@ -47,9 +47,10 @@ export const DisputeSummary = z.strictObject({
   /** Time from which anyone may end an unresolved dispute. */
   lapses_at: Time,
   resolved_at: Time.nullable(),
-  amount_to_caller_usdc: Usdc,
-  /** What the creator lost. The rest of the caller's amount came from earlier forfeits. */
-  amount_slashed_usdc: Usdc,
+  /** Null if the chain does not show it any more. */
+  amount_to_caller_usdc: Usdc.nullable(),
+  /** What the creator lost. The rest of the caller's amount came from earlier forfeits. Null like the other amount. */
+  amount_slashed_usdc: Usdc.nullable(),
   /** The part of the caller's amount that waits for an account that can receive it. */
   owed_usdc: Usdc,
   reason_hash: z.string().nullable(),

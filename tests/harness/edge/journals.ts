@@ -5,12 +5,16 @@ import { join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import type { ClaimedDeposit, ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
+import { NO_KEY } from '../../../app/relay/ledger/funding.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { openTables } from '../tables.ts';
 
 /** A signed transaction as the journal stores it, and the terms in the record of an open. */
 export const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
+let signatures = 0;
+/** The same with a signature of its own. */
+export const signedAnew = () => ({ ...SIGNED, signature: `signature ${++signatures}` });
 export const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
 export const WALLET = 'wallet';
 
@@ -80,6 +84,7 @@ export const executionOf = (id: string, changes: Partial<ClaimedExecution> = {})
 /** A call to claim that an x402 client pays for. Its deposit equals its id. */
 export const depositOf = (id: string, changes: Partial<ClaimedDeposit> = {}): ClaimedDeposit => ({
   ...executionOf(id),
+  key_id: NO_KEY,
   names_payer: 0n,
   service_fee: 1n,
   payment_id: null,

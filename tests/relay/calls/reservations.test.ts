@@ -9,6 +9,7 @@ import { createReservations } from '../../../app/relay/execution/reservations.ts
 import type { PayerAccounts } from '../../../app/relay/execution/reserve.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
 import type { Purse } from '../../../app/relay/ledger/funding.ts';
+import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -98,7 +99,8 @@ describe('reservations', () => {
     const row = await claim(mine, 'one', purse());
     const waiting = purse({ slot: 99n });
     await mine.openSigned(row, SIGNED, 60n);
-    await mine.void(row, 'insufficient_balance', 'refused', { slot: 101, burnt: SIGNED.fee, culprit: 'wallet' });
+    await mine.failed(row, lastOf(row, 'open'), 'wallet');
+    await mine.void(row, 'insufficient_balance', 'refused', 101);
     for (const [journal, slot] of [
       [mine, 99n],
       [others, 100n],

@@ -14,11 +14,11 @@ import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import type { ResultRow } from '../../../app/relay/ledger/tables.ts';
-import { hasSigned, paidFees } from '../../../app/relay/ledger/transactions.ts';
+import { hasSigned, lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { free } from '../../harness/edge/funding.ts';
-import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
+import { executionOf, type Journals, openJournals, SIGNED, signedAnew, TIMES } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 
 const STOP = new AbortController().signal;
@@ -62,8 +62,9 @@ describe('the journal', () => {
   /** A call whose open failed on the chain and cost its fee. */
   async function refuse(id: string, code: string, nowMs = 1) {
     const row = await mine.claim(execution(id), nowMs, free());
-    await mine.openSigned(row, SIGNED, 60n);
-    await mine.void(row, code, 'refused', { slot: 1, burnt: SIGNED.fee, culprit: 'wallet' });
+    await mine.openSigned(row, signedAnew(), 60n);
+    await mine.failed(row, lastOf(row, 'open'), 'wallet');
+    await mine.void(row, code, 'refused', 1);
   }
   const rejected = (promise: Promise<unknown>) =>
     promise.then(
@@ -197,7 +198,7 @@ describe('the journal', () => {
     await mine.openConfirmed(row, TIMES, 1);
     await mine.dispatched(row);
     await mine.verified(row, signedAs('settle 0'), 1n, 0n);
-    await mine.decided(row, { kind: 'settle', signature: 'settle 0' }, 'failed');
+    await mine.failed(row, lastOf(row, 'settle'), 'operator');
     await mine.verified(row, signedAs('settle 1'), 1n, 1n);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     const all = [
@@ -229,10 +230,10 @@ describe('the journal', () => {
   it('keeps the signatures of a call that never paid when its Idempotency-Key is used again', async () => {
     await refuse('again', 'insufficient_balance');
     const row = await mine.claim(execution('again'), 1, free());
-    expect(row.transactions.map(({ signature }) => signature)).to.deep.equal(['signature']);
+    const [first] = row.transactions.map(({ signature }) => signature);
     await mine.openSigned(row, signedAs('the next open'), 60n);
     expect(await transactionsOf('again')).to.deep.equal([
-      ['open', 0n, 'signature', null],
+      ['open', 0n, first, 'failed'],
       ['open', 1n, 'the next open', null],
     ]);
   });

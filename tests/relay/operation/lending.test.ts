@@ -15,6 +15,7 @@ import {
 } from '../../../app/relay/execution/protection.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
 import { FIRST_OPENS_OF_LISTING, type Lending, readLent, type Way } from '../../../app/relay/ledger/funding.ts';
+import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
 import {
   depositOf,
@@ -22,6 +23,7 @@ import {
   type Journals,
   openJournals,
   SIGNED,
+  signedAnew,
   TIMES,
   WALLET,
 } from '../../harness/edge/journals.ts';
@@ -79,8 +81,9 @@ describe('lent and lost lamports', function () {
   }
   /** The call's open fails on the chain. */
   async function fail(row: Row, culprit: 'wallet' | 'listing' | 'operator' = 'wallet'): Promise<void> {
-    await mine.openSigned(row, SIGNED, 60n);
-    await mine.void(row, 'insufficient_balance', 'refused', { slot: 1, burnt: FEE, culprit });
+    await mine.openSigned(row, signedAnew(), 60n);
+    await mine.failed(row, lastOf(row, 'open'), culprit);
+    await mine.void(row, 'insufficient_balance', 'refused', 1);
   }
   async function complete(row: Row, settledAt = BigInt(Math.floor(NOW / 1_000))): Promise<void> {
     await open(row);
@@ -305,6 +308,17 @@ describe('lent and lost lamports', function () {
       expect(await sums()).to.include({ owed: 0n });
     });
 
+    it('are owed again if a restart of the cluster lost the open that repaid them', async () => {
+      await fail(await claim('lost'));
+      const atMs = (await lostAt()) + 2 * MINUTE;
+      const row = await claim('repaid', { ways: [{ ...LENT, fee: 10_000n, repaid: 5_000n }], atMs });
+      await complete(row);
+      expect(await sums()).to.include({ owed: 0n });
+      await mine.endLost(row, 5n);
+      expect(await sums()).to.include({ owed: FEE });
+      expect(await lent()).to.deep.equal([0n, 0n]);
+    });
+
     it('that a listing caused count against it alone, and refuse its calls for an hour', async () => {
       for (let n = 0; n < 10; n += 1) await fail(await claim(`call ${n}`, { wallet: `wallet ${n}` }), 'listing');
       expect(obstacleOf(await sums('wallet 1'), upTo(0n))).to.equal(null);
@@ -365,10 +379,16 @@ describe('lent and lost lamports', function () {
       it('whose x402 payments never arrive, the operator has lost what one such payment costs for each wallet', async () => {
         await each(async (n) => {
           const row = await buy(`call ${n}`, { wallet: `wallet ${n}`, listing: `agent ${n}` });
-          await mine.depositSigned(row, SIGNED);
+          await mine.depositSigned(row, signedAnew());
           await mine.depositConfirmed(row);
-          await mine.returning(row, SIGNED, { code: 'payment_required', message: '', culprit: 'wallet', rebuilds: 0n });
-          await mine.void(row, 'payment_required', '', { slot: 1, burnt: 2n * FEE, culprit: 'wallet' });
+          await mine.returning(row, signedAnew(), {
+            code: 'payment_required',
+            message: '',
+            culprit: 'wallet',
+            rebuilds: 0n,
+          });
+          for (const one of row.transactions) await mine.burnt(row, one, 'wallet');
+          await mine.void(row, 'payment_required', '', 1);
         });
         expect(await owedInAll()).to.equal(BigInt(wallets) * 2n * FEE);
         expect(await lent()).to.deep.equal([0n, 0n]);

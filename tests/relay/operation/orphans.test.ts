@@ -2,9 +2,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
+import { adoptOrphans } from '../../../app/relay/execution/orphans.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { readLandedReturns, readUnknownOpen } from '../../../app/relay/ledger/unfinished.ts';
+import { createLog } from '../../../app/relay/log.ts';
+import {
+  accountDiscriminator,
+  PROGRAM_ID,
+  RECORD_OFFSETS,
+  RECORD_STATUS_BYTE,
+} from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { createRows, EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 
@@ -72,5 +83,62 @@ describe('open records without a row', () => {
       expect([row.error_code, row.error_message]).to.deep.equal([null, null]);
     }
     expect(await readLandedReturns(tables.views.db)).to.deep.equal([]);
+  });
+
+  describe('without a key', () => {
+    const authority = Keypair.generate().publicKey;
+    const deadline = BigInt(EPOCH + 60);
+    /** An open record whose rent this sponsor gets back. */
+    function recordOf(rentSponsor: PublicKey, { gas = 0, keyId = Buffer.alloc(16) } = {}) {
+      const id = newExecutionId();
+      const data = Buffer.alloc(RECORD_BYTES);
+      data.set(accountDiscriminator('ExecutionRecord'));
+      data.set(parseUuid(id)!, RECORD_OFFSETS.executionId);
+      data.set(keyId, RECORD_OFFSETS.keyId);
+      data.set(rentSponsor.toBytes(), RECORD_OFFSETS.rentSponsor);
+      data.writeUInt8(RECORD_STATUS_BYTE.open, RECORD_OFFSETS.status);
+      data.writeBigInt64LE(deadline, RECORD_OFFSETS.deadline);
+      data.writeUInt32LE(gas, RECORD_OFFSETS.gasLamports);
+      return { id, account: { owner: PROGRAM_ID, data } };
+    }
+    /** 10 lamports a byte. */
+    const rent = Buffer.alloc(17);
+    rent.writeBigUInt64LE(10n, 0);
+    rent.writeDoubleLE(1, 8);
+    const [record, escrow] = [BigInt(10 * (128 + RECORD_BYTES)), BigInt(10 * (128 + 165))];
+
+    it('are adopted after their deadline if a deposit paid for them, and count as lent to x402 clients until they end', async () => {
+      const bought = recordOf(authority);
+      const withKey = recordOf(authority, { keyId: Buffer.alloc(16, 1), gas: 10_700 });
+      const ofWallet = recordOf(Keypair.generate().publicKey);
+      const paying = recordOf(Keypair.generate().publicKey, { gas: 10_700 });
+      const journal = createJournal(tables.writes, tables.ledger.db, 'leader');
+      let now = deadline - 1n;
+      const chain = {
+        clock: () => now,
+        read: async () => ({ accounts: [{ data: rent }], now, slot: 1 }),
+        scanning: { getProgramAccounts: async () => [bought, withKey, ofWallet, paying] },
+      };
+      const authorities = { names: (address: string) => address === authority.toBase58() };
+      const adopt = () => adoptOrphans({ chain, journal, authorities } as never, createLog('silent'));
+      const lent = async () => {
+        const { lent_keys, lent_x402 } = await journal.sumsOf('wallet', 'listing', EPOCH * 1_000);
+        return [lent_keys, lent_x402];
+      };
+      expect(await adopt()).to.equal(1);
+      expect(await lent()).to.deep.equal([record + escrow, 0n]);
+      now = deadline;
+      expect(await adopt()).to.equal(2);
+      expect(await lent()).to.deep.equal([record + escrow, record + escrow]);
+      expect(await journal.get(ofWallet.id)).to.equal(undefined);
+      expect(await adopt()).to.equal(0);
+
+      await journal.takeRowsOfOthersThan([]);
+      await journal.refunded((await journal.get(bought.id))!, deadline);
+      expect(await lent()).to.deep.equal([record + escrow, record]);
+      expect([await journal.lentSince('keys'), await journal.lentSince('x402')]).to.deep.equal([null, deadline]);
+      await journal.rentReturned([bought.id]);
+      expect(await lent()).to.deep.equal([record + escrow, 0n]);
+    });
   });
 });

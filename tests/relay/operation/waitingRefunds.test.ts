@@ -8,12 +8,22 @@ import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
+import type { NewTransaction } from '../../../app/relay/ledger/writing.ts';
 import { accountDiscriminator, movableFrom, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
-import { depositOf, executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
+import {
+  depositOf,
+  executionOf,
+  type Journals,
+  openJournals,
+  SIGNED,
+  signedAnew,
+  TIMES,
+} from '../../harness/edge/journals.ts';
 
 const FAR = 2n ** 53n;
 const MINT = PublicKey.default;
+const WAITS = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: true };
 
 type Account = ReturnType<typeof tokenAccount>;
 
@@ -38,12 +48,11 @@ describe('waiting refunds', () => {
   beforeEach(() => opened.clear());
 
   /** A call whose refund waits for its caller's account. */
-  async function wait(id: string, journal = mine, signed = SIGNED) {
+  async function wait(id: string, journal = mine, signed: NewTransaction = signedAnew()) {
     const row = await journal.claim(executionOf(id), Date.now(), free());
-    await journal.openSigned(row, SIGNED, 60n);
+    await journal.openSigned(row, signedAnew(), 60n);
     await journal.openConfirmed(row, TIMES, 1);
-    const why = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: true };
-    await journal.refunding(row, signed, why);
+    await journal.refunding(row, signed, WAITS);
     return row;
   }
 
@@ -53,14 +62,15 @@ describe('waiting refunds', () => {
       isHeldBack({ journal: others, lending: { ...free().lending, sponsorsAll } }, row, now, TIMES.refundAt);
     const later = movableFrom(TIMES.refundAt);
     expect(await isHeld(later - 1n)).to.equal(false);
-    await mine.burnt(row, 5_000n, 'wallet');
+    await mine.failed(row, lastOf(row, 'refund'), 'wallet');
     expect([await isHeld(later - 1n), await isHeld(later)]).to.deep.equal([true, true]);
     // With SPONSOR=all the rules for lost fees do not apply.
     expect(await isHeld(later - 1n, true)).to.equal(false);
     const pass = (minutes: number) => opened.run(`UPDATE debts SET lost_ms = lost_ms - ${minutes * 60_000}`);
     await pass(1);
     expect([await isHeld(later - 1n), await isHeld(later)]).to.deep.equal([true, false]);
-    await mine.burnt(row, 5_000n, 'wallet');
+    await mine.refunding(row, signedAnew(), WAITS);
+    await mine.failed(row, lastOf(row, 'refund'), 'wallet');
     await pass(1);
     expect(await isHeld(later)).to.equal(true);
     await pass(1);
@@ -75,17 +85,23 @@ describe('waiting refunds', () => {
     const authorities = { names: () => true };
     const deps = { chain: node, journal: mine, authorities, closedEnd: async () => end } as unknown as EngineDeps;
     const { withoutRecord } = createEnding(deps, new AbortController().signal);
-    const lostBy = async (id: string, outcome: 'failed' | 'expired' | null, counted = 0n) => {
-      const row = await wait(id, mine, { ...SIGNED, bytes });
-      if (outcome) await mine.decided(row, lastOf(row, 'refund'), outcome);
-      if (counted > 0n) await mine.burnt(row, counted, 'wallet');
+    type Row = Awaited<ReturnType<typeof wait>>;
+    const lostBy = async (id: string, note?: (row: Row, refund: ReturnType<typeof lastOf>) => Promise<unknown>) => {
+      const row = await wait(id, mine, { ...signedAnew(), bytes });
+      await note?.(row, lastOf(row, 'refund'));
       expect(await withoutRecord(row)).to.equal('ended');
       return (await mine.get(id))!.lost_fees;
     };
-    expect(await lostBy('never sent', 'expired')).to.equal(0n);
-    expect(await lostBy('on its way', null)).to.equal(5_000n);
-    expect(await lostBy('too late', 'failed')).to.equal(5_000n);
-    expect(await lostBy('noted before', 'failed', 5_000n)).to.equal(5_000n);
+    expect(await lostBy('never sent', (row, refund) => mine.decided(row, refund, 'expired'))).to.equal(0n);
+    expect(await lostBy('on its way')).to.equal(5_000n);
+    expect(await lostBy('too late', (row, refund) => mine.failed(row, refund, null))).to.equal(5_000n);
+    expect(await lostBy('noted before', (row, refund) => mine.failed(row, refund, 'wallet'))).to.equal(5_000n);
+    // Nor does what an earlier call of this id has lost count for this refund.
+    const earlier = await mine.claim(executionOf('again'), Date.now(), free());
+    await mine.openSigned(earlier, signedAnew(), 60n);
+    await mine.failed(earlier, lastOf(earlier, 'open'), 'wallet');
+    await mine.void(earlier, 'insufficient_balance', 'refused', 1);
+    expect(await lostBy('again', (row, refund) => mine.failed(row, refund, null))).to.equal(10_000n);
   });
 
   it('are simulated only if their account looks usable, and sent once they would succeed', async () => {

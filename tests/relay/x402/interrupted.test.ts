@@ -11,6 +11,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { readRents } from '../../harness/node/purses.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
@@ -176,5 +177,35 @@ describe('payments of x402 clients that are interrupted', function () {
       2 * PAYMENT_LAMPORTS,
     ]);
     expect(await outcomesOf(bought, 'return')).to.deep.equal(bought.map(() => ['landed']));
+  });
+
+  it('refunds a call whose row was lost once nobody can settle it; until its record closes it counts as lent to x402', async () => {
+    const [bought] = await killAt(['dispatched:after']);
+    const { task, payer } = bought!;
+    const [{ execution_id: id }] = await market.query(
+      'ledger',
+      `SELECT execution_id FROM executions WHERE task = '${task}'`,
+    );
+    await market.forgetExecutions();
+    const lent = () =>
+      market.query(
+        'ledger',
+        'SELECT kind, CAST(sum(lamports) AS BIGINT) AS lamports FROM lent_sums GROUP BY kind ORDER BY kind',
+      );
+    expect((await lent()).filter(({ lamports: some }) => some !== 0n)).to.deep.equal([]);
+    const { refundAt } = (await market.record(id))!;
+    await market.node.timeTravel(Number(refundAt) - 59);
+    relay = await market.startRelayProcess();
+    await until('it is refunded', async () => (await market.record(id))?.status === 'refunded');
+    await until('the ledger knows', async () => {
+      const [row] = await market.query('ledger', `SELECT state FROM executions WHERE execution_id = '${id}'`);
+      return row.state === 'refunded';
+    });
+    // The service fee went to the treasury when the execution was opened.
+    expect(await usdcOf(payer.publicKey)).to.equal(PRICE);
+    const { record } = await readRents(market);
+    expect((await lent()).filter(({ lamports: some }) => some !== 0n)).to.deep.equal([
+      { kind: 'x402', lamports: record },
+    ]);
   });
 });

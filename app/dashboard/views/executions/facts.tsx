@@ -39,7 +39,7 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
   const refund = useRefund(execution, execution.refund === 'done');
   const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
   const isSettled = creator_amount_usdc > 0;
-  const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc, dispute.owed_usdc) : 0;
+  const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc ?? 0, dispute.owed_usdc) : 0;
   const isReturning = isBeingReturned(execution);
   if (isReturning || isBeingOpened(execution, record)) {
     return (

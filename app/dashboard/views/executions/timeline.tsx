@@ -147,7 +147,8 @@ function disputed(dispute: DisputeSummary): Moment[] {
     state: dispute.outcome === 'open' ? 'now' : 'done',
   };
   if (dispute.outcome === 'open') return [opened];
-  const about =
-    dispute.outcome === 'upheld' ? `${formatAmount(dispute.amount_to_caller_usdc)} refunded to the caller.` : undefined;
+  const { outcome, amount_to_caller_usdc: amount } = dispute;
+  const isKnown = outcome === 'upheld' && amount !== null;
+  const about = isKnown ? `${formatAmount(amount)} refunded to the caller.` : undefined;
   return [opened, { title: OUTCOMES[dispute.outcome], at: dispute.resolved_at, about, state: 'done' }];
 }

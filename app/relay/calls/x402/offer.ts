@@ -15,7 +15,7 @@ import { type Door, type Quote, quoteOf, tailFor, toRequirements } from './quote
 
 /** How long a quote can be paid. A person may approve the payment. */
 const QUOTE_MS = 2 * 60 * 1_000;
-/** An agent gets no more quotes after this many payments of a day were sent back because its listing had changed. */
+/** An agent gets no more quotes after this many calls of a day ended because its listing had changed. */
 const MAX_CHANGES = 3;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const RETRY_CHANGED_SECONDS = 3_600;
@@ -102,7 +102,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
   const { agent, error } = offer;
   const changes = await countChangedListings(deps.ledger, agent.listing, deps.now() - DAY_MS);
   if (changes >= MAX_CHANGES) {
-    const message = `The agent's listing changed during ${changes} paid calls of the last 24 hours, so this service gives no quotes for it now. Retry later.`;
+    const message = `The agent's listing changed during ${changes} calls of the last 24 hours, so this service gives no quotes for it now. Retry later.`;
     throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_CHANGED_SECONDS });
   }
   door.requireFees();
