@@ -8,6 +8,7 @@ import { dashboardPart } from './dashboard.ts';
 import { goalTable, round } from './figures.ts';
 import { indexPart } from './indexing.ts';
 import { listsPart } from './lists.ts';
+import { lossesPart } from './losses.ts';
 import type { Measured, Part } from './part.ts';
 import { peersPart } from './peers.ts';
 import { programPart } from './program.ts';
@@ -22,6 +23,7 @@ const PARTS: Record<string, Part> = {
   dashboard: dashboardPart,
   index: indexPart,
   lists: listsPart,
+  losses: lossesPart,
   peers: peersPart,
   validator: validatorPart,
 };

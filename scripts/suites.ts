@@ -113,7 +113,7 @@ export const SUITES: Suite[] = [
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
-    without: ['attacks', 'interrupted', 'lyingRelay'],
+    without: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
   },
   { name: 'integrator', about: 'the program, called only through Anchor and its IDL', folder: 'integrator' },
 
@@ -212,15 +212,15 @@ export const SUITES: Suite[] = [
     name: 'x402-postgres',
     about: 'calls that x402 clients pay for, on PostgreSQL',
     folder: 'relay/x402',
-    without: ['attacks', 'lyingRelay'],
+    without: ['attacks', 'hour', 'lyingRelay'],
     env: POSTGRES,
     long: true,
   },
   {
     name: 'x402-attacks',
-    about: 'x402 payments under attack, lying and killed relays; the risk of the operator',
+    about: "x402 payments under attack, lying and killed relays; a buyer's hour",
     folder: 'relay/x402',
-    files: ['attacks', 'interrupted', 'lyingRelay'],
+    files: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
     long: true,
   },
   {

@@ -2,6 +2,7 @@
  * Begins an execution that an x402 client pays for. Checks the payer's accounts, claims the id and the deposit, and
  * stores the transaction that creates the deposit. Nothing is sent yet. The payment has only the client's signature.
  */
+import { VersionedTransaction } from '@solana/web3.js';
 import { isUndecided } from '../../database/temporary.ts';
 import { decodeOwn, findExecution, findTokenAccount, ownAccount, parseAddress } from '../../sdk/program/program.ts';
 import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
@@ -31,6 +32,8 @@ const UNCAPPED = 2n ** 53n;
 export const MAX_PAYMENT_FEE = 12_000n;
 export const WOULD_FAIL = 'The payment would fail on-chain';
 const RETRY_PREPARE_SECONDS = 5;
+/** A payment that waits longer for its turn is checked again, because its blockhash lives for only half a minute. */
+const CHECKED_MS = 1_000;
 
 /** The 402 for a payment that was not taken: nothing was paid. */
 export function refusePayment(reason: PaymentReason, message: string): ApiError<'payment_required'> {
@@ -129,9 +132,11 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
 
   /** Claims the row, in turn with the wallet's other payments. Throws ApiError. */
   async function claim(agent: Agent, call: DepositCall, executionId: string): Promise<JournalRow> {
-    const ticket = await line.enter(call.payer, agent.listing, performance.now());
+    const arrived = performance.now();
+    const ticket = await line.enter(call.payer, agent.listing, arrived);
     try {
-      for (let owed = 0n; ; ) {
+      for (let owed = 0n, turn = 0; ; turn += 1) {
+        if (turn > 0 || performance.now() - arrived > CHECKED_MS) await requireAlive(chain, call.payment);
         const { row, way, purse, now, payable } = await find(agent, call, owed);
         const claimed = await journal.claimDeposit(row, Date.now(), { ways: [way], lending, purse }).catch((error) => {
           if (error instanceof JournalConflict) throw inProgress(executionId);
@@ -159,6 +164,13 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
   }
 
   return { buy };
+}
+
+/** Throws ApiError 402 if the payment has expired while it waited for its turn. So far nothing was lent or sent. */
+async function requireAlive(chain: EngineDeps['chain'], payment: Uint8Array): Promise<void> {
+  const { recentBlockhash } = VersionedTransaction.deserialize(payment).message;
+  if ((await chain.lastHeightOf(recentBlockhash).catch(chainUnreadable)) !== null) return;
+  throw refusePayment('quote_expired', 'The payment has expired while it waited for its turn. Pay the new quote.');
 }
 
 function notPrepared(): ApiError {

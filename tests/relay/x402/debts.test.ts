@@ -16,6 +16,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
@@ -27,15 +28,20 @@ describe('lost fees of x402 payments', function () {
   this.timeout(300_000);
   let market: TestMarketplace;
   let relay: RelayHandle;
+  let proxy: RpcProxy;
   const feePayer = Keypair.generate();
 
   before(async () => {
     market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     await market.relay.kill();
-    relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'none' });
+    proxy = await startRpcProxy(market.node);
+    const { rpcUrl, wsUrl } = proxy;
+    const own = { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl };
+    relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'none', ...own });
   });
   after(async () => {
     await relay.kill();
+    await proxy.close();
     await market.stop();
   });
 
@@ -114,6 +120,31 @@ describe('lost fees of x402 payments', function () {
     expect(await usdcOf(old)).to.equal(TOTAL);
     const other = await buyer();
     await until('the relay has a newer one', async () => (await buy(other, 'in time again')).status === 200);
+  });
+
+  it('do not arise from a payment that expires while it waits for its turn: it is refused before its deposit', async () => {
+    const payer = await buyer(3n);
+    const first = stopAt('paid:before', 'first of two');
+    const paying = buy(payer, first);
+    await until('the first is paid', async () => relay.standing.has(first));
+    let isTried = false;
+    proxy.onCall(({ method }) => {
+      if (method === 'simulateTransaction') isTried = true;
+      return null;
+    });
+    // A wallet that has completed no call has one payment on its way.
+    const waiting = buy(payer, 'second of two');
+    await until('the second is tried', () => isTried);
+    proxy.onCall(null);
+    await market.node.outlive();
+    relay.process.send({ release: first });
+    const { status, body } = await waiting;
+    expect([status, body.error.details?.reason], JSON.stringify(body)).to.deep.equal([402, 'quote_expired']);
+    // The first's open may have expired too. It is signed again once it can no longer land.
+    await market.node.timeTravel((await market.node.now()) + 61);
+    expect((await paying).status).to.equal(200);
+    expect([await usdcOf(payer), await debtOf(payer)]).to.deep.equal([2n * TOTAL, 0n]);
+    expect((await market.executionsByTask()).has('second of two')).to.equal(false);
   });
 
   it('are owed by a wallet that moves its money away, and repaid out of the service fees of its next two calls', async () => {
