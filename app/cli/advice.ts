@@ -1,5 +1,6 @@
 /** Adds this command line's advice to a refusal of the wallet library: the command or option that helps. */
 import type { Refusal } from '../sdk/wallet/refusal.ts';
+import { own } from '../sdk/wire/own.ts';
 import { readLocalNetwork } from './config.ts';
 
 const ADVICE: Record<string, string> = {
@@ -13,7 +14,7 @@ const ADVICE: Record<string, string> = {
 /** The refusal's message, with advice if a command helps. */
 export function explain(refusal: Refusal): string {
   const { code, message } = refusal;
-  const advice = code === 'funds_missing' ? fundingAdvice(refusal) : ADVICE[code ?? ''];
+  const advice = code === 'funds_missing' ? fundingAdvice(refusal) : own(ADVICE, code ?? '');
   return advice ? `${message} ${advice}` : message;
 }
 

@@ -4,6 +4,7 @@
 import type { z } from 'zod';
 import { parseAddress } from '../sdk/program/program.ts';
 import type { RequestIssue } from '../sdk/wire/errorCodes.ts';
+import { valueAt } from '../sdk/wire/own.ts';
 import { ApiError } from './errors.ts';
 import { JsonError, parseJsonObject } from './json.ts';
 
@@ -103,7 +104,7 @@ export function explain(error: z.ZodError, value: unknown, part: Part, known: st
   if (path === '') return `The ${noun}s are not valid: ${issue.message}`;
   if (isMissing(issue, value)) return `The ${noun} ${quote(path)} is missing`;
   const rule = /^must /.test(issue.message) ? issue.message : `is not valid: ${issue.message}`;
-  return `The ${noun} ${quote(path)} ${rule}; got ${show(at(value, issue.path))}`;
+  return `The ${noun} ${quote(path)} ${rule}; got ${show(valueAt(value, issue.path))}`;
 }
 
 /** All faults, for programs. */
@@ -112,13 +113,13 @@ export function issuesOf(error: z.ZodError, value: unknown, part: Part): Request
     if (issue.code !== 'unrecognized_keys') {
       const expected = isMissing(issue, value) && 'expected' in issue ? `must be a ${issue.expected}` : issue.message;
       return [
-        { in: part, path: shorten(issue.path.map(String).join('.')), expected, got: show(at(value, issue.path)) },
+        { in: part, path: shorten(issue.path.map(String).join('.')), expected, got: show(valueAt(value, issue.path)) },
       ];
     }
     return issue.keys.map((key) => {
       const path = [...issue.path, key];
       const expected = `no ${NOUNS[part]} with this name`;
-      return { in: part, path: shorten(path.map(String).join('.')), expected, got: show(at(value, path)) };
+      return { in: part, path: shorten(path.map(String).join('.')), expected, got: show(valueAt(value, path)) };
     });
   });
 }
@@ -154,11 +155,7 @@ export function show(value: unknown): string {
 }
 
 function isMissing(issue: z.core.$ZodIssue, value: unknown): boolean {
-  return issue.code === 'invalid_type' && at(value, issue.path) === undefined;
-}
-
-function at(value: unknown, path: PropertyKey[]): unknown {
-  return path.reduce<unknown>((inner, step) => (inner as Record<PropertyKey, unknown> | undefined)?.[step], value);
+  return issue.code === 'invalid_type' && valueAt(value, issue.path) === undefined;
 }
 
 function knownNames(schema: z.ZodType): string[] {

@@ -75,6 +75,48 @@ describe('demo creators: csv-analyst', () => {
       ['a byte order mark', '\uFEFFa,b\n1,2\n', [[1, 2]]],
       ['quoted fields', '"a","b"\n"x","y ""z"", w"\n', [['x', 'y "z", w']]],
       ['a CRLF inside quotes', 'a,b\r\n"x\r\ny",1\r\n', [['x\r\ny', 1]]],
+      [
+        'CRLF after LF',
+        'a,b\n1,9.50\r\n2,10.25\r\n',
+        [
+          [1, 9.5],
+          [2, 10.25],
+        ],
+      ],
+      [
+        'LF after CRLF',
+        'a,b\r\n1,x\n2,y\n',
+        [
+          [1, 'x'],
+          [2, 'y'],
+        ],
+      ],
+      [
+        'CR alone',
+        'a,b\r1,x\r2,y\r',
+        [
+          [1, 'x'],
+          [2, 'y'],
+        ],
+      ],
+      [
+        'all three ends',
+        'a,b\r1,x\r\n2,y\n3,"z\r"\r',
+        [
+          [1, 'x'],
+          [2, 'y'],
+          [3, 'z\r'],
+        ],
+      ],
+      ['blank lines of every end', 'a,b\r\n\r\n1,2\n\r \t\r\n', [[1, 2]]],
+      [
+        'spaces around numbers',
+        'a, b\n1, 9.50\n 2 , \n',
+        [
+          [1, 9.5],
+          [2, null],
+        ],
+      ],
       ['spaces as part of a field', 'a,b\n x , y\n', [[' x ', ' y']]],
       ['empty fields as NULL', 'a,b\n,"",\n'.replace(',\n', '\n'), [[null, null]]],
       ['blank lines as nothing', 'a,b\n\n1,2\n\n', [[1, 2]]],
@@ -87,6 +129,11 @@ describe('demo creators: csv-analyst', () => {
         expect((await ask(csv, 'SELECT * FROM csv')).rows).to.deep.equal(rows);
       });
     }
+
+    it('compares the numbers of a file with mixed line ends as numbers', async () => {
+      const csv = 'item,price\nA,9.50\r\nB,10.25\r\n';
+      expect((await ask(csv, 'SELECT max(price), sum(price) FROM csv')).rows).to.deep.equal([[10.25, 19.75]]);
+    });
 
     it('renames empty and repeated header names', async () => {
       const { columns } = await ask(' a ,A,,"x ""y""",a_2,\n1,2,3,4,5,6\n', 'SELECT * FROM csv');
@@ -106,6 +153,22 @@ describe('demo creators: csv-analyst', () => {
       ['one beyond int64', ['9223372036854775808'], 'TEXT', ['9223372036854775808']],
       ['decimals among whole numbers', ['1', '2.5', '1e3', ''], 'REAL', [1, 2.5, 1000, null]],
       ['decimals beside a whole number beyond 2^53', ['2.5', '9007199254740993'], 'TEXT', ['2.5', '9007199254740993']],
+      ['trailing zeros', ['9.50', '1.0', '0.10'], 'REAL', [9.5, 1, 0.1]],
+      ['17 digits that a double holds', ['0.30000000000000004'], 'REAL', [0.30000000000000004]],
+      ['more digits than a double holds', ['1234567890.123456789012345678'], 'TEXT', ['1234567890.123456789012345678']],
+      [
+        'one decimal among others that a double rounds',
+        ['0.1', '0.12345678901234567'],
+        'TEXT',
+        ['0.1', '0.12345678901234567'],
+      ],
+      [
+        'whole numbers beyond int64 that a double holds',
+        ['100000000000000000000', '0.5'],
+        'REAL',
+        [100000000000000000000, 0.5],
+      ],
+      ['less than a double holds', ['1e-400'], 'TEXT', ['1e-400']],
       ['leading zeros', ['007', '010'], 'TEXT', ['007', '010']],
       ['a plus sign', ['+1'], 'TEXT', ['+1']],
       ['digit grouping', ['"1,000"'], 'TEXT', ['1,000']],

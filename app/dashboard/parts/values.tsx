@@ -1,6 +1,7 @@
 /** Shows values the same way everywhere: money, times, addresses, statuses, and texts to copy. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { Badge, Button, type Tone } from './ui.tsx';
 
@@ -173,5 +174,5 @@ const STATUS_TONES: Record<string, Tone> = {
 };
 
 export function Status({ value, children }: { value: string; children?: ReactNode }) {
-  return <Badge tone={STATUS_TONES[value] ?? 'plain'}>{children || value}</Badge>;
+  return <Badge tone={own(STATUS_TONES, value) ?? 'plain'}>{children || value}</Badge>;
 }

@@ -6,7 +6,9 @@
  *     in   {csv, query}
  *     out  {type: 'loaded'} when the query is about to run, then {type: 'rows', json} or {type: 'failure', reason}
  */
+
 import Database from 'better-sqlite3';
+import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 
 const MAX_RECORDS = 100_000;
@@ -18,7 +20,7 @@ const INT64_MAX = 2n ** 63n - 1n;
 /** A reason that the caller may read. */
 class Refusal extends Error {}
 
-/** Header and records of an RFC 4180 text. @param {string} csv */
+/** Header and records of an RFC 4180 text, whose records may also end as on Unix or old Macs. @param {string} csv */
 function parseCsv(csv) {
   const records = parseRecords(csv);
   const first = records.shift();
@@ -29,7 +31,7 @@ function parseCsv(csv) {
   const rows = [];
   for (const { record, info } of records) {
     // A blank line cannot be a record of several fields; with one column it is an empty value.
-    if (record.length === 1 && record[0] === '' && header.length > 1) continue;
+    if (record.length === 1 && record[0].trim() === '' && header.length > 1) continue;
     if (record.length !== header.length) {
       throw new Refusal(
         `CSV: the record ending on line ${info.lines} has ${record.length} fields, the header has ${header.length}`,
@@ -42,7 +44,8 @@ function parseCsv(csv) {
 
 function parseRecords(csv) {
   try {
-    return parse(csv, { bom: true, info: true, relax_column_count: true });
+    // All ends of a record: files from several systems mix them, and csv-parse would expect only the first one.
+    return parse(csv, { bom: true, info: true, relax_column_count: true, record_delimiter: ['\r\n', '\n', '\r'] });
   } catch (error) {
     throw new Refusal(`CSV: ${error.message}`);
   }
@@ -61,11 +64,12 @@ function columnNames(record) {
 }
 
 /**
- * The narrowest type that fits every value without losing a digit: 007 stays text, as do whole numbers beyond int64.
+ * The narrowest type that fits every value without losing a digit: 007 stays text, as do whole numbers beyond int64 and
+ * decimals that a double only approximates. Spaces around a number are not part of it.
  * @param {string[][]} rows @param {number} column
  */
 function columnType(rows, column) {
-  const values = rows.map((row) => row[column]).filter((value) => value !== '');
+  const values = rows.map((row) => row[column].trim()).filter((value) => value !== '');
   if (values.length === 0) return 'TEXT';
   if (values.every(isInteger)) return 'INTEGER';
   return values.every(isReal) ? 'REAL' : 'TEXT';
@@ -78,8 +82,10 @@ function isInteger(value) {
 
 function isReal(value) {
   if (!/^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(value)) return false;
-  const isWhole = !/[.eE]/.test(value);
-  return isWhole ? Number.isSafeInteger(Number(value)) : Number.isFinite(Number(value));
+  // A double holds every number of 15 digits.
+  if (value.length <= 15 && !/e/i.test(value)) return true;
+  const number = Number(value);
+  return Number.isFinite(number) && Big(number).eq(value);
 }
 
 const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
@@ -90,9 +96,11 @@ function load({ header, rows }) {
   const toValue = {
     INTEGER: (text) => BigInt(text),
     REAL: (text) => Number(text),
-    TEXT: (text) => text,
   };
-  const convert = types.map((type) => (text) => (text === '' ? null : toValue[type](text)));
+  const convert = types.map((type) => (text) => {
+    if (type === 'TEXT') return text === '' ? null : text;
+    return text.trim() === '' ? null : toValue[type](text);
+  });
   const database = new Database(':memory:');
   const columns = header.map((name, index) => `${quoted(name)} ${types[index]}`);
   database.exec(`CREATE TABLE csv (${columns.join(', ')})`);

@@ -1,6 +1,7 @@
 /** Checks callers' `parameters` against a creator's input schema before money moves, and explains all faults. */
 import type { ErrorObject } from 'ajv';
 import { LRUCache } from 'lru-cache';
+import { valueAt } from '../../sdk/wire/own.ts';
 import type { Schema } from '../../sdk/wire/schemas/rules.ts';
 import { show } from '../parse.ts';
 import { type Ask, inThread } from '../workers.ts';
@@ -143,7 +144,7 @@ function describe(errors: ErrorObject[], parameters: Record<string, unknown>): P
   const told = new Map(found.map((fault) => [`${fault.steps.join('.')} ${fault.words}`, fault]));
   return [...told.values()].map(({ steps, expected, words }) => {
     const path = ['parameters', ...steps].join('.');
-    return { path, expected, got: show(at(parameters, steps)), message: `${path} ${words}` };
+    return { path, expected, got: show(valueAt(parameters, steps)), message: `${path} ${words}` };
   });
 }
 
@@ -207,8 +208,4 @@ function isWithin(steps: string[], outer: string[]): boolean {
 function stepsOf(instancePath: string): string[] {
   const steps = instancePath.split('/').slice(1);
   return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function at(value: unknown, steps: string[]): unknown {
-  return steps.reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined | null)?.[name], value);
 }

@@ -39,7 +39,7 @@ export const PAYMENT_REASONS = [
 ] as const;
 export type PaymentReason = (typeof PAYMENT_REASONS)[number];
 
-interface ErrorEntry {
+export interface ErrorEntry {
   status: number;
   /** The shape of `details`. */
   details: z.ZodType;

@@ -42,6 +42,57 @@ describe('schemas', () => {
     expect(check({ n: Array(2_000).fill(0) })).to.have.length(1);
   });
 
+  const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__');
+
+  it('treat a name that every object inherits like any other', () => {
+    const text = { type: 'string' };
+    const properties = Object.fromEntries(INHERITED.map((name) => [name, text]));
+    const check = accept({ type: 'object', properties, required: INHERITED, additionalProperties: false });
+    expect(check({})).to.deep.equal(INHERITED.map((name) => `parameters.${name} is missing`));
+    expect(check(Object.fromEntries(INHERITED.map((name) => [name, 'x'])))).to.deep.equal([]);
+    expect(check(Object.fromEntries(INHERITED.map((name) => [name, 1])))).to.deep.equal(
+      INHERITED.map((name) => `parameters.${name} must be string`),
+    );
+    expect(accept({ type: 'object', additionalProperties: false })({ valueOf: 1 })).to.deep.equal([
+      'parameters.valueOf is not a parameter of this agent',
+    ]);
+    const nested = accept(ofA({ anyOf: [{ required: ['toString'] }, { required: ['constructor'] }] }));
+    expect(nested({ a: {} })).to.deep.equal([
+      'parameters.a must match one alternative of the schema: toString is missing, or constructor is missing',
+    ]);
+    const named = accept(ofA({ $ref: '#/$defs/constructor' }, { $defs: { constructor: { type: 'integer' } } }));
+    expect(named({ a: 'x' })).to.deep.equal(['parameters.a must be integer']);
+    expect(faultsOf(ofA({ $ref: '#/$defs/toString' }, { $defs: {} }))).to.have.length(1);
+  });
+
+  describe('with multipleOf', () => {
+    const MULTIPLES: [step: number, good: number[], bad: number[]][] = [
+      [0.01, [1070468.14, 0.07, 4503599627370.49, 1e21, -19.99, 0], [0.005, 1070468.145, 1e-9]],
+      [0.1, [0.3, 0.7, 123456789.1, 1e300], [0.25, 0.35]],
+      [1e-9, [1e-9, 3e-9, 0.123456789, 5], [5e-10, 1.5e-9]],
+      [1e-300, [3e-300, 1], [1.5e-300]],
+      [1e20, [3e20, 0], [1e19, 150000000000000000000]],
+      [0.000001, [1099511627.123457, 0.000003], [0.0000015]],
+      [3, [9007199254740990, 3e21], [9007199254740991, 1e21, 1.5]],
+      [2.5, [7.5, 1e6], [1, 7.4]],
+    ];
+    for (const [step, good, bad] of MULTIPLES) {
+      it(`${step} divide decimals exactly`, () => {
+        const check = accept(ofA({ multipleOf: step }));
+        for (const a of good) expect(check({ a }), String(a)).to.deep.equal([]);
+        for (const a of bad)
+          expect(check({ a }), String(a)).to.deep.equal([`parameters.a must be multiple of ${step}`]);
+      });
+    }
+
+    it('accept every amount in cents', () => {
+      const check = accept(ofA({ multipleOf: 0.01 }));
+      for (let cents = 100_000_000; cents < 100_001_000; cents += 1) {
+        expect(check({ a: cents / 100 }), String(cents)).to.deep.equal([]);
+      }
+    });
+  });
+
   it('report every fault of a schema at once, each with its path', () => {
     expect(
       faultsOf({
@@ -368,6 +419,33 @@ describe('schemas', () => {
       expect(await sample(schema)).to.deep.equal({ parameters: { kind: 'k', when: '2026-01-01', n: 5 }, fits: true });
     });
 
+    it('use own properties and formats only', async () => {
+      const schema = { ...ofA({ type: 'string', format: 'constructor' }), required: ['a', 'valueOf'] };
+      expect(await sample({ ...schema, additionalProperties: { type: 'integer' } })).to.deep.equal({
+        parameters: { a: 'x', valueOf: 0 },
+        fits: true,
+      });
+    });
+
+    it('are multiples in decimals, within their bounds', async () => {
+      const BOUNDS: [rules: Json, a: number][] = [
+        [{ multipleOf: 0.1, minimum: 0.25 }, 0.3],
+        [{ multipleOf: 0.1, exclusiveMinimum: 0.2 }, 0.3],
+        [{ multipleOf: 0.01, exclusiveMinimum: 0, maximum: 0.5 }, 0.01],
+        [{ multipleOf: 0.01, maximum: -0.07 }, -0.07],
+        [{ multipleOf: 0.01, exclusiveMaximum: 0, minimum: -1 }, -0.01],
+        [{ multipleOf: 0.3, minimum: -1, maximum: 1 }, 0],
+        [{ exclusiveMinimum: 2 }, 3],
+        [{ minimum: 2.5 }, 3],
+        [{ exclusiveMaximum: -2 }, -3],
+        [{ exclusiveMinimum: -1 }, 0],
+      ];
+      for (const [rules, a] of BOUNDS) {
+        const schema = { ...ofA({ type: 'number', ...rules }), required: ['a'] };
+        expect(await sample(schema), JSON.stringify(rules)).to.deep.equal({ parameters: { a }, fits: true });
+      }
+    });
+
     it("report when they do not fit, and use the schema's own example", async () => {
       expect(await sample(ofA({ type: 'string', pattern: '^[A-Z]{3}$' }, { required: ['a'] }))).to.deep.equal({
         parameters: { a: 'x' },
@@ -411,6 +489,16 @@ describe('schemas', () => {
       expect(json.error.details.issues.map(({ path }: { path: string }) => path)).to.deep.equal(paths);
       for (const path of paths) expect(json.error.message).to.include(path);
       expect(json.error.message).to.include('Allowed: type, enum, const');
+    });
+
+    it('report a missing parameter with an inherited name', async () => {
+      const key = await world.addKey();
+      const agent = await world.addListing({}, { input_schema: { type: 'object', required: ['constructor'] } });
+      const { status, json } = await world.post(`/v1/agents/${agent}/execute`, { task: 't' }, { key: key.apiKey });
+      expect(status).to.equal(400);
+      expect(json.error.details.issues).to.deep.equal([
+        { in: 'body', path: 'parameters.constructor', expected: 'is required', got: 'nothing' },
+      ]);
     });
 
     it('report every parameter fault to a caller', async () => {

@@ -1,4 +1,5 @@
 /** Reads creators' JSON Schemas: resolves references, and decides if a form is possible. */
+import { resolveRef } from '../../../sdk/wire/schemas/rules.ts';
 
 export type Schema = Record<string, unknown>;
 
@@ -13,25 +14,18 @@ export function resolve(schema: unknown, root: Schema, depth = 0): Schema {
   if (!isSchema(schema) || depth > MAX_REFERENCES) return isSchema(schema) ? schema : {};
   let found: Schema = schema;
   if (typeof schema.$ref === 'string') {
-    const { $ref, ...beside } = schema;
-    found = { ...resolve(lookUp($ref, root), root, depth + 1), ...beside };
+    const { $ref, ...beside } = schema as Schema & { $ref: string };
+    found = { ...resolve(resolveRef(root, $ref), root, depth + 1), ...beside };
   }
   if (!Array.isArray(found.allOf)) return found;
   const { allOf, ...own } = found;
   const parts = [...allOf.map((part) => resolve(part, root, depth + 1)), own];
   const properties = parts.flatMap((part) => (isSchema(part.properties) ? Object.entries(part.properties) : []));
   const required = parts.flatMap((part) => namesIn(part.required));
-  const whole: Schema = Object.assign({}, ...parts);
+  const whole: Schema = Object.fromEntries(parts.flatMap((part) => Object.entries(part)));
   if (properties.length > 0) whole.properties = Object.fromEntries(properties);
   if (required.length > 0) whole.required = [...new Set(required)];
   return whole;
-}
-
-function lookUp(ref: string, root: Schema): unknown {
-  const names = ref.startsWith('#/') ? ref.slice(2).split('/') : [];
-  return names
-    .map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((value, name) => (isSchema(value) ? value[name] : undefined), root);
 }
 
 export const namesIn = (value: unknown): string[] =>
@@ -51,6 +45,8 @@ export function isFormable(root: Schema): boolean {
     const schema = resolve(raw, root);
     if (depth > 8 || BEYOND.some((name) => name in schema)) return false;
     const { properties, items, anyOf, oneOf, type } = schema;
+    // RJSF would find the inherited value of such a name.
+    if (isSchema(properties) && Object.keys(properties).some((name) => name in Object.prototype)) return false;
     const inner = [
       ...(isSchema(properties) ? Object.values(properties) : []),
       ...(isSchema(items) ? [items] : []),

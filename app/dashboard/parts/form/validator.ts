@@ -5,6 +5,7 @@
 import { type Schema as CheckedSchema, type OutputUnit, Validator } from '@cfworker/json-schema';
 import type { RJSFSchema, RJSFValidationError, ValidatorType } from '@rjsf/utils';
 import { createErrorHandler, toErrorSchema, unwrapErrorHandler, validationDataMerge } from '@rjsf/utils';
+import { own } from '../../../sdk/wire/own.ts';
 import { isSchema } from './schema.ts';
 
 /** Location of a fault: names and indices from the root. */
@@ -113,9 +114,9 @@ function flawOf({ keyword, instanceLocation, error }: OutputUnit): Flaw {
   if (keyword === 'type') {
     const [, got, expected = ''] = /type "(.*?)" is invalid. Expected "(.*)"/.exec(error) ?? [];
     // An entry that was added and not filled in.
-    return { path, message: got === 'null' ? 'This is needed.' : `This must be ${TYPES[expected] ?? expected}.` };
+    return { path, message: got === 'null' ? 'This is needed.' : `This must be ${own(TYPES, expected) ?? expected}.` };
   }
-  return { path, message: MESSAGES[keyword] ?? error };
+  return { path, message: own(MESSAGES, keyword) ?? error };
 }
 
 /** The value as it is sent: empty fields are absent. */

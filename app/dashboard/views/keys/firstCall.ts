@@ -1,6 +1,7 @@
 /** A first request with a new key, for an agent that exists now. */
 import { queryOptions } from '@tanstack/react-query';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import { own } from '../../../sdk/wire/own.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { BASE_URL, rest } from '../../service.ts';
 
@@ -49,7 +50,7 @@ function needsOf({ input_schema: schema }: AgentFull): string[] {
 /** The agent's required parameters. */
 function parametersOf(agent: AgentFull): Record<string, unknown> {
   const { properties = {} } = agent.input_schema as { properties?: Record<string, Schema> };
-  return Object.fromEntries(needsOf(agent).map((name) => [name, sampleOf(properties[name] ?? {})]));
+  return Object.fromEntries(needsOf(agent).map((name) => [name, sampleOf(own(properties, name) ?? {})]));
 }
 
 /** A value that fits the simple rules of a schema. */
@@ -65,7 +66,7 @@ function sampleOf(schema: Schema): unknown {
   if (kind === 'array') return typeof schema.minItems === 'number' ? [sampleOf((items ?? {}) as Schema)] : [];
   if (kind === 'object') {
     const fields = (properties ?? {}) as Record<string, Schema>;
-    return Object.fromEntries(listOf(required).map((name) => [name, sampleOf(fields[String(name)] ?? {})]));
+    return Object.fromEntries(listOf(required).map((name) => [name, sampleOf(own(fields, String(name)) ?? {})]));
   }
   return 'text'.padEnd(typeof minLength === 'number' ? minLength : 0, '.');
 }

@@ -2,9 +2,10 @@
  * A creator's schema, compiled by Ajv. Some schemas with some values take Ajv minutes. Set a time limit
  * (`timeLimit.ts`) to run a compiled schema on a stranger's value.
  */
-import { _, type ErrorObject } from 'ajv';
+import { _, type ErrorObject, str } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import Big from 'big.js';
 import canonicalize from 'canonicalize';
 import { CHECKED_FORMATS, SCHEMA_KEYWORDS } from '../../../sdk/wire/schemaKeywords.ts';
 import { readPattern } from '../../../sdk/wire/schemas/patterns.ts';
@@ -30,11 +31,10 @@ export function compileSchema(root: Schema, { allErrors }: { allErrors: boolean 
     validateSchema: false,
     logger: false,
     inlineRefs: false,
-    // 0.3 must be a multiple of 0.1, despite binary fractions.
-    multipleOfPrecision: 9,
     // Ajv's optimization takes ten times as long as it ever saves here.
     code: { optimize: false, regExp: Object.assign(toRegExp, { code: 'RE2' }) },
   });
+  addMultipleOf(ajv);
   addUniqueItems(ajv);
   addEquality(ajv);
   addBoundedFormats(ajv);
@@ -63,6 +63,30 @@ function toRegExp(source: string) {
   const { test } = readPattern(source)!;
   // Ajv caches expressions by their text.
   return { test, toString: () => source };
+}
+
+/**
+ * Divides decimals: as binary fractions, neither 0.3 nor 1070468.14 is a multiple of 0.01. Ajv's tolerance for that does
+ * not fit small steps and large numbers.
+ */
+function addMultipleOf(ajv: Ajv2020): void {
+  ajv.removeKeyword('multipleOf');
+  ajv.addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    error: {
+      message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
+      params: ({ schemaCode }) => _`{ multipleOf: ${schemaCode} }`,
+    },
+    compile: (step: number) => {
+      const decimal = Big(step);
+      const isWhole = Number.isSafeInteger(step);
+      // The remainder of whole numbers is exact, and a hundred times as fast.
+      return (value: number): boolean =>
+        isWhole && Number.isSafeInteger(value) ? value % step === 0 : Big(value).mod(decimal).eq(0);
+    },
+  });
 }
 
 /** Compares the items' canonical text, because Ajv compares every pair of objects. */

@@ -3,6 +3,8 @@
  * with the first form of a union. Further rules, such as a pattern, are not guessed.
  */
 
+import Big from 'big.js';
+import { own } from '../../../sdk/wire/own.ts';
 import { isObject, resolveRef, type Schema } from '../../../sdk/wire/schemas/rules.ts';
 import { ownWork } from '../../workers.ts';
 import type { CheckParameters } from '../parameters.ts';
@@ -58,7 +60,8 @@ function sampleOf(given: unknown, root: Schema): unknown {
       return null;
     default:
       return (
-        FORMATTED[String(schema.format)] ?? 'x'.repeat(Math.min(Math.max(1, Number(schema.minLength ?? 1)), MAX_TEXT))
+        own(FORMATTED, String(schema.format)) ??
+        'x'.repeat(Math.min(Math.max(1, Number(schema.minLength ?? 1)), MAX_TEXT))
       );
   }
 }
@@ -66,7 +69,7 @@ function sampleOf(given: unknown, root: Schema): unknown {
 /** One schema without references and unions: all required parts, and the first form of each union. */
 function settle(given: unknown, root: Schema): Schema {
   if (!isObject(given)) return {};
-  const { $ref, allOf, anyOf, oneOf, ...own } = given;
+  const { $ref, allOf, anyOf, oneOf, ...beside } = given;
   const parts = [
     ...(typeof $ref === 'string' ? [resolveRef(root, $ref)] : []),
     ...listOf(allOf),
@@ -74,7 +77,7 @@ function settle(given: unknown, root: Schema): Schema {
     ...listOf(oneOf).slice(0, 1),
   ].map((part) => settle(part, root));
   // Keywords beside a reference or a union, such as a default, are more specific and win.
-  const all = [...parts, own];
+  const all = [...parts, beside];
   return {
     ...Object.assign({}, ...all),
     required: all.flatMap((part) => listOf(part.required)),
@@ -92,7 +95,7 @@ function typeOf(schema: Schema): unknown {
 function sampleObject({ properties, required, additionalProperties }: Schema, root: Schema): Schema {
   const known = properties as Record<string, unknown>;
   const names = new Set(listOf(required).map(String));
-  return Object.fromEntries([...names].map((name) => [name, sampleOf(known[name] ?? additionalProperties, root)]));
+  return Object.fromEntries([...names].map((name) => [name, sampleOf(own(known, name) ?? additionalProperties, root)]));
 }
 
 function sampleArray({ prefixItems, items, minItems }: Schema, root: Schema): unknown[] {
@@ -106,17 +109,23 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** 0 if it is allowed, else the nearest bound. */
+/** The whole number, or the multiple, that is within the bounds and nearest to 0. */
 function sampleNumber(schema: Schema): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<
     string,
     number | undefined
   >;
-  const above = exclusiveMinimum === undefined ? -Infinity : Math.floor(exclusiveMinimum) + 1;
-  const below = exclusiveMaximum === undefined ? Infinity : Math.ceil(exclusiveMaximum) - 1;
-  const least = Math.max(minimum ?? -Infinity, above);
-  const most = Math.min(maximum ?? Infinity, below);
-  const nearest = least > 0 ? Math.ceil(least) : most < 0 ? Math.floor(most) : 0;
-  if (multipleOf === undefined) return nearest;
-  return (nearest > 0 ? Math.ceil(nearest / multipleOf) : Math.floor(nearest / multipleOf)) * multipleOf;
+  const step = Big(multipleOf ?? 1);
+  const within = (bound: number | undefined) => (bound === undefined ? [] : [stepsTo(bound, step, Big.roundUp)]);
+  const beyond = (bound: number | undefined, side: 1 | -1) =>
+    bound === undefined ? [] : [stepsTo(bound, step, Big.roundDown).plus(side)];
+  const least = [...within(minimum), ...beyond(exclusiveMinimum, 1)].filter((steps) => steps.gt(0));
+  const most = [...within(maximum), ...beyond(exclusiveMaximum, -1)].filter((steps) => steps.lt(0));
+  const furthest = [...least, ...most].sort((one, other) => other.abs().cmp(one.abs()))[0] ?? Big(0);
+  return furthest.times(step).toNumber();
+}
+
+/** Number of steps from 0 to the bound; `mode` rounds away from 0 or towards it. */
+function stepsTo(bound: number, step: Big, mode: typeof Big.roundUp | typeof Big.roundDown): Big {
+  return Big(bound).div(step).round(0, mode);
 }

@@ -1,4 +1,5 @@
 /** The allowed value of each keyword of a creator's JSON Schema, and the keywords that contain further schemas. */
+import { own, valueAt } from '../own.ts';
 import { MAX_FORMS, type SchemaKeyword } from '../schemaKeywords.ts';
 
 export const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
@@ -122,7 +123,7 @@ export function schemaFieldOfTool(value: Schema): string | null {
 
 /** The rule of a keyword; undefined for an unknown one, also for a name such as "constructor". */
 export function ruleOf(keyword: string): Rule | undefined {
-  return Object.hasOwn(RULES, keyword) ? RULES[keyword as SchemaKeyword] : undefined;
+  return own<Rule>(RULES, keyword);
 }
 
 /** One schema directly inside another. */
@@ -156,11 +157,6 @@ export function stepsOf(ref: string): string[] | null {
 
 /** The value that a `$ref` names in this root; undefined if there is none. */
 export function resolveRef(root: Schema, ref: string): unknown {
-  return stepsOf(ref)?.reduce<unknown>(
-    (inner, step) =>
-      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
-        ? inner[step as keyof typeof inner]
-        : undefined,
-    root,
-  );
+  const steps = stepsOf(ref);
+  return steps ? valueAt(root, steps) : undefined;
 }

@@ -1,4 +1,6 @@
 /** Example parameters from an agent's schema: its author's examples, or else the simplest values. */
+import Big from 'big.js';
+import { own as ownOf } from '../../../../sdk/wire/own.ts';
 import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 const MAX_DEPTH = 8;
@@ -64,15 +66,21 @@ function objectOf(schema: Schema, root: Schema, depth: number): Schema {
 }
 
 function numberOf({ minimum, exclusiveMinimum, maximum, multipleOf }: Schema): number {
-  const step = typeof multipleOf === 'number' ? multipleOf : 1;
+  // In decimals: 0.1 * 3 is not a multiple of 0.1 as a binary fraction.
+  const step = Big(typeof multipleOf === 'number' ? multipleOf : 1);
   const least =
-    typeof minimum === 'number' ? minimum : typeof exclusiveMinimum === 'number' ? exclusiveMinimum + step : step;
-  const value = Math.ceil(least / step) * step;
+    typeof minimum === 'number'
+      ? Big(minimum)
+      : typeof exclusiveMinimum === 'number'
+        ? step.plus(exclusiveMinimum)
+        : step;
+  const whole = least.div(step).round(0, least.gt(0) ? Big.roundUp : Big.roundDown);
+  const value = whole.times(step).toNumber();
   return typeof maximum === 'number' && value > maximum ? maximum : value;
 }
 
 function textOf({ format, minLength, maxLength }: Schema): string {
-  const known = typeof format === 'string' ? FORMATS[format] : undefined;
+  const known = typeof format === 'string' ? ownOf(FORMATS, format) : undefined;
   if (known !== undefined) return known;
   const text = 'example'.padEnd(Number(minLength ?? 0), '.');
   return typeof maxLength === 'number' ? text.slice(0, maxLength) : text;

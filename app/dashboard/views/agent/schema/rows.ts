@@ -1,4 +1,5 @@
 /** A JSON Schema for people: its fields as rows, each with its type and limits as text. */
+import { own } from '../../../../sdk/wire/own.ts';
 import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 export interface SchemaField {
@@ -78,7 +79,7 @@ function typeOf(schema: Schema, root: Schema, depth = 0): string {
       .map((type) => {
         const items =
           type === 'array' && isSchema(schema.items) && depth < MAX_DEPTH ? resolve(schema.items, root) : null;
-        return items ? `list of ${typeOf(items, root, depth + 1)}` : (TYPES[type] ?? type);
+        return items ? `list of ${typeOf(items, root, depth + 1)}` : (own(TYPES, type) ?? type);
       })
       .join(' or ');
   }
@@ -90,6 +91,8 @@ function typeOf(schema: Schema, root: Schema, depth = 0): string {
 }
 
 const MAX_SHOWN = 20;
+/** All digits of a number: a bound of 0.0001 must not be shown as 0. */
+const EXACT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
 const show = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
@@ -97,7 +100,7 @@ const show = (value: unknown): string => {
 
 function rulesOf(schema: Schema): string[] {
   const rules: string[] = [];
-  const number = (name: string) => (typeof schema[name] === 'number' ? schema[name].toLocaleString('en-US') : null);
+  const number = (name: string) => (typeof schema[name] === 'number' ? EXACT.format(schema[name]) : null);
   const range = (least: string | null, most: string | null, units = '', unit = units) => {
     const of = (text: string) => `${text} ${text === '1' ? unit : units}`.trimEnd();
     if (least && most) rules.push(least === most ? `exactly ${of(least)}` : `${least} to ${of(most)}`);
