@@ -159,7 +159,13 @@ describe('attacks on the x402 API', function () {
       'the legacy format': () => ({ version: 'legacy' }),
       'no compute-unit limit': () => first((usual) => usual.slice(1)),
       'no compute-unit price': () => first(([limit, , ...rest]) => [limit!, ...rest]),
-      'the compute budget in another order': () => first(([limit, price, ...rest]) => [price!, limit!, ...rest]),
+      'two compute-unit limits': () => first((usual) => [...usual, usual[0]!]),
+      'two compute-unit prices': () => first((usual) => [usual[1]!, ...usual]),
+      'a limit of loaded accounts': () =>
+        first((usual) => [
+          new Instruction({ programId: ComputeBudgetProgram.programId, keys: [], data: Buffer.from([4, 1, 0, 0, 0]) }),
+          ...usual,
+        ]),
       'a request for heap instead of a limit': () =>
         first(([, ...rest]) => [ComputeBudgetProgram.requestHeapFrame({ bytes: 32_768 }), ...rest]),
       'no transfer': () => first(([limit, price, , memo]) => [limit!, price!, memo!]),
@@ -176,6 +182,16 @@ describe('attacks on the x402 API', function () {
           return [...usual, createApproveInstruction(source!.pubkey, stranger.publicKey, owner!.pubkey, TOTAL)];
         }),
       'five memos': () => first((usual) => [...usual, ...Array(4).fill(usual[3])]),
+      'nine assertions': () =>
+        first((usual) => [...Array(9).fill(reading(new PublicKey(LIGHTHOUSE), wallet.publicKey)), ...usual]),
+      'an approval before the transfer': () =>
+        first(([limit, price, transfer]) => {
+          const [source, , , owner] = transfer!.keys;
+          const approval = createApproveInstruction(source!.pubkey, stranger.publicKey, owner!.pubkey, TOTAL);
+          return [approval, limit!, price!, transfer!];
+        }),
+      'an assertion about the fee payer before the transfer': () =>
+        first((usual) => [reading(new PublicKey(LIGHTHOUSE), feePayer.publicKey), ...usual]),
       'a transfer of the fee payer’s SOL': () =>
         first((usual) => [
           ...usual,
@@ -267,7 +283,7 @@ describe('attacks on the x402 API', function () {
       expect((await buy(body, accepted)).status).to.equal(200);
     });
 
-    it('accepts it if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
+    it('accepts it in any order, if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
       const of = (program: string, data: Buffer, keys: AccountMeta[] = []) =>
         new Instruction({ programId: new PublicKey(program), keys, data });
       const memo = of('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', Buffer.from('of the first memo program'));
@@ -280,14 +296,32 @@ describe('attacks on the x402 API', function () {
         first((usual) => [...usual.slice(0, 3), memo]),
       );
       expect(sold.status, sold.text).to.equal(200);
-      // This node does not have Lighthouse: the payment passes all checks, but would fail.
-      const other = await quote({ task: 'assertions' });
-      const layout = first((usual) => [...usual.slice(0, 3), memo, lighthouse, lighthouse]);
-      const failed = await buy({ task: 'assertions' }, other, layout);
-      expect([reasonOf(failed), failed.body.error.message]).to.deep.equal([
-        'payment_failed',
-        'The payment would fail on-chain. Nothing was paid.',
-      ]);
+      const guards = (count: number) => Array<TransactionInstruction>(count).fill(lighthouse);
+      const LAYOUTS: [name: string, change: (usual: TransactionInstruction[]) => TransactionInstruction[]][] = [
+        ['guards at the end', (usual) => [...usual, ...guards(2)]],
+        [
+          'guards around the transfer, as of Phantom',
+          ([limit, price, transfer, memo]) => [limit!, price!, ...guards(3), transfer!, memo!, lighthouse],
+        ],
+        ['guards first', (usual) => [...guards(8), ...usual]],
+        ['the budget last', ([limit, price, transfer, memo]) => [lighthouse, memo!, transfer!, price!, limit!]],
+        [
+          'a memo between the budget',
+          ([limit, price, transfer, memo]) => [price!, memo!, limit!, transfer!, lighthouse],
+        ],
+      ];
+      for (const [name, change] of LAYOUTS) {
+        const other = await quote({ task: name });
+        const failed = await buy({ task: name }, other, first(change));
+        // This node does not have Lighthouse: the payment passes all checks, but would fail.
+        expect([reasonOf(failed), failed.body.error.message], name).to.deep.equal([
+          'payment_failed',
+          'The payment would fail on-chain. Nothing was paid.',
+        ]);
+        // The same order without Lighthouse is sold.
+        const plain = first((usual) => change(usual).filter((one) => one !== lighthouse));
+        expect((await buy({ task: name }, other, plain)).status, name).to.equal(200);
+      }
     });
   });
 

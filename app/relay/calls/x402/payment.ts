@@ -18,7 +18,9 @@ import { MAX_PAYMENT_FEE, refusePayment } from '../../execution/buying.ts';
 /** Programs whose instructions wallets add: memos, and Lighthouse's assertions. They move no money. */
 const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
-const MAX_HARMLESS = 4;
+const MAX_MEMOS = 4;
+/** Twice as many as Phantom adds to a payment. */
+const MAX_GUARDS = 8;
 /** Index of the payer: the second signer, after our fee payer. */
 const PAYER_AT = 1;
 const SET_UNIT_LIMIT = { first: 2, bytes: 5 };
@@ -62,8 +64,7 @@ export function readPayment(transaction: string, expected: Expected): Payment {
   if (!feePayer?.equals(expected.feePayer)) throw wrong(`its fee payer must be ${expected.feePayer}`);
   if (new Set(keys.map(String)).size !== keys.length) throw wrong('it lists an account twice');
   requireFee(networkFee(message));
-  requireLayout(message.compiledInstructions, keys);
-  requireTransfer(message, expected);
+  requireTransfer(message, requireLayout(message.compiledInstructions, keys), expected);
   const wallet = payer.toBase58();
   if (expected.ownKeys.includes(wallet)) throw wrong('its payer must not be a key of this service');
   if (expected.payer !== null && expected.payer !== wallet) throw wrong(`the quote is for the payer ${expected.payer}`);
@@ -94,47 +95,52 @@ function requireFee(fee: bigint): void {
 
 type Instruction = VersionedTransaction['message']['compiledInstructions'][number];
 
-/** Two compute-budget instructions, the transfer, and at most four harmless ones. None may name our fee payer. */
-function requireLayout(instructions: readonly Instruction[], keys: readonly PublicKey[]): void {
-  const [limit, price, transfer, ...others] = instructions;
-  const isOf = (one: Instruction | undefined, program: PublicKey, { first, bytes }: typeof SET_UNIT_LIMIT) =>
-    one !== undefined &&
-    keys[one.programIdIndex]?.equals(program) === true &&
-    one.data.length === bytes &&
-    one.data[0] === first;
+/**
+ * One transfer, the limit and the price of compute units, and harmless ones, in any order: wallets add guards before and
+ * after the transfer. None may name our fee payer. Returns the transfer.
+ */
+function requireLayout(instructions: readonly Instruction[], keys: readonly PublicKey[]): Instruction {
+  const programOf = (one: Instruction) => keys[one.programIdIndex]?.toBase58() ?? 'an unknown program';
+  const theOne = (program: PublicKey, { first, bytes }: typeof SET_UNIT_LIMIT, what: string) => {
+    const found = instructions.filter(
+      (one) => programOf(one) === program.toBase58() && one.data.length === bytes && one.data[0] === first,
+    );
+    if (found.length !== 1) throw wrong(`it must have one instruction ${what}, not ${found.length}`);
+    return found[0]!;
+  };
   const { programId } = ComputeBudgetProgram;
-  if (!isOf(limit, programId, SET_UNIT_LIMIT)) throw wrong('its first instruction must set the compute-unit limit');
-  if (!isOf(price, programId, SET_UNIT_PRICE)) throw wrong('its second instruction must set the compute-unit price');
-  if (limit?.accountKeyIndexes.length || price?.accountKeyIndexes.length) {
+  const limit = theOne(programId, SET_UNIT_LIMIT, 'that sets the compute-unit limit');
+  const price = theOne(programId, SET_UNIT_PRICE, 'that sets the compute-unit price');
+  if (limit.accountKeyIndexes.length > 0 || price.accountKeyIndexes.length > 0) {
     throw wrong('the compute-budget instructions must have no accounts');
   }
-  if (!isOf(transfer, TOKEN_PROGRAM_ID, TRANSFER_CHECKED)) {
-    throw wrong('its third instruction must be a TransferChecked of the Token program');
-  }
-  if (others.length > MAX_HARMLESS) throw wrong(`it has more than ${MAX_HARMLESS} instructions after the transfer`);
-  for (const one of others) requireHarmless(one, transfer!, keys);
+  const transfer = theOne(TOKEN_PROGRAM_ID, TRANSFER_CHECKED, 'TransferChecked of the Token program');
+  const others = instructions.filter((one) => ![limit, price, transfer].includes(one));
+  for (const one of others) requireHarmless(one, programOf(one), transfer, keys);
+  const guards = others.filter((one) => programOf(one) === LIGHTHOUSE).length;
+  if (guards > MAX_GUARDS) throw wrong(`it has more than ${MAX_GUARDS} assertions`);
+  if (others.length - guards > MAX_MEMOS) throw wrong(`it has more than ${MAX_MEMOS} memos`);
   const isUsed = instructions.some((one) => one.programIdIndex === 0 || one.accountKeyIndexes.includes(0));
   if (isUsed) throw wrong('no instruction may use the fee payer');
+  return transfer;
 }
 
 /**
  * The payment is tried before its deposit is created, and must have the same outcome a second later. So a wallet's
  * additions may depend only on the accounts of the transfer, not on the clock or on accounts that change by themselves.
  */
-function requireHarmless(one: Instruction, transfer: Instruction, keys: readonly PublicKey[]): void {
-  const program = keys[one.programIdIndex]?.toBase58() ?? 'an unknown program';
+function requireHarmless(one: Instruction, program: string, transfer: Instruction, keys: readonly PublicKey[]): void {
   if (!MEMOS.includes(program) && program !== LIGHTHOUSE) throw wrong(`it has an instruction of ${program}`);
   const other = one.accountKeyIndexes.find((index) => !transfer.accountKeyIndexes.includes(index));
   if (other !== undefined) {
-    throw wrong(`an instruction after the transfer uses ${keys[other]}, which the transfer does not use`);
+    throw wrong(`an instruction beside the transfer uses ${keys[other]}, which the transfer does not use`);
   }
   if (program === LIGHTHOUSE && one.accountKeyIndexes.length === 0) {
     throw wrong('an assertion must be about an account of the transfer');
   }
 }
 
-function requireTransfer(message: MessageV0, expected: Expected): void {
-  const { accountKeyIndexes, data } = message.compiledInstructions[2]!;
+function requireTransfer(message: MessageV0, { accountKeyIndexes, data }: Instruction, expected: Expected): void {
   const keys = message.staticAccountKeys;
   const [sourceAt, mintAt, vaultAt, payerAt, ...more] = accountKeyIndexes;
   if (more.length > 0 || payerAt !== PAYER_AT)
