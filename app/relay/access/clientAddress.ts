@@ -9,11 +9,18 @@ import ipaddr from 'ipaddr.js';
  * are the client's own claim. A shorter header did not pass all proxies, so the socket's address counts.
  */
 export function clientAddress(request: IncomingMessage, hops: number): string {
-  const socket = toIp(request.socket.remoteAddress ?? '');
+  const socket = toIp(request.socket.remoteAddress ?? '') ?? '';
   if (hops === 0) return socket;
   const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
-  const claimed = toIp((forwarded.at(-hops) ?? '').trim());
-  return isIP(claimed) === 0 ? socket : claimed;
+  const entries = forwarded.map((entry) => entry.trim()).filter((entry) => entry !== '');
+  return toIp(bareAddress(entries.at(-hops) ?? '')) ?? socket;
+}
+
+/** An entry without quotes, brackets and port. Azure, IIS and RFC 7239 write `203.0.113.7:51234`, `"[2001:db8::1]:443"`. */
+function bareAddress(entry: string): string {
+  const plain = entry.replace(/^"(.*)"$/, '$1');
+  const [, bracketed, dotted] = /^\[([^\]]*)\](?::\d*)?$|^(\d+(?:\.\d+){3}):\d*$/.exec(plain) ?? [];
+  return bracketed ?? dotted ?? plain;
 }
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
@@ -25,9 +32,10 @@ export function isThisComputer(request: IncomingMessage): boolean {
   return !isForwarded && isWithin(clientAddress(request, 0), LOOPBACK);
 }
 
-/** Unwraps an IPv4 address in the IPv6 form of a dual-stack socket. */
-function toIp(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+/** The address in one form: IPv4 unwrapped from the IPv6 of a dual-stack socket, no zone. Null if it is no address. */
+function toIp(address: string): string | null {
+  const [global = ''] = address.split('%');
+  return isIP(global) === 0 ? null : ipaddr.process(global).toString();
 }
 
 /** The unit that counts as one client: an IPv4 address, or an IPv6 /64, because a client owns its whole /64. */
