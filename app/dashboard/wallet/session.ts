@@ -63,17 +63,23 @@ export async function signIn(wallet: SolanaWallet): Promise<void> {
 async function signChallenge(
   { wallet, account }: Connected,
   { message, sign_in }: Awaited<ReturnType<typeof call<'auth.challenge'>>>,
-): Promise<{ message: string; signature: string }> {
+): Promise<{ message: string; signature: string; signed_message?: string }> {
   const own = wallet.features['solana:signIn'];
-  if (own) {
-    const [output] = await own.signIn(sign_in);
-    if (!output) throw new Error(`${wallet.name} did not sign.`);
-    return { message: new TextDecoder().decode(output.signedMessage), signature: bs58.encode(output.signature) };
-  }
-  const bytes = new TextEncoder().encode(message);
-  const [output] = await wallet.features['solana:signMessage'].signMessage({ account, message: bytes });
+  const [output] = own
+    ? await own.signIn(sign_in)
+    : await wallet.features['solana:signMessage'].signMessage({ account, message: new TextEncoder().encode(message) });
   if (!output) throw new Error(`${wallet.name} did not sign.`);
-  return { message, signature: bs58.encode(output.signature) };
+  const { signedMessage, signature } = output;
+  const { textOf } = await import('../../sdk/receipt/offchain.ts');
+  // A sign-in window may show the fields in its own way.
+  const text = own ? textOf(signedMessage, bs58.decode(account.address)) : message;
+  // No UTF-8 text begins with this byte. Hardware wallets sign an envelope that does.
+  const isEnvelope = signedMessage[0] === 0xff;
+  return {
+    message: text ?? message,
+    signature: bs58.encode(signature),
+    ...(isEnvelope && { signed_message: btoa(String.fromCharCode(...signedMessage)) }),
+  };
 }
 
 export async function signOut(): Promise<void> {

@@ -10,7 +10,7 @@ import { createSignInMessageText, parseSignInMessageText } from '@solana/wallet-
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
-import { verifyMessage } from '../../sdk/receipt/receipt.ts';
+import { verifySignedText } from '../../sdk/receipt/offchain.ts';
 import type { SignInInput } from '../../sdk/wire/procedures.ts';
 import { ApiError } from '../errors.ts';
 import type { Payers } from '../ledger/payers.ts';
@@ -43,6 +43,8 @@ export interface SignedChallenge {
   wallet: string;
   message: string;
   signature: string;
+  /** Base64 of the signed bytes, if the wallet put an envelope around the message. */
+  signed_message?: string | undefined;
 }
 
 export interface Session {
@@ -135,13 +137,15 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const { ledger } = deps;
   const challenges = createChallenges(deps);
 
-  async function requireSigned({ wallet, message, signature }: SignedChallenge): Promise<void> {
+  async function requireSigned(answer: SignedChallenge): Promise<void> {
+    const { wallet, message, signature, signed_message } = answer;
     const publicKey = requireWallet(wallet);
+    const signed = signed_message === undefined ? null : Buffer.from(signed_message, 'base64');
     const expiresMs = await challenges.expiryOf(wallet, message);
     const isGood =
       expiresMs !== null &&
       expiresMs > deps.now() &&
-      verifyMessage(publicKey, message, `ed25519:${signature}`) &&
+      verifySignedText(publicKey, message, `ed25519:${signature}`, signed) &&
       // Last, so that only a valid signature can cause a write.
       (await useChallenge(ledger, { digest: digest(message), expiresMs }, deps.now()));
     if (isGood) return;

@@ -6,7 +6,8 @@
 import type { Kysely } from 'kysely';
 import { recordOf } from '../../../indexer/record.ts';
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
-import { parseUuid, startMessage, verifyMessage } from '../../sdk/receipt/receipt.ts';
+import { verifySignedText } from '../../sdk/receipt/offchain.ts';
+import { parseUuid, startMessage } from '../../sdk/receipt/receipt.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -51,7 +52,7 @@ export async function readOpened(
   if (!record || ('wallet' in proof && record.caller.toBase58() !== proof.wallet)) throw unknown;
   if ('signature' in proof) {
     const message = startMessage(findExecution(id).toBase58(), hex(record.requestHash));
-    if (!verifyMessage(record.caller.toBytes(), message, proof.signature)) {
+    if (!verifySignedText(record.caller.toBytes(), message, proof.signature)) {
       throw new ApiError(
         'unauthorized',
         'The wallet_signature is not valid. Sign the start message with the wallet that opened the execution.',

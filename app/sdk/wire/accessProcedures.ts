@@ -64,8 +64,17 @@ export const SignInInput = z.strictObject({
 });
 export type SignInInput = z.infer<typeof SignInInput>;
 
-/** A challenge's message, and the wallet's base58 Ed25519 signature over its UTF-8 bytes. */
-const SignedChallenge = z.strictObject({ wallet: Address, message: z.string().max(1000), signature: Signature });
+/**
+ * A challenge's message, and the wallet's base58 Ed25519 signature over its UTF-8 bytes, or over Solana's off-chain
+ * envelope of version 0 around them.
+ */
+const SignedChallenge = z.strictObject({
+  wallet: Address,
+  message: z.string().max(1000),
+  signature: Signature,
+  /** The signed bytes, base64. Needed only for an envelope that names an application. */
+  signed_message: z.base64().max(2_000).optional(),
+});
 
 export const accessProcedures = {
   /** The message that a wallet signs to authenticate, as fields and as text. It names this deployment, and expires. */
