@@ -11,6 +11,7 @@ import { formatTime } from '../sdk/wallet/format.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { sendTransaction } from '../sdk/wallet/send.ts';
 import { keypairSigner } from '../sdk/wallet/signer.ts';
+import { originOf } from '../sdk/wire/secrets.ts';
 import { formatUsdc } from '../sdk/wire/usdc.ts';
 import { localDirectory, readLocalNetwork } from './config.ts';
 import { fundSol, isSurfpool, travelToSlot } from './surfpool.ts';
@@ -42,10 +43,12 @@ async function openRunningChain(): Promise<RunningChain> {
   }
   const rpcUrl = network.rpc_url;
   const isLocal = await isSurfpool(rpcUrl).catch((error: Error) => {
-    throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
+    throw new Refusal(`No Solana node answers at ${originOf(rpcUrl)}.`, { cause: error });
   });
   if (!isLocal) {
-    throw new Refusal(`The node at ${rpcUrl} is not Surfpool. Only Surfpool can create money and move the clock.`);
+    throw new Refusal(
+      `The node at ${originOf(rpcUrl)} is not Surfpool. Only Surfpool can create money and move the clock.`,
+    );
   }
   return { rpcUrl, usdcMint: new PublicKey(network.usdc_mint), connection: connect(rpcUrl) };
 }

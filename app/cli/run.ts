@@ -3,8 +3,10 @@
  * results on stdout, everything else on stderr. Only the definitions of the commands are loaded at the start. An action
  * loads what it needs, so that help and usage errors appear at once.
  */
+import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { refusalIn, UnknownOutcome } from '../sdk/wallet/refusal.ts';
+import { withoutSecrets } from '../sdk/wire/secrets.ts';
 import { explain } from './advice.ts';
 import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
@@ -56,7 +58,7 @@ export async function runCommand(words: string[]): Promise<number> {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
     const refusal = refusalIn(error);
-    console.error(refusal ? explain(refusal) : error);
+    console.error(withoutSecrets(refusal ? explain(refusal) : inspect(error)));
     return error instanceof UnknownOutcome ? EXIT_UNKNOWN : EXIT_FAILED;
   }
 }
@@ -68,7 +70,7 @@ function prepare(command: Command): void {
     .showHelpAfterError('(see --help)')
     .configureOutput({
       writeOut: (text) => console.log(text.trimEnd()),
-      writeErr: (text) => console.error(text.trimEnd()),
+      writeErr: (text) => console.error(withoutSecrets(text.trimEnd())),
     });
   for (const child of command.commands) prepare(child);
 }

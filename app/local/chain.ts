@@ -2,6 +2,7 @@
 import { Connection } from '@solana/web3.js';
 import { isSurfpool } from '../cli/surfpool.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
+import { originOf } from '../sdk/wire/secrets.ts';
 import type { LocalConfig } from './config.ts';
 import { forkNode } from './network.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -40,6 +41,6 @@ export async function openLocalChain(config: LocalConfig, shutdown: Shutdown): P
   try {
     return { rpcUrl, wsUrl, connection: new Connection(rpcUrl, 'finalized'), isSurfpool: await isSurfpool(rpcUrl) };
   } catch (error) {
-    throw new Refusal(`No Solana node answers at SOLANA_RPC_URL=${rpcUrl}: ${(error as Error).message}`);
+    throw new Refusal(`No Solana node answers at SOLANA_RPC_URL=${originOf(rpcUrl)}: ${(error as Error).message}`);
   }
 }

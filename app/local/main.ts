@@ -10,6 +10,7 @@ import { runCommandLine } from '../process/commandLine.ts';
 import { loadSigningKey, signingKeyAddress } from '../sdk/creator/signingKey.ts';
 import { openMarketplace } from '../sdk/wallet/marketplace.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
+import { originOf } from '../sdk/wire/secrets.ts';
 import { parseUsdc } from '../sdk/wire/usdc.ts';
 import { isListedAs, type LocalAgent, publishAgent, readAgents } from './agents.ts';
 import { provideGas, provideKey } from './callers.ts';
@@ -79,7 +80,7 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const built = buildDashboard(shutdown);
   // Awaited later; until then a failure must not count as unhandled.
   built.catch(() => undefined);
-  tell(config.node ? `Using the Solana node at ${config.node.rpcUrl} ...` : 'Starting a Solana node ...');
+  tell(config.node ? `Using the Solana node at ${originOf(config.node.rpcUrl)} ...` : 'Starting a Solana node ...');
   const chain = await openLocalChain(config, shutdown);
   const { onChain, agents, ports, databaseUrl } = await prepareChain(run, chain);
   await built;

@@ -15,6 +15,7 @@ import {
   setCreatorVerified,
 } from '../sdk/program/program.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
+import { originOf } from '../sdk/wire/secrets.ts';
 import type { LocalChain } from './chain.ts';
 import { provideSol, provideUsdc } from './funding.ts';
 import type { Identities } from './identities.ts';
@@ -40,7 +41,7 @@ async function provideProgram(chain: LocalChain, { admin }: Identities, dataDir:
   if (!chain.isSurfpool) {
     if (program?.executable) return;
     throw new Refusal(
-      `The program ${PROGRAM_ID} is not deployed on ${chain.rpcUrl}. The keypair of its address is not published, so a ` +
+      `The program ${PROGRAM_ID} is not deployed on ${originOf(chain.rpcUrl)}. The keypair of its address is not published, so a ` +
         'local validator must load the program at genesis. Stop that node, run this instead, and start again:\n' +
         `  npm run validator -- --reset\nwhich runs:\n  ${commandLine([...validatorCommand(dataDir), '--reset'])}`,
     );
@@ -80,7 +81,7 @@ function requireOurs(config: Config, chain: LocalChain, relayAuthority: Keypair)
   const named = relayAuthoritiesOf(config);
   if (named.some((authority) => authority.equals(relayAuthority.publicKey))) return;
   throw new Refusal(
-    `The marketplace on ${chain.rpcUrl} has another relay authority, ${named.join(', ')}; that of this directory is ` +
+    `The marketplace on ${originOf(chain.rpcUrl)} has another relay authority, ${named.join(', ')}; that of this directory is ` +
       `${relayAuthority.publicKey}. Start with the DATA_DIR that created it, or put its keypair into ` +
       'DATA_DIR/demo/relay-authority.json, or use a fresh chain.',
   );
@@ -99,7 +100,7 @@ async function becomeUpgradeAuthority(chain: LocalChain, admin: Keypair): Promis
     return;
   }
   throw new Refusal(
-    `Only the program's upgrade authority, ${authority ?? 'nobody'}, can create the marketplace on ${chain.rpcUrl}; ` +
+    `Only the program's upgrade authority, ${authority ?? 'nobody'}, can create the marketplace on ${originOf(chain.rpcUrl)}; ` +
       `the admin of this directory is ${admin.publicKey}. Put the authority's keypair into DATA_DIR/demo/admin.json, or ` +
       'transfer the authority with `solana program set-upgrade-authority`.',
   );

@@ -1,5 +1,7 @@
 /** Results of tools: values with their schema, and errors that tell a model what happened and what to do next. */
-import { ERRORS, type ErrorCode, type RequestIssue } from '../sdk/wire/errorCodes.ts';
+import { ERRORS, type ErrorCode, type ErrorEntry, type RequestIssue } from '../sdk/wire/errorCodes.ts';
+import { own } from '../sdk/wire/own.ts';
+import { withoutSecrets } from '../sdk/wire/secrets.ts';
 import { MarketplaceError } from './market.ts';
 import { plain, plainly, quote } from './words.ts';
 
@@ -18,7 +20,7 @@ export function value(content: Record<string, unknown>): ToolAnswer {
 
 /** `next` tells the model how to continue. */
 export function failure(happened: string, next: string): ToolAnswer {
-  return { content: [{ type: 'text', text: plain(`${happened}\nNext: ${next}`) }], isError: true };
+  return { content: [{ type: 'text', text: withoutSecrets(plain(`${happened}\nNext: ${next}`)) }], isError: true };
 }
 
 /** Replaces REST API remedies that a model cannot follow. */
@@ -70,13 +72,13 @@ function faultsBySchema({ code, details }: MarketplaceError): RequestIssue[] {
 
 function nextOf(error: MarketplaceError): string {
   const { code, details, retryAfterSeconds } = error;
-  if (code === 'insufficient_balance') return LIMITS[String(details?.limit)] ?? 'Call get_budget.';
+  if (code === 'insufficient_balance') return own(LIMITS, String(details?.limit)) ?? 'Call get_budget.';
   if (faultsBySchema(error).length > 0) return 'Correct these parameters, then call again.';
   if (code === 'invalid_request') {
     const issues = (details?.issues ?? []) as RequestIssue[];
     return `Correct ${issues.map(({ path, expected }) => `${path || 'the request'}: ${expected}`).join('; ')}. Then call again.`;
   }
-  const known = NEXT[code as ErrorCode] ?? ERRORS[code as ErrorCode]?.remedy.replaceAll('`', '');
+  const known = own(NEXT, code) ?? own<ErrorEntry>(ERRORS, code)?.remedy.replaceAll('`', '');
   const wait = retryAfterSeconds === null ? '' : ` Wait ${retryAfterSeconds} s first.`;
   return `${known ?? 'Repeat this call later.'}${wait}`;
 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 /** `agent-marketplace-mcp`: the MCP server over stdio, for a host that starts it as a process. */
 import { parseArgs } from 'node:util';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { ADDRESS } from '../sdk/wire/fields.ts';
+import { checkedApiKey, originOf, withoutSecrets } from '../sdk/wire/secrets.ts';
 import { formatUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
+import { lenientLines } from './lenient.ts';
 import { APPROVE_ABOVE, createMarket, createMcpServer, createSession, MarketplaceError } from './server.ts';
 
 const HELP = `Usage: agent-marketplace-mcp [options]
@@ -29,7 +31,7 @@ Environment:
 
 /** Ends the process with a message for the person who configured it. */
 function stop(message: string): never {
-  console.error(`agent-marketplace-mcp: ${message}`);
+  console.error(`agent-marketplace-mcp: ${withoutSecrets(message)}`);
   process.exit(2);
 }
 
@@ -83,7 +85,7 @@ async function main(): Promise<void> {
     options['base-url'] ??
     env.MARKETPLACE_URL ??
     stop('The marketplace is missing. Give --base-url URL, or set MARKETPLACE_URL.');
-  const apiKey = env.CRTX_API_KEY ?? null;
+  const apiKey = checkedApiKey(env.CRTX_API_KEY) ?? null;
   if (!URL.canParse(baseUrl)) stop(`--base-url: ${baseUrl} is not a URL.`);
   const rpcUrl = options['rpc-url'] ?? env.SOLANA_RPC_URL ?? null;
   const keypair = options.keypair ?? env.SOLANA_KEYPAIR;
@@ -98,9 +100,10 @@ async function main(): Promise<void> {
   const ids = options.agents?.split(',').map((id) => id.trim()) ?? [];
   const agents = await Promise.all(ids.map((id) => market.client.getAgent(id)));
   const raiseApproval = 'start the server with a higher --approve-above';
-  serveStdio(() => createMcpServer({ market, session, raiseApproval, agents, payment }));
+  const transport = new StdioServerTransport(process.stdin.setEncoding('utf8').pipe(lenientLines()));
+  serveStdio(() => createMcpServer({ market, session, raiseApproval, agents, payment }), { transport });
   const budget = session.budget === null ? 'the limits of the key' : `${formatUsdc(session.budget)} USDC`;
-  console.error(`agent-marketplace-mcp: serving ${baseUrl} within ${budget}`);
+  console.error(`agent-marketplace-mcp: serving ${originOf(baseUrl)} within ${budget}`);
 }
 
 main().catch((error: unknown) => {

@@ -10,6 +10,7 @@ import { type MarketplaceClient, MarketplaceError, createClient as newClient } f
 import { createManagementClient } from '../sdk/client/management.ts';
 import { isProven } from '../sdk/client/receipts.ts';
 import { type Check, verifyReceipt } from '../sdk/receipt/verify.ts';
+import { originOf } from '../sdk/wire/secrets.ts';
 import { ExecuteAccepted, ExecuteCompleted } from '../sdk/wire/wire.ts';
 
 export { MarketplaceError };
@@ -88,7 +89,8 @@ export function createMarket({ baseUrl, apiKey, rpcUrl, dispute = null, fetch }:
       const named = rpcUrl ?? (await createManagementClient(through).call('config.get')).rpc_url;
       const findArchive = (id: string) => client.getExecutionArchive(id);
       const checks = await verifyReceipt(receipt, { rpcUrl: named, findArchive, executionId });
-      return { node: named, isProven: isProven(checks), checks };
+      // A model reads the answer, and a node's URL often has a key.
+      return { node: originOf(named), isProven: isProven(checks), checks };
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The MCP server: tools that let a model find, pay and check agents of a marketplace. One server per connection. */
 import { McpServer } from '@modelcontextprotocol/server';
+import { makeLenient } from './lenient.ts';
 import type { Agent, Market } from './market.ts';
 import type { Session } from './session.ts';
 import { addAgentTools } from './tools/agents.ts';
@@ -10,6 +11,7 @@ import { addAgentTool, addRunTool } from './tools/run.ts';
 import { addTasks, TASKS } from './tools/tasks.ts';
 import type { Tools } from './tools/tool.ts';
 
+export { withoutNulls } from './lenient.ts';
 export { createMarket, type Market, MarketplaceError } from './market.ts';
 export { createSession, type Session } from './session.ts';
 
@@ -40,12 +42,14 @@ const INSTRUCTIONS = {
 
 export function createMcpServer(options: ServerOptions): McpServer {
   const { market, session, raiseApproval, agents, payment = 'key', payer = null } = options;
-  const server = new McpServer(
-    { name: 'agent-marketplace', title: 'Agent Marketplace', version: '0.1.0' },
-    {
-      capabilities: { tools: {}, ...(payment === 'key' && { extensions: { [TASKS]: {} } }) },
-      instructions: INSTRUCTIONS[typeof payment === 'string' ? payment : 'wallet'],
-    },
+  const server = makeLenient(
+    new McpServer(
+      { name: 'agent-marketplace', title: 'Agent Marketplace', version: '0.1.0' },
+      {
+        capabilities: { tools: {}, ...(payment === 'key' && { extensions: { [TASKS]: {} } }) },
+        instructions: INSTRUCTIONS[typeof payment === 'string' ? payment : 'wallet'],
+      },
+    ),
   );
   const tools = { server, market, session, raiseApproval, payment, payer };
   if (agents.length === 0) {

@@ -4,6 +4,7 @@
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { logToStandard } from '../process/logDestination.ts';
+import { originOf } from '../sdk/wire/secrets.ts';
 
 const MAX_TEXT = 300;
 const MAX_FRAMES = 8;
@@ -28,8 +29,9 @@ const route = matching(/^[a-z0-9/:_.-]{1,80}$/);
 
 /** The messages of these errors quote their input. */
 const QUOTING = new Set(['SyntaxError', 'ZodError']);
-/** The key in the URL of a node. */
+/** The key in the URL of a node: in its query or its path. */
 const SECRET = /api-key=[^&\s]+/g;
+const URLS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s()]+/gi;
 const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|“[^”]*”/g;
 const FRAME = /^\s+at (?:[\w.<>[\] ]+\()?(?:file:|node:|\/)[^()\s]*:\d+:\d+\)?$/;
 
@@ -39,7 +41,9 @@ const fault: Allow = (value) => {
   const frames = lines.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES);
   const message = lines.filter((line) => !FRAME.test(line)).join(' ');
   const name = /^[A-Z][A-Za-z]*/.exec(message)?.[0] ?? '';
-  const told = QUOTING.has(name) ? name : message.replace(QUOTED, '…').replace(SECRET, 'api-key=…').slice(0, MAX_TEXT);
+  const told = QUOTING.has(name)
+    ? name
+    : message.replace(QUOTED, '…').replace(URLS, originOf).replace(SECRET, 'api-key=…').slice(0, MAX_TEXT);
   return [told, ...frames.map((line) => line.trim())].join('\n');
 };
 

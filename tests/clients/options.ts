@@ -158,6 +158,20 @@ export function takesOptions(market: () => TestMarketplace): void {
         const call = Promise.resolve().then(() => agents.run(market().agentId, { task: 'x' }, { maxCostUsdc }));
         expect(await refusal(call), String(maxCostUsdc)).to.be.instanceOf(RangeError);
       }
+      const middle = `${key().slice(0, 30)}\n${key().slice(30)}`;
+      for (const apiKey of [middle, `${key()}é`, `a\u200B${key()}`]) {
+        expect(() => client({ apiKey })).to.throw(TypeError, 'The API key has a wrong character at position');
+      }
+      for (const baseUrl of ['https://me:word@m.example', 'https://m.example?key=word', key()]) {
+        expect(() => client({ baseUrl }))
+          .to.throw(TypeError)
+          .with.property('message')
+          .not.match(/word@|=word|_\w{49}/);
+      }
+      const broken = Promise.resolve().then(() =>
+        agents.run(market().agentId, { task: 'x' }, { idempotencyKey: 'a\nb' }),
+      );
+      expect((await refusal(broken)).message).to.equal('idempotency-key has a character that HTTP cannot send.');
       for (const baseUrl of ['', 'marketplace.example', 'ftp://marketplace.example', 'http://']) {
         expect(() => client({ baseUrl }), baseUrl).to.throw(TypeError, 'baseUrl');
       }
@@ -261,6 +275,13 @@ export function takesOptions(market: () => TestMarketplace): void {
         'GET /v1/agents: retry in N ms',
         'GET /v1/agents: 200 in N ms',
       ]);
+    });
+
+    it('takes a key and an address as files and clipboards give them', async () => {
+      for (const around of [(text: string) => `${text}\n`, (text: string) => `\uFEFF${text}\u200B `]) {
+        const pasted = client({ apiKey: around(key()), baseUrl: `${market().relay.url}\n` });
+        expect((await pasted.executions.list().page()).total).to.be.greaterThan(0);
+      }
     });
 
     it('takes address and key from the environment', async () => {

@@ -5,6 +5,7 @@ import inspect
 import json
 import logging
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
@@ -24,7 +25,8 @@ from agent_marketplace import (
     to_base_units,
     x402,
 )
-from agent_marketplace.creator import signatures
+from agent_marketplace._secrets import origin_of
+from agent_marketplace.creator import load_signing_key, signatures
 from agent_marketplace.money import json_usdc
 from agent_marketplace.receipts import (
     _program,
@@ -49,6 +51,14 @@ def raises(work: Any) -> bool:
     except ValueError:
         return True
     return False
+
+
+def outcome(work: Any) -> BaseException | None:
+    try:
+        work()
+    except Exception as error:
+        return error
+    return None
 
 
 # Vectors
@@ -260,6 +270,77 @@ for group in ("agents", "executions", "statements", "webhooks"):
 assert "secret" not in repr(Client("http://127.0.0.1", "secret"))
 for address in ("", "ftp://a", "http://", "https://user:pass@host"):
     assert raises(lambda address=address: Client(address)), address
+
+# Keys as files and clipboards give them, and no secret in an error
+secret_key = "crtx_test_abcdefgh_" + "s" * 49
+received_keys: list[str] = []
+
+
+def take(request: httpx.Request) -> httpx.Response:
+    received_keys.append(request.headers["authorization"])
+    return httpx.Response(404, json={"error": {"code": "agent_not_found", "message": "m"}})
+
+
+for pasted in (secret_key, f"{secret_key}\n", f"\ufeff{secret_key}\r\n", f" {secret_key}\u200b "):
+    with Client("http://m.example", pasted, transport=httpx.MockTransport(take)) as client:
+        assert isinstance(outcome(lambda client=client: client.agents.retrieve("a")), NotFoundError)
+assert received_keys == [f"Bearer {secret_key}"] * 4
+for pasted in (f"{secret_key[:30]}\n{secret_key[30:]}", f"{secret_key[:30]}\u200b{secret_key[30:]}", f"é{secret_key}"):
+    error = outcome(lambda pasted=pasted: Client("http://m.example", pasted))
+    assert isinstance(error, ValueError) and "wrong character" in str(error), error
+    assert "sssss" not in f"{error} {error!r} {error.__context__!r}"
+for address in ("https://me:word@m.example", "https://m.example?key=word", secret_key, "http://[word"):
+    assert "sssss" not in str(outcome(lambda address=address: Client(address)))
+    assert "me:word" not in str(outcome(lambda address=address: Client(address)))
+with Client("http://m.example", secret_key, transport=httpx.MockTransport(take)) as client:
+    error = outcome(lambda: client.agents.run("a", task="t", idempotency_key="a\nb"))
+    assert isinstance(error, ValueError), error
+    assert str(error) == "idempotency-key has a character that HTTP cannot send", error
+    assert "sssss" not in repr(client.agents._service)
+for path in ("[1, 2, 3]", "5" * 88, "keys/[1,2]"):
+    error = outcome(lambda path=path: load_signing_key(path))
+    assert isinstance(error, ValueError) and path not in str(error), error
+assert origin_of("https://me:word@node.example:8899/key?api-key=word") == "https://node.example:8899"
+
+
+# One asynchronous client in several event loops
+def serve_twice() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.readuntil(b"\r\n\r\n"):
+            body = b'{"error": {"code": "agent_not_found", "message": "m"}}'
+            head = b"HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+            writer.write(head % len(body) + body)
+
+    port: list[int] = []
+    is_over = threading.Event()
+
+    def run_server() -> None:
+        async def serve() -> None:
+            async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+                port.append(server.sockets[0].getsockname()[1])
+                is_listening.set()
+                await asyncio.to_thread(is_over.wait)
+
+        asyncio.run(serve())
+
+    is_listening = threading.Event()
+    thread = threading.Thread(target=run_server, daemon=True)
+    thread.start()
+    is_listening.wait()
+    shared = AsyncClient(f"http://127.0.0.1:{port[0]}", max_retries=0)
+
+    async def look() -> str:
+        try:
+            await shared.agents.retrieve("a")
+        except NotFoundError as error:
+            return error.code
+        return "found"
+
+    assert [asyncio.run(look()) for _ in range(3)] == ["agent_not_found"] * 3
+    is_over.set()
+
+
+serve_twice()
 
 
 # Closing the iterator of events closes the connection. Disputes of an execution are not among its events.

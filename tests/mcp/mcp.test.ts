@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { failure } from '../../app/mcp/answers.ts';
 import { createMarket, createSession, type Market, type ServerOptions, type Session } from '../../app/mcp/server.ts';
 import { createDispute, createPayment } from '../../app/mcp/wallet.ts';
 import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
@@ -392,6 +393,96 @@ describe('the MCP server', function () {
     const payer = `?payer=${market.callers[0]!.wallet.publicKey}`;
     for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1', payer])
       expect((await mcp(query)).body.error.code, query).to.equal('invalid_request');
+  });
+
+  it('answers hosts that accept one form, or anything', async () => {
+    const FORMS: [accept: string, type: string][] = [
+      ['application/json', 'application/json'],
+      ['Application/JSON; charset=utf-8', 'application/json'],
+      ['*/*', 'application/json'],
+      ['application/*', 'application/json'],
+      ['text/html, */*;q=0.1', 'application/json'],
+      ['text/event-stream', 'text/event-stream'],
+      ['text/event-stream;q=0.5', 'text/event-stream'],
+      ['text/event-stream, application/json', 'text/event-stream'],
+    ];
+    const ask = async (headers: Record<string, string>, body: object = LIST) => {
+      const authorization = `Bearer ${market.callers[0]!.apiKey}`;
+      const sent = { 'content-type': 'application/json', authorization, ...headers };
+      const url = `${market.relay.url}/mcp`;
+      const answer = await fetch(url, { method: 'POST', headers: sent, body: JSON.stringify(body) });
+      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    };
+    for (const [accept, type] of FORMS) {
+      const { status, headers, text } = await ask({ accept });
+      expect([status, headers.get('content-type')], accept).to.deep.equal([200, type]);
+      const message = JSON.parse(type === 'application/json' ? text : /^data: (.*)$/m.exec(text)![1]!);
+      expect([message.id, message.result.tools[0].name], accept).to.deep.equal([1, 'search_agents']);
+    }
+    expect((await ask({ accept: 'text/html' })).status).to.equal(406);
+    const modern = await ask(
+      { accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
+      {
+        ...LIST,
+        params: {
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': { name: 'h', version: '1' },
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      },
+    );
+    expect([modern.status, modern.headers.get('content-type')]).to.deep.equal([200, 'text/event-stream']);
+    expect(JSON.parse(/^data: (.*)$/m.exec(modern.text)![1]!).result.tools[0].name).to.equal('search_agents');
+  });
+
+  it('takes null for what is absent, and numbers, lists and objects as text', async () => {
+    for (const host of [await http('', { era: 'legacy' }), await stdio()]) {
+      const nulls = { parameters: null, timeout_seconds: null, idempotency_key: null };
+      expect(await host.call('run_agent', job(nulls))).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
+      const texts = { max_cost_usdc: String(PRICE_USDC), parameters: '{"a": 1}', timeout_seconds: '30' };
+      expect(await host.call('run_agent', job(texts))).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
+      const search = { query: null, tags: '[]', sort: null, limit: '5', offset: null };
+      expect((await host.call('search_agents', search)).total).to.equal(1);
+      expect((await host.call('search_agents', { tags: 'none, such' })).total).to.equal(0);
+      const waited = await host.client.callTool({ name: 'get_budget', arguments: null as never });
+      expect(waited.isError ?? false).to.equal(false);
+      await free(async () => {
+        await host.refused('run_agent', job({ max_cost_usdc: null }));
+        await host.refused('run_agent', job({ max_cost_usdc: 'cheap' }));
+        await host.refused('run_agent', job({ parameters: 'none' }));
+      });
+    }
+    const raw = async (body: object) => (await mcp('', { accept: '*/*' }, undefined, { ...LIST, ...body })).body.result;
+    expect((await raw({ params: null })).tools).to.have.length.above(0);
+    expect((await raw({ params: { cursor: null, _meta: null } })).tools).to.have.length.above(0);
+    const search = { name: 'search_agents', arguments: '{"query": "test"}' };
+    expect((await raw({ method: 'tools/call', params: search })).structuredContent.total).to.equal(1);
+  });
+
+  it('does not pay a call that would lose a parameter', async () => {
+    const host = await stdio();
+    const parameters = JSON.parse('{"list": [{"__proto__": 1}]}');
+    await free(async () => expect(await host.refused('run_agent', job({ parameters }))).to.include('__proto__'));
+  });
+
+  it('shows neither a key nor the URL of a node with its key', async () => {
+    const market_ = createMarket({ ...buyer(), rpcUrl: `${market.node.rpcUrl}/?api-key=secret-of-a-node` });
+    const host = await here(market_, createSession({ budget: null, approveAbove: 10n ** 9n }));
+    const { execution_id } = await host.call('run_agent', job());
+    expect(await host.call('verify_execution', { execution_id })).to.include({ valid: true, node: market.node.rpcUrl });
+    const { apiKey } = buyer();
+    for (const key of [`${apiKey}\n`, `\uFEFF${apiKey}\u200B `]) {
+      const trimmed = createMarket({ ...buyer(), apiKey: key, rpcUrl: null });
+      expect((await trimmed.client.getKey()).scopes).to.include('execute');
+    }
+    const broken = () =>
+      createMarket({ ...buyer(), apiKey: `${apiKey.slice(0, 20)}\n${apiKey.slice(20)}`, rpcUrl: null });
+    expect(broken).to.throw(TypeError, `The API key has a wrong character at position 21 of ${apiKey.length + 1}.`);
+    const quoting = failure(`Bearer ${apiKey} at https://me:word@host/?key=1 [${Array(64).fill(7)}]`, 'x').content[0]!
+      .text;
+    expect(quoting).to.equal(`Bearer ${apiKey.slice(0, 18)}_… at https://host/?… […]\nNext: x`);
   });
 
   describe('with a host that has tasks', () => {

@@ -6,7 +6,15 @@ import { Readable } from 'node:stream';
 import { createMcpHandler, originValidationResponse } from '@modelcontextprotocol/server';
 import type { Response as Answer, Request, RequestHandler } from 'express';
 import { z } from 'zod';
-import { APPROVE_ABOVE, createMarket, createMcpServer, createSession, MarketplaceError } from '../../mcp/server.ts';
+import {
+  APPROVE_ABOVE,
+  createMarket,
+  createMcpServer,
+  createSession,
+  MarketplaceError,
+  withoutNulls,
+} from '../../mcp/server.ts';
+import { EVENT_STREAM, isEventStream, readEvents, renderEvent } from '../../sdk/wire/eventStream.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { parseUsdc } from '../../sdk/wire/usdc.ts';
 import { MAX_BODY_BYTES } from '../../sdk/wire/wire.ts';
@@ -22,6 +30,7 @@ import { invalid, jsonFault, parse, readQuery } from '../parse.ts';
 import { readJsonBody } from './request.ts';
 import type { createFetchWithin } from './within.ts';
 
+const JSON_TYPE = 'application/json';
 /** Limited, because each agent is read for every request, and described to the model. */
 const MOST_AGENTS = 10;
 /** A request builds a server of its own. The requests of its tools count separately. */
@@ -71,7 +80,8 @@ export function createMcp(
     const settings = parse(McpQuery, readQuery(request.url), 'query');
     const asked = await toWebRequest(deps, request);
     const refused = originValidationResponse(asked, [new URL(ownOrigin(deps, request)).hostname]);
-    await sendWeb(response, refused ?? (await serve(deps, settings, request, asked, fetchFor(request))));
+    const answer = refused ?? (await serve(deps, settings, request, asked, fetchFor(request)));
+    await sendWeb(response, await inForm(answer, formFor(request)));
   };
 }
 
@@ -107,6 +117,36 @@ async function serve(
   return answer(asked);
 }
 
+/**
+ * The form of answer for a host: the handler's own choice for one that accepts both, as the protocol asks. Many hosts
+ * accept only one, or anything. Null for a host that accepts neither.
+ */
+function formFor(request: Request): 'any' | 'json' | 'stream' | null {
+  const { accept = '*/*' } = request.headers;
+  const types = accept.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase() ?? '');
+  const isJson = types.some((type) => [JSON_TYPE, 'application/*', '*/*'].includes(type));
+  if (types.includes(EVENT_STREAM)) return isJson ? 'any' : 'stream';
+  return isJson ? 'json' : null;
+}
+
+/** A good answer in this form. A stream is read to its end: no tool sends anything after its result. */
+async function inForm(answer: globalThis.Response, form: ReturnType<typeof formFor>): Promise<globalThis.Response> {
+  const isStream = isEventStream(answer.headers.get('content-type'));
+  if (!answer.ok || !answer.body || form === 'any' || form === null || isStream === (form === 'stream')) return answer;
+  const headers = new Headers(answer.headers);
+  headers.delete('content-length');
+  headers.set('content-type', form === 'json' ? JSON_TYPE : EVENT_STREAM);
+  const body = form === 'json' ? await resultIn(answer.body) : renderEvent('message', await answer.text());
+  return new globalThis.Response(body, { status: answer.status, headers });
+}
+
+/** The last message of a stream: the response, after any notifications. */
+async function resultIn(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let last = '';
+  for await (const { data } of readEvents(stream)) last = data || last;
+  return last;
+}
+
 function requirePost(request: Request, response: Answer): void {
   if (request.method === 'POST') return;
   response.setHeader('Allow', 'POST');
@@ -130,8 +170,11 @@ async function toWebRequest(deps: RelayDeps, request: Request): Promise<globalTh
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
   nameTask(headers, body);
+  // The handler requires both.
+  if (formFor(request) !== null) headers.set('accept', `${JSON_TYPE}, ${EVENT_STREAM}`);
+  headers.delete('content-length');
   const url = new URL(request.url, deps.baseUrl());
-  return new globalThis.Request(url, { method: 'POST', headers, body: new Uint8Array(bytes) });
+  return new globalThis.Request(url, { method: 'POST', headers, body: JSON.stringify(withoutNulls(body)) });
 }
 
 /** Adds the header that names a task, which only proxies need. Hosts in Python do not send it, and the SDK requires it. */

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { MarketplaceEvent as EventSchema, type MarketplaceEvent } from '../wire/events.ts';
+import { checkedApiKey } from '../wire/secrets.ts';
 import {
   ArchiveLine,
   ContentDeleted,
@@ -67,7 +68,7 @@ export interface ExecuteOptions extends ReadOptions {
 }
 
 /**
- * The REST API. Methods throw MarketplaceError for error answers, and TypeError if there was no answer. Reads, `execute`
+ * The REST API. Throws TypeError for a key with a character that no key has. Methods throw MarketplaceError for error answers, and TypeError if there was no answer. Reads, `execute`
  * and `startExecution` are then retried automatically, which never charges twice. A read that gets no answer in time
  * throws a DOMException named TimeoutError.
  */
@@ -76,7 +77,8 @@ export function createClient(options: ClientOptions) {
   const fetcher = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
   const paid = { ...patience, isPaid: true };
-  const { apiKey, repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const apiKey = checkedApiKey(options.apiKey);
+  const { repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
 
   /** Sends a request with the key, or with this token. */
   function ask(path: string, { method = 'GET', headers = {}, ...init }: Init = {}, token = apiKey) {

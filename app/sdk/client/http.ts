@@ -39,7 +39,8 @@ export async function send(fetcher: typeof fetch, request: HttpRequest): Promise
   const { method, url, headers, body, timeoutMs, signal, accepts, keepsOpen, onDelta, onBegun } = request;
   const limit = startLimit(timeoutMs, signal);
   try {
-    const response = await connected(fetcher(url, { method, headers, body: body ?? null, signal: limit.signal }));
+    const init = { method, headers: checkedHeaders(headers), body: body ?? null, signal: limit.signal };
+    const response = await connected(fetcher(url, init));
     if (onDelta && response.ok && isEventStream(response.headers.get('content-type'))) {
       const { isError, text } = await readStreamed(response, { onDelta, onBegun }, limit.restart);
       if (isError) throw toError(response, parseJson(text));
@@ -53,6 +54,14 @@ export async function send(fetcher: typeof fetch, request: HttpRequest): Promise
   } finally {
     limit.clear();
   }
+}
+
+/** The headers. Throws RangeError for a value that HTTP cannot send: `fetch` would quote it, and call it a failure. */
+export function checkedHeaders(headers: Record<string, string>): Record<string, string> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[\t -~\x80-\xff]*$/.test(value)) throw new RangeError(`${name} has a character that HTTP cannot send.`);
+  }
+  return headers;
 }
 
 /** Aborts by the caller's signal, or `ms` after the start or the last `restart`. */

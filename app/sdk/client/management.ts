@@ -2,7 +2,7 @@
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
 import { read } from './answer.ts';
 import { type MarketplaceError, statusError } from './error.ts';
-import { jsonOf, retryAfterOf, unknownAnswer } from './http.ts';
+import { checkedHeaders, jsonOf, retryAfterOf, unknownAnswer } from './http.ts';
 
 /** An answer in tRPC's format. */
 interface ProcedureAnswer {
@@ -25,7 +25,7 @@ interface ProcedureAnswer {
 export function createManagementClient(options: { baseUrl: string; session?: string; fetch?: typeof fetch }) {
   const send = options.fetch ?? fetch;
   const url = `${options.baseUrl.replace(/\/+$/, '')}/trpc`;
-  const session: Record<string, string> = options.session ? { authorization: `Bearer ${options.session}` } : {};
+  const session = checkedHeaders(options.session ? { authorization: `Bearer ${options.session}` } : {});
 
   function ask(name: ProcedureName, input: unknown): Promise<Response> {
     const text = input === undefined ? null : JSON.stringify(input);

@@ -1,5 +1,6 @@
 /** Shared by all methods of AgentMarketplace: its options, the retries of a request, and the check of its answer. */
 import { EVENT_STREAM } from '../wire/eventStream.ts';
+import { checkedApiKey, withoutSecrets } from '../wire/secrets.ts';
 import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
 import { FIELDS } from './generated.ts';
 import { type HttpAnswer, jsonOf, send, unknownAnswer } from './http.ts';
@@ -92,7 +93,7 @@ const AGENT: Record<string, string> = isPage ? {} : { 'user-agent': `agent-marke
 export function createService(options: Options) {
   const environment = globalThis.process?.env ?? {};
   const baseUrl = checkedUrl(options.baseUrl ?? environment.MARKETPLACE_URL);
-  const apiKey = options.apiKey ?? environment.MARKETPLACE_API_KEY;
+  const apiKey = checkedApiKey(options.apiKey ?? environment.MARKETPLACE_API_KEY);
   const { timeout = 60_000, maxRetries = 2 } = options;
   const fetcher: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const log = (line: string): void => (options.logger ?? (options.debug ? console : null))?.debug(line);
@@ -175,9 +176,13 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
 }
 
 function checkedUrl(baseUrl: string | undefined): string {
-  if (!baseUrl) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
-  if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl)) {
-    throw new TypeError(`baseUrl must be a URL such as https://marketplace.example, not ${JSON.stringify(baseUrl)}.`);
+  const url = baseUrl?.trim();
+  if (!url) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
+  if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
+    const shown = JSON.stringify(withoutSecrets(url));
+    throw new TypeError(`baseUrl must be a URL such as https://marketplace.example, not ${shown}.`);
   }
-  return baseUrl.replace(/\/+$/, '');
+  const { username, password, search } = new URL(url);
+  if (username || password || search) throw new TypeError('baseUrl must have no user name, password or query.');
+  return url.replace(/\/+$/, '');
 }

@@ -48,7 +48,16 @@ export function saveSigningKey(path: string, signingKey: Uint8Array): void {
   }
 }
 
-/** Reads a key file. Throws, naming the file, if it is not an array of 64 bytes or its two halves do not match. */
+/** A secret key in the place of a path: a JSON array, or 32 or 64 bytes as text. */
+const KEY_ITSELF = /^(\[[\d\s,]*\]?|[0-9A-Za-z+=]{64,})\s*$/;
+
+/**
+ * Reads a key file. Throws, naming the file, if it is not an array of 64 bytes or its two halves do not match. Throws
+ * without the path if that is a key itself.
+ */
 export function loadSigningKey(path: string): Uint8Array {
+  if (KEY_ITSELF.test(path.slice(path.lastIndexOf('/') + 1))) {
+    throw new Error('the path of a key file is needed, not the key itself');
+  }
   return parseSigningKey(readFileSync(path, 'utf8'), path);
 }

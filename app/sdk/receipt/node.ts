@@ -3,6 +3,7 @@
  * node need not be trusted; its answers are only compared.
  */
 import * as v from 'valibot';
+import { originOf } from '../wire/secrets.ts';
 
 /** Timeout of one request, ms. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -88,6 +89,9 @@ export type SolanaNode = ReturnType<typeof createNode>;
 
 /** Asks the node at this URL. Every method throws Unanswered if there is no valid answer. */
 export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch) {
+  /** For messages and checks: the rest of the URL may have a key. */
+  const source = originOf(rpcUrl);
+
   async function ask<T>(method: string, params: unknown[], schema: v.GenericSchema<unknown, T>): Promise<T> {
     let answer: { result?: unknown; error?: { message?: unknown } } | null;
     try {
@@ -104,7 +108,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
       if (error instanceof Unanswered) throw error;
       const isJson = error instanceof SyntaxError;
       throw new Unanswered(
-        isJson ? `The node's answer to ${method} is not JSON.` : `No Solana node answers at ${rpcUrl}.`,
+        isJson ? `The node's answer to ${method} is not JSON.` : `No Solana node answers at ${source}.`,
         {
           cause: error,
         },
@@ -117,7 +121,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
   }
 
   return {
-    rpcUrl,
+    source,
 
     genesisHash: (): Promise<string> => ask('getGenesisHash', [], v.string()),
 

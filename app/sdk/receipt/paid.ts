@@ -52,7 +52,7 @@ export interface Refund {
 
 /** Checks the open. `caller` is the wallet that paid, from this transaction; `transaction` is its signature. */
 export async function checkOpening(node: SolanaNode, claim: Claim) {
-  const check = startCheck('opening', node.rpcUrl);
+  const check = startCheck('opening', node.source);
   const landed = await readLanded(check, node, { claim, names: OPENS, signature: claim.transactions?.open });
   if (!landed) return { check: check.end(), caller: null, transaction: null };
   const { args, accounts } = landed.call;
@@ -70,7 +70,7 @@ export async function checkOpening(node: SolanaNode, claim: Claim) {
  */
 export async function checkSettlement(node: SolanaNode, claim: Claim, known: Known) {
   const { fields, creator } = known;
-  const check = startCheck('settlement', node.rpcUrl);
+  const check = startCheck('settlement', node.source);
   const names = isReceipt(claim) ? SETTLES : [...SETTLES, ...REFUNDS];
   const landed = await readLanded(check, node, { claim, names, signature: claim.transactions?.settle });
   if (!landed) return { check: check.end(), refund: null, transaction: null };

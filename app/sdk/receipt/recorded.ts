@@ -74,7 +74,7 @@ async function askForArchive({ execution_id }: Claim, findArchive?: FindArchive)
 
 /** Compares the record with the claim. `fields` are the record's fields if the chain proves them, else null. */
 export async function checkRecord(node: SolanaNode, claim: Claim, found: Found, findArchive?: FindArchive) {
-  const check = startCheck('record', node.rpcUrl);
+  const check = startCheck('record', node.source);
   let fields: RecordFields | null = null;
   if (found.kind === 'nothing') check.lacks(found.reason);
   else if (found.kind === 'leaf') fields = await proveLeaf(node, claim, { check, found, findArchive });

@@ -133,11 +133,11 @@ async function verify(claim: Claim, options: VerifyOptions & { add: (check: Chec
   const node = createNode(rpcUrl, options.fetch);
   add(await checkGenesis(node, claim));
   const found = await findRecord(node, claim, findArchive);
-  add(checkProgram(claim, rpcUrl, found));
+  add(checkProgram(claim, node.source, found));
   const { check, fields } = await checkRecord(node, claim, found, findArchive);
   add(check);
   const listing = await readListing(node, claim.agent_id ?? fields?.listing);
-  add(checkSigningKey(claim, rpcUrl, { fields, listing }));
+  add(checkSigningKey(claim, node.source, { fields, listing }));
   const opening = await checkOpening(node, claim);
   add(opening.check);
   const caller = fields?.caller ?? opening.caller;
@@ -164,7 +164,7 @@ function withoutNode(name: CheckName, claim: Claim): Check {
 }
 
 async function checkGenesis(node: SolanaNode, { genesis_hash }: Claim): Promise<Check> {
-  const check = startCheck('genesis_hash', node.rpcUrl);
+  const check = startCheck('genesis_hash', node.source);
   try {
     const genesis = await node.genesisHash();
     check.equal('genesis_hash', genesis, genesis_hash);

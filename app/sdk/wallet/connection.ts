@@ -3,6 +3,7 @@ import { type Commitment, Connection, type PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { CLOCK_ADDRESS, decodeClock } from '../program/clock.ts';
 import { type Accounts, accountDiscriminator, decodeAccount, PROGRAM_ID } from '../program/program.ts';
+import { originOf } from '../wire/secrets.ts';
 import { Refusal } from './refusal.ts';
 import { decodeTokenAccount } from './tokenAccount.ts';
 
@@ -20,13 +21,13 @@ export function connect(rpcUrl: string, send: typeof fetch = globalThis.fetch): 
     try {
       return await send(url, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
     } catch (error) {
-      throw new Refusal(`No Solana node answers at ${rpcUrl}.`, { cause: error });
+      throw new Refusal(`No Solana node answers at ${originOf(rpcUrl)}.`, { cause: error });
     }
   };
   try {
     return new Connection(rpcUrl, { commitment: COMMITMENT, fetch: request });
   } catch {
-    throw new Refusal(`${rpcUrl} is not a URL of a Solana node: it must start with http:// or https://`);
+    throw new Refusal('The URL of a Solana node must start with http:// or https://');
   }
 }
 

@@ -5,6 +5,7 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { type Config, findConfig, findTokenAccount, PROGRAM_ID } from '../program/program.ts';
 import type { Environment } from '../receipt/apiKey.ts';
+import { originOf } from '../wire/secrets.ts';
 import { connect, readAccount } from './connection.ts';
 import { Refusal } from './refusal.ts';
 import { ask, managementClient, type Service } from './service.ts';
@@ -34,7 +35,12 @@ export interface MarketplaceOptions extends Service {
 export async function openChain(options: MarketplaceOptions): Promise<MarketplaceChain> {
   const url = options.rpcUrl ?? (await findNode(options));
   const connection = connect(url, options.fetch);
-  const config = await readAccount(connection, 'Config', findConfig(), `The chain at ${url} has no marketplace.`);
+  const config = await readAccount(
+    connection,
+    'Config',
+    findConfig(),
+    `The chain at ${originOf(url)} has no marketplace.`,
+  );
   return { connection, config };
 }
 
@@ -58,7 +64,9 @@ export async function findNode(service: Service): Promise<string> {
 async function findService(service: Service) {
   const found = await ask(service, () => managementClient(service).call('config.get'));
   if (found.program_id === PROGRAM_ID.toBase58()) return found;
-  throw new Refusal(`${service.baseUrl} runs on program ${found.program_id}; this client is made for ${PROGRAM_ID}.`);
+  throw new Refusal(
+    `${originOf(service.baseUrl)} runs on program ${found.program_id}; this client is made for ${PROGRAM_ID}.`,
+  );
 }
 
 /** The wallet's USDC account. Throws Refusal if it does not exist: only its owner should pay for its creation. */

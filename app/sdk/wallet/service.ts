@@ -7,6 +7,7 @@ import { createClient, type MarketplaceClient } from '../client/client.ts';
 import { MarketplaceError } from '../client/error.ts';
 import { createManagementClient } from '../client/management.ts';
 import { type Patience, repeat } from '../client/repeat.ts';
+import { originOf } from '../wire/secrets.ts';
 import type { Progress } from './format.ts';
 import { Refusal } from './refusal.ts';
 import { signText } from './send.ts';
@@ -98,13 +99,14 @@ export async function askOnce<T>(service: Service, call: () => Promise<T>): Prom
     return await call();
   } catch (error) {
     if (error instanceof MarketplaceError) throw new Refusal(`${error.message} (${error.code})`, { cause: error });
-    if (isBroken(error)) throw new Refusal(`The connection to ${service.baseUrl} was lost.`, { cause: error });
+    if (isBroken(error))
+      throw new Refusal(`The connection to ${originOf(service.baseUrl)} was lost.`, { cause: error });
     throw isUnreachable(error) ? nobodyAt(service, error) : error;
   }
 }
 
 function nobodyAt({ baseUrl }: Service, cause: unknown): Refusal {
-  return new Refusal(`No server answers at ${baseUrl}.`, { cause, code: 'service_unreachable' });
+  return new Refusal(`No server answers at ${originOf(baseUrl)}.`, { cause, code: 'service_unreachable' });
 }
 
 /** `fetch` has one message for every failure and hides the reason in a chain of causes. */

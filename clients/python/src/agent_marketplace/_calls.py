@@ -13,6 +13,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from ._flow import Answer, Deadline, Flow, NoAnswerError, NoAnswerInTimeError, OnDelta, Send, send, sleep
+from ._secrets import checked_header
 from .errors import (
     APIConnectionError,
     APIStatusError,
@@ -64,7 +65,7 @@ class Service:
     """The marketplace and how to talk to it."""
 
     base_url: str
-    api_key: str | None
+    api_key: str | None = field(repr=False)
     timeout: float
     max_retries: int
     user_agent: str
@@ -88,7 +89,7 @@ class Call:
     """Receives the output of a streamed answer."""
     purchase: Purchase | None = None
     """The purchase, if its cost is limited."""
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """More headers."""
     accepts: int | None = None
     """One more status that is a good answer."""
@@ -116,6 +117,8 @@ def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
         headers["authorization"] = f"Bearer {service.api_key}"
     if call.idempotency_key:
         headers["idempotency-key"] = call.idempotency_key
+    for name, value in headers.items():
+        checked_header(name, value)
     body = None
     if call.body is not None:
         headers["content-type"] = "application/json"
@@ -268,7 +271,14 @@ def get(service: Service, model: type[M], path: str, deadline: Deadline | None =
 
 def checked_url(url: str) -> str:
     """The base URL without a trailing slash. Raises ValueError unless it is http or https with a host."""
-    parsed = httpx.URL(url)
-    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.query or parsed.userinfo:
-        raise ValueError(f"base_url must be a URL such as https://marketplace.example, not {url!r}")
+    url = url.strip()
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        parsed = httpx.URL()
+    if parsed.query or parsed.userinfo:
+        raise ValueError("base_url must have no user name, password or query")
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        shown = "a key" if url.startswith("crtx_") else repr(url)
+        raise ValueError(f"base_url must be a URL such as https://marketplace.example, not {shown}")
     return url.rstrip("/")

@@ -4,10 +4,11 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import httpx
 from httpx_sse import EventSource, ServerSentEvent
@@ -89,8 +90,19 @@ class Transport:
 
 
 class AsyncTransport:
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        self._client = client
+    """Has a client of its own for each event loop: connections belong to the loop that opened them."""
+
+    def __init__(self, create: Callable[[], httpx.AsyncClient]) -> None:
+        self._create = create
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
+
+    @property
+    def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            client = self._clients[loop] = self._create()
+        return client
 
     async def run(self, flow: Flow[T]) -> T:
         try:

@@ -22,9 +22,9 @@ class Send:
     """Send this request. The flow gets an Answer, or one of the two exceptions below."""
 
     method: str
-    url: str
-    headers: dict[str, str] = field(default_factory=dict[str, str])
-    body: bytes | None = None
+    url: str = field(repr=False)
+    headers: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    body: bytes | None = field(default=None, repr=False)
     timeout: float = 60.0
     on_delta: OnDelta | None = None
     """Receives the output of a streamed answer; `timeout` is then for the next part of it."""
@@ -54,7 +54,7 @@ class Answer:
 
     status: int
     headers: dict[str, str]
-    body: bytes
+    body: bytes = field(repr=False)
     is_error: bool = False
     """True for the error at the end of a stream, whose status was sent before."""
     stream: object = None

@@ -9,6 +9,7 @@ from . import models, webhooks
 from ._calls import Call, M, Payment, Service, ask, checked_url, get, path_of, read
 from ._flow import Flow
 from ._lists import FetchPage
+from ._secrets import checked_api_key
 from ._version import USER_AGENT, __version__
 
 DEFAULT_TIMEOUT = 60.0
@@ -30,7 +31,7 @@ def service_of(
     url = base_url or os.environ.get("MARKETPLACE_URL")
     if not url:
         raise ValueError("give base_url, or set MARKETPLACE_URL")
-    key = api_key or os.environ.get("MARKETPLACE_API_KEY")
+    key = checked_api_key(api_key or os.environ.get("MARKETPLACE_API_KEY"))
     agent = f"{user_agent} agent-marketplace-python/{__version__}" if user_agent else USER_AGENT
     return Service(checked_url(url), key, timeout, max_retries, agent, payment)
 

@@ -37,7 +37,7 @@ class AsyncClient:
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         service = _routes.service_of(base_url, api_key, timeout, max_retries, user_agent, payment)
-        self._transport = AsyncTransport(httpx.AsyncClient(transport=transport))
+        self._transport = AsyncTransport(lambda: httpx.AsyncClient(transport=transport))
         self.base_url = service.base_url
         self.agents = AsyncAgents(service, self._transport)
         self.executions = AsyncExecutions(service, self._transport)

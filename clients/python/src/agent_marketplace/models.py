@@ -24,7 +24,8 @@ JsonList = Annotated[list[Any], BeforeValidator(plain)]
 
 
 class Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # An answer may contain a webhook's secret.
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
 
 class Creator(Model):

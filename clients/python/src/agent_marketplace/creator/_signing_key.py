@@ -9,6 +9,8 @@ from typing import Any
 import base58
 from nacl.signing import SigningKey
 
+from .._secrets import require_path
+
 _LENGTH = 64
 
 
@@ -41,7 +43,11 @@ def save_signing_key(path: str | os.PathLike[str], signing_key: bytes) -> None:
 
 
 def load_signing_key(path: str | os.PathLike[str]) -> bytes:
-    """Reads a key file. Raises ValueError, with the file's name, if it is not 64 bytes or its halves do not match."""
+    """Reads a key file. Raises ValueError, with the file's name, if it is not 64 bytes or its halves do not match.
+
+    Raises ValueError without the path if that is a key itself.
+    """
+    require_path(path)
     try:
         value: Any = json.loads(Path(path).read_text())
         key = bytes(value)

@@ -69,7 +69,7 @@ class CreatorApp:
 
     A plain function runs in a thread, which cannot be stopped. After the deadline its result is not used.
     """
-    signing_key: bytes | Sequence[bytes]
+    signing_key: bytes | Sequence[bytes] = field(repr=False)
     """64 bytes, seed then public key: `load_signing_key`. Several keys, newest first, while a listing's key changes."""
     marketplace_url: str | None = None
     """Refuses calls that this marketplace did not sign, with 401. Without it anyone can run work here."""

@@ -60,7 +60,7 @@ async def averify_receipt(
 ) -> Verification:
     """`verify_receipt` for asyncio."""
     async with httpx.AsyncClient(transport=transport) as client:
-        return await AsyncTransport(client).run(_flows.verify(receipt, rpc_url))
+        return await AsyncTransport(lambda: client).run(_flows.verify(receipt, rpc_url))
 
 
 def verify_execution(execution_id: str, *, rpc_url: str, transport: httpx.BaseTransport | None = None) -> Verification:
@@ -74,4 +74,4 @@ async def averify_execution(
 ) -> Verification:
     """`verify_execution` for asyncio."""
     async with httpx.AsyncClient(transport=transport) as client:
-        return await AsyncTransport(client).run(_flows.verify_by_id(execution_id, rpc_url))
+        return await AsyncTransport(lambda: client).run(_flows.verify_by_id(execution_id, rpc_url))

@@ -102,11 +102,11 @@ def _verify(claim: Claim, rpc_url: str | None, find_archive: FindArchive | None)
     node = Node(rpc_url)
     genesis = yield from _check_genesis(node, claim)
     found = yield from find_record(node, claim, find_archive)
-    program = _check_program(claim, rpc_url, found)
+    program = _check_program(claim, node.source, found)
     record_check, record = yield from check_record(node, claim, found, find_archive)
     listing = claim.receipt.agent_id if claim.receipt else record.listing if record else None
     key, creator, missing = yield from _read_listing(node, listing)
-    signing_key = _check_signing_key(claim, rpc_url, record, key, missing)
+    signing_key = _check_signing_key(claim, node.source, record, key, missing)
     opening, opener = yield from check_opening(node, claim)
     caller = record.caller if record else opener
     settlement = yield from check_settlement(node, claim, record, creator, caller)
@@ -120,7 +120,7 @@ def _without_node(name: CheckName, claim: Claim) -> Check:
 
 
 def _check_genesis(node: Node, claim: Claim) -> Flow[Check]:
-    check = OpenCheck("genesis_hash", node.rpc_url)
+    check = OpenCheck("genesis_hash", node.source)
     try:
         genesis = yield from node.genesis_hash()
         check.equal("genesis_hash", genesis, claim.receipt.genesis_hash if claim.receipt else None)

@@ -3,12 +3,13 @@
 import base64
 import binascii
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from .._flow import Flow, NoAnswerError, Send, send
+from .._secrets import origin_of
 
 REQUEST_TIMEOUT = 10.0
 MOST_SIGNATURES = 50
@@ -121,7 +122,12 @@ class NodeTransaction:
 class Node:
     """Asks the node at this URL. Every method raises UnansweredError if there is no valid answer."""
 
-    rpc_url: str
+    rpc_url: str = field(repr=False)
+
+    @property
+    def source(self) -> str:
+        """For messages and checks: the rest of the URL may have a key."""
+        return origin_of(self.rpc_url)
 
     def genesis_hash(self) -> Flow[str]:
         return self._ask("getGenesisHash", [], TypeAdapter(str))
@@ -159,7 +165,7 @@ class Node:
         try:
             answer = yield from send(request)
         except NoAnswerError:
-            raise UnansweredError(f"No Solana node answers at {self.rpc_url}.") from None
+            raise UnansweredError(f"No Solana node answers at {self.source}.") from None
         if not 200 <= answer.status < 300:
             raise UnansweredError(f"The node answered {method} with status {answer.status}.")
         try:

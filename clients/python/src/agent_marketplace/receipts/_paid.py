@@ -25,7 +25,7 @@ class Landed:
 
 def check_opening(node: Node, claim: Claim) -> Flow[tuple[Check, str | None]]:
     """Checks the open. Also returns the wallet that paid, from this transaction."""
-    check = OpenCheck("opening", node.rpc_url)
+    check = OpenCheck("opening", node.source)
     receipt = claim.receipt
     landed = yield from _read_landed(check, node, claim, _OPENS, receipt.transactions.open if receipt else None)
     if landed is None:
@@ -46,7 +46,7 @@ def check_settlement(
     Amounts must be exact to the base unit. Without a receipt the last transaction may be a refund instead: then it paid
     everything back to the caller.
     """
-    check = OpenCheck("settlement", node.rpc_url)
+    check = OpenCheck("settlement", node.source)
     receipt = claim.receipt
     names = _SETTLES if receipt is not None else _SETTLES + _REFUNDS
     landed = yield from _read_landed(check, node, claim, names, receipt.transactions.settle if receipt else None)

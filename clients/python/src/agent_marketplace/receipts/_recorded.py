@@ -85,7 +85,7 @@ def check_record(
     node: Node, claim: Claim, found: Found, find_archive: FindArchive | None
 ) -> Flow[tuple[Check, Record | None]]:
     """Compares the record with the claim. The record is returned if the chain proves it, else None."""
-    check = OpenCheck("record", node.rpc_url)
+    check = OpenCheck("record", node.source)
     record: Record | None = None
     if isinstance(found, FoundNothing):
         check.lacks(found.reason)

@@ -1,0 +1,38 @@
+/** Keeps API keys, webhook secrets, key files and the keys in URLs out of messages. */
+
+/** Around a pasted text. `trim` knows only some of them. */
+const INVISIBLE = '[\\s\\u200B-\\u200F\\u2060\\uFEFF]+';
+const OUTER = new RegExp(`^${INVISIBLE}|${INVISIBLE}$`, 'g');
+
+/**
+ * The key without what a file or a clipboard adds around it; undefined if nothing is left. Throws TypeError, without the
+ * key, for a character that no key has: `fetch` would print the whole key in its own error.
+ */
+export function checkedApiKey(given: string | undefined): string | undefined {
+  const key = given?.replace(OUTER, '');
+  if (!key) return undefined;
+  const wrong = key.search(/[^!-~]/);
+  if (wrong < 0) return key;
+  throw new TypeError(`The API key has a wrong character at position ${wrong + 1} of ${key.length}. Copy it again.`);
+}
+
+/** Scheme and host of a URL for a message. A node's key is often in the rest. */
+export function originOf(url: string): string {
+  if (!URL.canParse(url)) return 'the given URL';
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
+const SECRETS: [pattern: RegExp, shown: string][] = [
+  [/\bcrtx_(live|test)_([0-9A-Za-z]{8})_[0-9A-Za-z]+/g, 'crtx_$1_$2_…'],
+  [/\bwhsec_[0-9A-Za-z+/=]+/g, 'whsec_…'],
+  // The bytes of a key file.
+  [/\[?\s*\d{1,3}(?:\s*,\s*\d{1,3}){31,}\s*\]?/g, '[…]'],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"']*@/gi, '$1'],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#"']*\?)[^\s"']+/gi, '$1…'],
+];
+
+/** A message of a lower layer, to be printed. The id of a key stays, so that its owner recognises it. */
+export function withoutSecrets(text: string): string {
+  return SECRETS.reduce((shown, [pattern, replacement]) => shown.replace(pattern, replacement), text);
+}
