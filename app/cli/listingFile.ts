@@ -8,7 +8,8 @@ import { Refusal } from '../sdk/wallet/refusal.ts';
 export function readListingFile(path: string): ListingDraft {
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(path, 'utf8'));
+    // Editors of Windows begin a file with a byte order mark.
+    content = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Refusal(code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read as JSON: ${message}`);

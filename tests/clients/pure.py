@@ -5,11 +5,13 @@ import inspect
 import json
 import logging
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from decimal import Decimal
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -297,6 +299,10 @@ with Client("http://m.example", secret_key, transport=httpx.MockTransport(take))
     assert isinstance(error, ValueError), error
     assert str(error) == "idempotency-key has a character that HTTP cannot send", error
     assert "sssss" not in repr(client.agents._service)
+with tempfile.TemporaryDirectory() as folder:
+    key_file = Path(folder) / "key.json"
+    key_file.write_text(json.dumps(list(secret)), "utf-8-sig")
+    assert load_signing_key(key_file) == secret
 for path in ("[1, 2, 3]", "5" * 88, "keys/[1,2]"):
     error = outcome(lambda path=path: load_signing_key(path))
     assert isinstance(error, ValueError) and path not in str(error), error

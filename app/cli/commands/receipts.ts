@@ -118,7 +118,7 @@ function readReceipt(path: string): unknown {
     throw new Refusal(`${path} is not an execution_id, and cannot be read as a file: ${(error as Error).message}`);
   }
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     throw new Refusal(`${path} is not a receipt: it is not JSON.`);
   }

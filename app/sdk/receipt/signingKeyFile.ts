@@ -15,7 +15,8 @@ export function encodeSigningKey(signingKey: Uint8Array): string {
 export function parseSigningKey(text: string, file: string): Uint8Array {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Editors of Windows begin a file with a byte order mark.
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {
     value = null;
   }

@@ -49,7 +49,7 @@ def load_signing_key(path: str | os.PathLike[str]) -> bytes:
     """
     require_path(path)
     try:
-        value: Any = json.loads(Path(path).read_text())
+        value: Any = json.loads(Path(path).read_text("utf-8-sig"))
         key = bytes(value)
     except (ValueError, TypeError):
         key = b""

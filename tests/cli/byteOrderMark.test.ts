@@ -1,0 +1,32 @@
+/** Files of editors that begin with a byte order mark, and keys in the place of paths. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readListingFile } from '../../app/cli/listingFile.ts';
+import { generateSigningKey, loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
+import { encodeSigningKey } from '../../app/sdk/receipt/signingKeyFile.ts';
+
+describe('files on disk', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'files-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('may begin with a byte order mark', () => {
+    const key = generateSigningKey();
+    const keyFile = join(folder, 'key.json');
+    writeFileSync(keyFile, `\uFEFF${encodeSigningKey(key)}`);
+    expect(loadSigningKey(keyFile)).to.deep.equal(key);
+    const template = readFileSync('app/cli/templates/both/agent.json', 'utf8');
+    const [plain, marked] = [join(folder, 'plain.json'), join(folder, 'marked.json')];
+    writeFileSync(plain, template);
+    writeFileSync(marked, `\uFEFF${template}`);
+    expect(readListingFile(marked)).to.deep.equal(readListingFile(plain));
+  });
+
+  it('are not looked for under the name of a secret key, which no error shows', () => {
+    for (const key of ['[1, 2, 3]', '5'.repeat(88), 'a0'.repeat(32), join(folder, '[17,4,200]')]) {
+      expect(() => loadSigningKey(key), key).to.throw('the path of a key file is needed, not the key itself');
+    }
+    expect(() => loadSigningKey(join(folder, 'none.json'))).to.throw('ENOENT');
+  });
+});
