@@ -65,6 +65,16 @@ describe('schemas', () => {
     expect(faultsOf(ofA({ $ref: '#/$defs/toString' }, { $defs: {} }))).to.have.length(1);
   });
 
+  it('accept durations with fractions and times with long ones', () => {
+    const check = accept(ofA({ format: 'duration' }));
+    for (const a of ['PT1.5S', 'PT0,25H', '-P1DT2.000001S', 'P0.5D', 'P1Y2M3DT4H5M6S', 'P3W', 'PT0S']) {
+      expect(check({ a }), a).to.deep.equal([]);
+    }
+    for (const a of ['P', 'PT', '1.5S', 'PT1.S', 'PT.5S', 'P1S', 'soon']) expect(check({ a }), a).to.have.length(1);
+    const time = accept(ofA({ format: 'date-time' }));
+    expect(time({ a: '2026-01-01T00:00:00.123456789012Z' })).to.deep.equal([]);
+  });
+
   describe('with multipleOf', () => {
     const MULTIPLES: [step: number, good: number[], bad: number[]][] = [
       [0.01, [1070468.14, 0.07, 4503599627370.49, 1e21, -19.99, 0], [0.005, 1070468.145, 1e-9]],

@@ -18,6 +18,12 @@ const MAX_FORMATTED_LENGTH = 2048;
 /** Removed, because Ajv acts on some of them: on an `$id`, even within an example. */
 const ANNOTATIONS: readonly string[] = SCHEMA_KEYWORDS.annotations;
 
+const NUMBER = '\\d+(?:[.,]\\d+)?';
+/** ISO 8601 with fractions and a sign, as pydantic writes them. Ajv's own expression is that of RFC 3339. */
+const DURATION = new RegExp(
+  `^[+-]?P(?!$)(${NUMBER}Y)?(${NUMBER}M)?(${NUMBER}W)?(${NUMBER}D)?(T(?=\\d)(${NUMBER}H)?(${NUMBER}M)?(${NUMBER}S)?)?$`,
+);
+
 /** Ajv's errors of a value; empty if it fits. */
 export type CompiledSchema = (value: unknown) => ErrorObject[];
 
@@ -132,7 +138,7 @@ function addEquality(ajv: Ajv2020): void {
 function addBoundedFormats(ajv: Ajv2020): void {
   addFormats.default(ajv, { mode: 'full', formats: [...CHECKED_FORMATS] });
   for (const name of CHECKED_FORMATS) {
-    const check = formatCheck(ajv.formats[name]);
+    const check = formatCheck(name === 'duration' ? DURATION : ajv.formats[name]);
     ajv.addFormat(name, (text: string) => text.length <= MAX_FORMATTED_LENGTH && check(text));
   }
 }
