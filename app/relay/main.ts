@@ -7,6 +7,7 @@ import { runCommandLine } from '../process/commandLine.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
 import { addBackupCommand } from './ledger/backup.ts';
 import { addMoveCommand } from './ledger/moveToPostgres.ts';
+import { addExportCommands } from './ledger/unwritten.ts';
 import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
@@ -58,6 +59,7 @@ async function main(): Promise<void> {
     .action(serve);
   const readPlaces = () => readToolConfig(process.env);
   addBackupCommand(program, readPlaces);
+  addExportCommands(program, readPlaces);
   addReconcileCommand(program, readPlaces);
   addMoveCommand(program, readPlaces);
   program
