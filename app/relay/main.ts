@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import { runCommandLine } from '../process/commandLine.ts';
+import { addCheckCommand } from './check.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
 import { addBackupCommand } from './ledger/backup.ts';
 import { addMoveCommand } from './ledger/moveToPostgres.ts';
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
     .action(serve);
   const readPlaces = () => readToolConfig(process.env);
   addBackupCommand(program, readPlaces);
+  addCheckCommand(program, () => readConfig(process.env));
   addExportCommands(program, readPlaces);
   addReconcileCommand(program, readPlaces);
   addMoveCommand(program, readPlaces);

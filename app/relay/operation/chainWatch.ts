@@ -13,9 +13,9 @@ import type { Gate } from './gate.ts';
 
 const LOOK_MS = 2_000;
 /** Nodes and cluster are compared with this clock, so it may be wrong by less than half of their limit. */
-const MAX_SKEW_MS = 7_000;
+export const MAX_SKEW_MS = 7_000;
 /** Final blocks that are older than this on a fast cluster show no present; a slower one has its finality in addition. */
-const OLD_MS = 15_000 - FAST.ms;
+export const OLD_MS = 15_000 - FAST.ms;
 
 export interface ChainWatch {
   /** Looks once. Throws if the node does not answer. */
