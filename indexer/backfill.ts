@@ -4,6 +4,7 @@
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
 import { writeRows } from '../app/database/bulk.ts';
 import type { IndexDatabase } from './tables.ts';
 import type { Listed } from './transactions.ts';
@@ -91,4 +92,23 @@ export async function dropApplied(db: Db, signature: string): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('listed_signatures').where('position', '<=', applied.position).execute();
   });
+}
+
+/** How far a backfill has come: which transactions it lists or applies, and their slot. */
+export interface Progress {
+  step: 'listing' | 'applying';
+  slot: bigint;
+}
+
+/** Milliseconds between two reports. */
+const REPORT_MS = 10_000;
+
+/** Logs how far a backfill has come, at its start and then every ten seconds. */
+export function reportProgress(log: Logger, now = () => performance.now()): (progress: Progress) => void {
+  let dueAt = Number.NEGATIVE_INFINITY;
+  return ({ step, slot }) => {
+    if (now() < dueAt) return;
+    dueAt = now() + REPORT_MS;
+    log.info({ step, slot: Number(slot) }, 'filling the index');
+  };
 }

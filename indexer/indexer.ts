@@ -5,6 +5,7 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import type { OpenDatabase } from '../app/database/open.ts';
+import { messageOf } from '../app/database/temporary.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import type { History } from '../app/solana/helius.ts';
 import { readLastRestart } from '../app/solana/lastRestart.ts';
@@ -15,7 +16,7 @@ import { claimChain } from './identity.ts';
 import type { IngestDeps } from './ingest.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { createNotices, type Notices } from './notices.ts';
-import { openAlone } from './open.ts';
+import { openAlone, placeName } from './open.ts';
 import { createPatience, type Pauses } from './patience.ts';
 import { type IndexStatus, readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
@@ -138,7 +139,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const notices = createNotices();
   const waiters = createWaiters();
   const stopping = new AbortController();
-  const patience = createPatience(stopping.signal, log);
+  const patience = createPatience(stopping.signal, log, placeName(options.path));
   const connection = connectForReading(options.rpcUrl, stopping.signal);
   let opened: OpenDatabase<IndexDatabase> | null = null;
   let running: Promise<void> | null = null;
@@ -170,7 +171,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
 
   function fail(cause: Error & { signature?: string }): void {
     state = 'failed';
-    failure = cause instanceof Error ? cause.message : String(cause);
+    failure = messageOf(cause, placeName(options.path));
     log.error({ error: failure, signature: cause.signature }, 'the indexer has stopped');
     waiters.rejectAll(cause);
     options.onFailure?.(cause);

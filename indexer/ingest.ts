@@ -31,6 +31,8 @@ export interface IngestDeps extends PrunedDeps, ReadDeps {
   batchSize?: number;
   /** Called for a transaction that the node returned and that cannot be read. It is in `gaps` now. */
   onUnreadable?(signature: string, reason: string): void;
+  /** Called after each part of a backfill. */
+  onProgress?(progress: backfill.Progress): void;
   /** Called when a transaction shows that the node left out an earlier one. */
   onGap?(evidence: SnapshotNeeded): void;
 }
@@ -145,6 +147,8 @@ async function readHistory(deps: IngestDeps, history: History, state: backfill.B
     const next = pages.at(-1)?.next ?? null;
     pages = [];
     await applyRead(deps, batch);
+    const last = batch.at(-1);
+    if (last) deps.onProgress?.({ step: 'applying', slot: last.slot });
     if (next !== null) await backfill.keepToken(deps.db, next);
   };
   try {
@@ -173,6 +177,7 @@ async function listOlder(deps: IngestDeps): Promise<void> {
       break;
     }
     await backfill.append(deps.db, page);
+    deps.onProgress?.({ step: 'listing', slot: oldest.slot });
   }
   await backfill.closeList(deps.db);
 }
@@ -201,6 +206,7 @@ async function applyList(deps: IngestDeps): Promise<void> {
     const batch = await backfill.readOldestBatch(db, batchSize);
     if (batch.length === 0) return;
     await applyListed(deps, batch, cursor);
+    deps.onProgress?.({ step: 'applying', slot: batch.at(-1)!.slot });
   }
 }
 

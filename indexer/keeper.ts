@@ -6,6 +6,7 @@
  */
 import type { Logger } from 'pino';
 import { readLastRestart } from '../app/solana/lastRestart.ts';
+import { reportProgress } from './backfill.ts';
 import { closeGaps } from './gaps.ts';
 import { type IngestDeps, pass } from './ingest.ts';
 import { applyMissed, RESCAN_SLOTS } from './late.ts';
@@ -18,7 +19,7 @@ const RESCAN_MS = 60_000;
 const NOT_JOINED_MS = 120_000;
 
 export interface KeeperOptions {
-  ingest: Omit<IngestDeps, 'onGap' | 'onPruned' | 'onUnreadable'>;
+  ingest: Omit<IngestDeps, 'onGap' | 'onProgress' | 'onPruned' | 'onUnreadable'>;
   log: Logger;
   /** Builds the tables again beside the present ones, and replaces those. */
   rebuild(): Promise<void>;
@@ -53,6 +54,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   const deps: IngestDeps = {
     ...options.ingest,
+    onProgress: reportProgress(log, now),
     onGap(evidence) {
       log.warn({ reason: evidence.message }, 'the node left out a transaction; the accounts are read instead');
       rescanAt = 0;

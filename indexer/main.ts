@@ -5,7 +5,8 @@
 import { Command } from 'commander';
 import pino from 'pino';
 import { openDatabase } from '../app/database/open.ts';
-import { addressOf, isPostgresUrl, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
+import { isPostgresUrl, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
+import { messageOf } from '../app/database/temporary.ts';
 import { runCommandLine } from '../app/process/commandLine.ts';
 import { logToStandard } from '../app/process/logDestination.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
@@ -15,7 +16,7 @@ import { describeConfig, readConfig } from './config.ts';
 import { hashIndex } from './hash.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
 import { createNotices } from './notices.ts';
-import { LockLost, openPlace } from './open.ts';
+import { LockLost, openPlace, placeName } from './open.ts';
 import { describePruned, isBehind, lagOf, readGaps, readProgress, readPruned, readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -57,7 +58,9 @@ async function run(): Promise<void> {
       void indexer.stop();
     });
   }
-  await indexer.start();
+  await indexer.start().catch((error: unknown) => {
+    throw new Error(messageOf(error, placeName(config.path)), { cause: error });
+  });
 }
 
 /** Results go to stdout alone, so that a program can read them. */
@@ -91,14 +94,13 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
     path: config.path,
     ingest: source,
     log,
-    onProgress: (slot) => console.error(`read up to slot ${slot}`),
     onWaiting: (sessions) =>
       console.error(
         `waiting for database sessions that read the old tables: ${sessions}. pg_terminate_backend ends them.`,
       ),
   });
   const seconds = Math.round((performance.now() - started) / 1_000);
-  const path = isPostgresUrl(config.path) ? addressOf(config.path) : config.path;
+  const path = placeName(config.path);
   print(json, { path, seconds }, `${path} was rebuilt in ${seconds} s`);
 }
 

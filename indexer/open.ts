@@ -5,7 +5,14 @@ import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../app/database/migrate.ts';
 import { requireNotMoved } from '../app/database/moved.ts';
 import { type OpenDatabase, type OpenedDatabase, openDatabase } from '../app/database/open.ts';
-import { connectPostgres, isPostgresUrl, lockNumber, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
+import {
+  addressOf,
+  connectPostgres,
+  isPostgresUrl,
+  lockNumber,
+  openPostgres,
+  SCHEMAS,
+} from '../app/database/postgres.ts';
 import { isTemporary } from '../app/database/temporary.ts';
 import type { IndexDatabase } from './tables.ts';
 
@@ -41,6 +48,9 @@ export async function openPlace(place: string): Promise<OpenDatabase<IndexDataba
   await migratePostgres(place, SCHEMAS.index, MIGRATIONS.index);
   return openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index });
 }
+
+/** The place of an index in messages, without a password. */
+export const placeName = (place: string): string => (isPostgresUrl(place) ? addressOf(place) : place);
 
 /** Another process may hold the index now. */
 export class LockLost extends Error {

@@ -1,5 +1,6 @@
 /** Pauses that a request can shorten, and attempts that are retried until one succeeds. */
 import type { Logger } from 'pino';
+import { messageOf } from '../app/database/temporary.ts';
 import { NotNow } from '../app/solana/rpc.ts';
 import { ApplyError } from './apply.ts';
 
@@ -19,7 +20,8 @@ export interface Pauses {
   error(): string | null;
 }
 
-export function createPatience(stopping: AbortSignal, log: Logger): Pauses {
+/** `place` names the database in messages. */
+export function createPatience(stopping: AbortSignal, log: Logger, place: string): Pauses {
   let error: string | null = null;
   let wake = () => {};
   let wanted = false;
@@ -57,7 +59,7 @@ export function createPatience(stopping: AbortSignal, log: Logger): Pauses {
         } catch (cause) {
           // Wait at least as long as the node asks for.
           const askedMs = cause instanceof NotNow ? cause.retryAfterMs : 0;
-          error = cause instanceof Error ? cause.message : String(cause);
+          error = messageOf(cause, place);
           if (cause instanceof ApplyError) throw cause;
           if (stopping.aborted) return undefined;
           log.warn({ error, retryMs }, `${what} failed; it will be retried`);

@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { readLastRestart } from '../app/solana/lastRestart.ts';
+import { reportProgress } from './backfill.ts';
 import { type Beside, openBeside } from './beside.ts';
 import { claimChain } from './identity.ts';
 import { type IngestDeps, pass } from './ingest.ts';
@@ -11,15 +12,13 @@ import { applyMissed, RESCAN_SLOTS } from './late.ts';
 import { describePruned, readPruned, readRestartSlot } from './read.ts';
 import { Vanished } from './transactions.ts';
 
-type Source = Omit<IngestDeps, 'db' | 'onGap' | 'onPruned'>;
+type Source = Omit<IngestDeps, 'db' | 'onGap' | 'onProgress' | 'onPruned'>;
 
 export interface RebuildOptions {
   /** Path of index.db, or the URL of a PostgreSQL. */
   path: string;
   ingest: Source;
   log: Logger;
-  /** Called with the slot reached. */
-  onProgress?(slot: bigint): void;
   /** Called with the PostgreSQL sessions that delay the replacement: their transactions read the present tables. */
   onWaiting?(sessions: string): void;
   /**
@@ -60,6 +59,7 @@ async function fill(options: RebuildOptions, beside: Beside): Promise<void> {
   const deps: IngestDeps = {
     ...options.ingest,
     db,
+    onProgress: reportProgress(options.log),
     onUnreadable: (signature, reason) =>
       options.log.warn({ signature }, `${reason}; the index has a gap until it can be read`),
     onPruned: (slots) => options.log.warn(`${describePruned(slots)}; every account is read instead`),
@@ -69,8 +69,7 @@ async function fill(options: RebuildOptions, beside: Beside): Promise<void> {
   };
   try {
     // The first pass may take hours; the second applies what arrived meanwhile.
-    const reached = await pass(deps);
-    options.onProgress?.(reached);
+    await pass(deps);
     const head = await pass(deps);
     // List the last slots once more before the replacement.
     const { unread } = await applyMissed(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n, head);

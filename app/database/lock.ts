@@ -2,9 +2,9 @@
  * A lock for one process at a time: an open SQLite transaction on a separate file. The operating system releases it
  * when the process ends in any way, so `kill -9` leaves no stale lock.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { makePrivate } from './open.ts';
 
 export interface Lock {
   release(): void;
@@ -25,6 +25,7 @@ export class LockHeld extends Error {
 export function takeLock(path: string, pidPath = `${path}.pid`): Lock {
   const lock = hold(path, pidPath, (database) => void database.exec('BEGIN EXCLUSIVE'));
   // Only for the message of LockHeld; the lock itself shows that the process lives.
+  makePrivate(pidPath);
   writeFileSync(pidPath, `${process.pid}\n`);
   return lock;
 }
@@ -39,7 +40,7 @@ export function shareLock(path: string): Lock {
 }
 
 function hold(path: string, pidPath: string, begin: (database: Database.Database) => void): Lock {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makePrivate(path);
   const database = new Database(path, { timeout: 0 });
   try {
     begin(database);

@@ -9,7 +9,7 @@
  * cannot be rebuilt, so every commit that somebody's money depends on uses `synchronous=FULL` (groupCommit.ts). It
  * waits for the disk and makes all earlier commits durable too.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
@@ -46,13 +46,7 @@ export interface OpenedDatabase<Tables> extends OpenDatabase<Tables> {
  * use a second, read-only one for joins.
  */
 export function openDatabase<Tables>(path: string, options: OpenOptions = {}): OpenedDatabase<Tables> {
-  if (!options.readonly && path !== ':memory:') {
-    mkdirSync(dirname(path), { recursive: true });
-    // Readable by its owner only, whatever the folder's mode. SQLite gives its other files the same mode. An existing
-    // file is not opened here: closing it would drop the locks of all connections of this process.
-    if (existsSync(path)) chmodSync(path, 0o600);
-    else closeSync(openSync(path, 'a', 0o600));
-  }
+  if (!options.readonly && path !== ':memory:') makePrivate(path);
   const sqlite = new Sqlite(path, { readonly: options.readonly ?? false, timeout: 5_000 });
   sqlite.defaultSafeIntegers(true);
   if (!options.readonly) {
@@ -67,4 +61,15 @@ export function openDatabase<Tables>(path: string, options: OpenOptions = {}): O
   const prepare = createPrepare(sqlite) as Sqlite.Database['prepare'];
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare, close: () => sqlite.close() } }) });
   return { db, sqlite, run: createRun(sqlite), close: () => void sqlite.close() };
+}
+
+/**
+ * Creates a file and its folder if missing, readable by the owner only, whatever the folder's mode. SQLite gives its
+ * other files the same mode. An existing file is not opened here: closing it would drop the locks of all connections of
+ * this process.
+ */
+export function makePrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  else if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }

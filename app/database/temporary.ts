@@ -33,3 +33,11 @@ export function isFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'SQLITE_FULL' || code === 'ENOSPC' || code === '53100';
 }
+
+/** The message of an error. SQLite's and the system's do not say which disk is full, or what follows. */
+export function messageOf(error: unknown, place: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isFull(error)
+    ? `no space is left on the disk of ${place}. Free or add space; nothing is lost (${message})`
+    : message;
+}

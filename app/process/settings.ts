@@ -3,21 +3,57 @@ import { z } from 'zod';
 
 type Shape = Record<string, z.ZodType>;
 
-/** Throws one line for each variable that is missing or wrong. An empty one counts as unset. */
+/**
+ * Throws one line for each variable that is missing or wrong, or whose name is nearly that of a setting: a misspelt one
+ * would leave its default in force. An empty one counts as unset.
+ */
 export function readSettings<S extends Shape>(
   settings: z.ZodObject<S>,
   environment: NodeJS.ProcessEnv,
 ): z.output<z.ZodObject<S>> {
   // Shells and CI files often leave a variable empty.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const misspelt = misspeltIn(given, Object.keys(settings.shape));
   const parsed = settings.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const issues = new Map(parsed.error.issues.map((issue) => [String(issue.path[0]), issue]));
+  if (parsed.success && misspelt.length === 0) return parsed.data;
+  const issues = new Map(parsed.error?.issues.map((issue) => [String(issue.path[0]), issue]));
   const lines = [...issues].map(([name, issue]) => {
     const { description } = settings.shape[name] as z.ZodType;
     return `${name} ${given[name] === undefined ? 'is required' : fault(issue)}: ${description}`;
   });
-  throw new Error(lines.join('\n'));
+  throw new Error([...misspelt, ...lines].join('\n'));
+}
+
+/** Other variables of the environment are none of our business, so only names that are nearly ours count. */
+function misspeltIn(given: Record<string, string | undefined>, names: string[]): string[] {
+  return Object.keys(given)
+    .filter((name) => !names.includes(name))
+    .flatMap((name) => {
+      const near = names.find((one) => isNearly(name.toUpperCase(), one));
+      return near === undefined ? [] : `${name} is no setting; did you mean ${near}? Correct or remove it`;
+    });
+}
+
+/** One mistake in a short name, two in a longer one, or its last words left out. */
+function isNearly(name: string, setting: string): boolean {
+  if (name.includes('_') && setting.startsWith(`${name}_`)) return true;
+  return mistakes(name, setting) <= (setting.length < 8 ? 1 : 2);
+}
+
+/** Letters that were left out, added, replaced or swapped with their neighbour (optimal string alignment). */
+function mistakes(given: string, meant: string): number {
+  const rows = [Array.from({ length: meant.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= given.length; i += 1) {
+    const [row, above] = [[i], rows[i - 1]!];
+    for (let j = 1; j <= meant.length; j += 1) {
+      const replaced = above[j - 1]! + (given[i - 1] === meant[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && given[i - 1] === meant[j - 2] && given[i - 2] === meant[j - 1];
+      const swapped = isSwap ? rows[i - 2]![j - 2]! + 1 : replaced;
+      row[j] = Math.min(replaced, swapped, above[j]! + 1, row[j - 1]! + 1);
+    }
+    rows.push(row);
+  }
+  return rows[given.length]![meant.length]!;
 }
 
 /** The variables with their defaults and meanings, for `--help`. */

@@ -41,7 +41,7 @@ interface HttpDeps {
   dashboardFolder: string | null;
   sessions: Sessions;
   accounts: Pick<ChainAccounts, 'readChanges' | 'readTime' | 'clock'>;
-  metrics: Pick<Metrics, 'render' | 'answered'>;
+  metrics: Pick<Metrics, 'render' | 'answered' | 'faulted' | 'refused'>;
   /** Opens event streams. */
   streams: Pick<Streams, 'ofWallet' | 'ofExecution'>;
   /** The admin's view of this process. */

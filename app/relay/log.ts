@@ -58,6 +58,7 @@ function textOf(value: unknown): string {
 export const FIELDS: Record<string, Allow> = {
   request_id: uuid,
   state: word,
+  step: word,
   slot: number,
   finality_ms: number,
   age_ms: number,
@@ -72,10 +73,17 @@ export const FIELDS: Record<string, Allow> = {
   method: word,
   route,
   status: number,
+  /** Of an error. */
+  code: word,
+  /** How an execution ended. */
+  outcome: word,
   ms: number,
+  release: matching(/^[0-9A-Za-z.+-]{1,40}$/),
+  build: matching(/^[0-9a-f]{12}$/),
   procedure: word,
   execution_id: uuid,
   listing: base58,
+  listings: number,
   source: base58,
   wallet: base58,
   named: base58,
@@ -93,6 +101,7 @@ export const FIELDS: Record<string, Allow> = {
   passed: boolean,
   dropped: number,
   waiting: number,
+  unread: number,
   retryMs: number,
   lamports: number,
   hours: number,

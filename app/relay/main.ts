@@ -4,9 +4,11 @@
  */
 import { Command } from 'commander';
 import { runCommandLine } from '../process/commandLine.ts';
+import { addCheckCommand } from './check.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
 import { addBackupCommand } from './ledger/backup.ts';
 import { addMoveCommand } from './ledger/moveToPostgres.ts';
+import { addExportCommands } from './ledger/unwritten.ts';
 import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
@@ -58,6 +60,8 @@ async function main(): Promise<void> {
     .action(serve);
   const readPlaces = () => readToolConfig(process.env);
   addBackupCommand(program, readPlaces);
+  addCheckCommand(program, () => readConfig(process.env));
+  addExportCommands(program, readPlaces);
   addReconcileCommand(program, readPlaces);
   addMoveCommand(program, readPlaces);
   program

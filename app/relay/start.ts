@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
+import { BUILD } from '../process/build.ts';
 import {
   areOpensPaused,
   type Config,
@@ -21,6 +22,7 @@ import {
   relayAuthoritiesOf,
 } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
+import { type Clock, createClock } from '../solana/clock.ts';
 import { watchRpc } from '../solana/failure.ts';
 import { type Finality, readFinality } from '../solana/finality.ts';
 import { heliusPrice } from '../solana/helius.ts';
@@ -30,7 +32,7 @@ import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
 import { createDocuments, type Documents, describeStored } from './agents/documents.ts';
 import { startProber } from './agents/prober.ts';
-import { createUndocumented } from './agents/undocumented.ts';
+import { createUndocumented, type Undocumented } from './agents/undocumented.ts';
 import { createLostCalls } from './calls/lostCalls.ts';
 import { networkOf, secretOf } from './calls/x402/quote.ts';
 import { serviceFeeAt } from './calls/x402/serviceFee.ts';
@@ -166,7 +168,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
   // The first list must not wait for the documents of all agents to be looked up.
-  deps.undocumented.read().catch((error) => log.warn({ error }, 'cannot read the listings'));
+  void reportUndescribed(deps.undocumented, log);
   // Orphans of an older ledger come first, then the unfinished rows of this one.
   const endLease = await leases.keep(log);
   sweeper = startSweeper({
@@ -212,7 +214,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   });
   ends.push(startProber(deps, agentHealth, config.degraded.probeSeconds));
   events.start();
-  log.info({ url: baseUrl }, 'relay is ready');
+  log.info({ url: baseUrl, release: BUILD.release, build: BUILD.build }, 'relay is ready');
 
   function stop(): Promise<void> {
     isStopping = true;
@@ -233,6 +235,20 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     return closeRelay({ config, parts, engine, ...ending });
   }
   return { url: baseUrl, engine, commits, stop };
+}
+
+/** An empty market of a restored ledger would otherwise look like one without agents. */
+async function reportUndescribed(undocumented: Undocumented, log: Logger): Promise<void> {
+  try {
+    const listings = (await undocumented.read()).length;
+    if (listings > 0)
+      log.warn(
+        { listings },
+        'active listings have no description here and cannot be called; `npm run relay -- import` brings exported ones back',
+      );
+  } catch (error) {
+    log.warn({ error }, 'cannot read the listings');
+  }
 }
 
 /** Everything that a stop must end. */
@@ -302,7 +318,11 @@ async function startFinality({ rpcUrl, moreNodes, x402 }: RelayConfig, gate: Gat
   return finality;
 }
 
-function connect(config: RelayConfig, finality: Finality, log: Logger, observe: Observe, metrics: Metrics): RelayChain {
+function connect(
+  config: RelayConfig,
+  finality: Finality,
+  { log, observe, metrics, clock }: { log: Logger; observe: Observe; metrics: Metrics; clock: Clock },
+): RelayChain {
   const { rpcUrl, wsUrl, moreNodes } = config;
   return createRelayChain({
     rpcUrl,
@@ -314,7 +334,7 @@ function connect(config: RelayConfig, finality: Finality, log: Logger, observe: 
     feePayer: config.x402?.feePayer ?? null,
     log,
     observe,
-    fetch: watchRpc(createRpcFetch(), metrics.rpcFailed),
+    fetch: clock.watch(watchRpc(createRpcFetch(), metrics.rpcFailed)),
     createFees: (connection) => {
       const writable = [findTreasury(), config.authority.publicKey];
       const source = config.helius
@@ -349,6 +369,8 @@ interface EngineParts {
   x402Runway: Runway | null;
   readText: ReadText;
   files: OpenLedger;
+  undocumented: Undocumented;
+  clock: Clock;
   chain: RelayChain;
   /** The marketplace's Config at the start of the relay. */
   config: Config;
@@ -372,16 +394,21 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const { config, log } = options;
   const files = await openLedger(config);
   await describeStored(files.ledger.db);
+  const undocumented = createUndocumented(files.views.db);
   const money = { runway: () => runway.status(), swept: more.swept };
-  const x402FeePayer = () => parts.x402Runway?.status().lamports ?? null;
+  const x402FeePayer = config.x402 && (() => parts.x402Runway?.status().lamports ?? Number.NaN);
   const metrics: Metrics = createMetrics({
     views: files.views.db,
     inFlight: more.inFlight,
+    obstacles: () => gate.obstacles(),
     nodes: () => chain.nodes(),
     x402FeePayer,
     ...money,
     lendingLimit: () => lending.limit(),
     spent: (lamports) => runway.spend(lamports),
+    undescribed: async () => (await undocumented.read()).length,
+    freeBytes: () => freeBytes(config.dataDir),
+    ended: (call) => log.info(call, 'call ended'),
     now: () => Date.now(),
   });
   const observe: Observe = (stage, ms) => {
@@ -390,7 +417,8 @@ async function assembleParts(options: RelayOptions, more: Later) {
   };
   const gate = createGate();
   const finality = await startFinality(config, gate, log);
-  const chain = connect(config, finality, log, observe, metrics);
+  const clock = createClock(() => Date.now());
+  const chain = connect(config, finality, { log, observe, metrics, clock });
   await chain.look();
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
@@ -414,13 +442,15 @@ async function assembleParts(options: RelayOptions, more: Later) {
     x402Runway: await startX402Runway(config, chain, marketplace.config, log),
     readText: createReadText(objects, log),
     files,
+    undocumented,
+    clock,
     chain,
     config: marketplace.config,
     creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
     documents: createDocuments(files.views.db),
     agentHealth: createAgentHealth(files.ledger, config.degraded.refuseAfter, config.degraded.probeSeconds),
     gate,
-    watch: watchAuthority(config, { files, chain, gate, metrics }, log),
+    watch: watchAuthority(config, { files, chain, gate }, log),
     metrics,
     observe,
   };
@@ -458,7 +488,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
       now: () => Date.now(),
       log,
     }),
-    undocumented: createUndocumented(files.views.db),
+    undocumented: parts.undocumented,
     keyUse: more.keyUse,
     genesisHash: more.genesisHash,
     limits: more.limits,
@@ -496,17 +526,14 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
 
 function watchAuthority(
   config: RelayConfig,
-  { files, chain, gate, metrics }: Pick<EngineParts, 'files' | 'chain' | 'gate' | 'metrics'>,
+  { files, chain, gate }: Pick<EngineParts, 'files' | 'chain' | 'gate'>,
   log: Logger,
 ): AuthorityWatch {
   return createAuthorityWatch({
     chain,
     isInLedger: ({ executionId, signature }) => hasSigned(files.ledger.db, executionId, signature),
     silenceSeconds: config.authoritySilenceSeconds,
-    onChange(isShared) {
-      gate.set('authority_shared', isShared);
-      metrics.authorityShared(isShared);
-    },
+    onChange: (isShared) => gate.set('authority_shared', isShared),
     log,
   });
 }
@@ -516,10 +543,11 @@ function watchChain(
   {
     files,
     chain,
+    clock,
     gate,
     journal,
     leadership,
-  }: Pick<EngineParts, 'files' | 'chain' | 'gate'> & { journal: Journal; leadership: Leadership },
+  }: Pick<EngineParts, 'files' | 'chain' | 'clock' | 'gate'> & { journal: Journal; leadership: Leadership },
   log: Logger,
 ): ChainWatch {
   const views = files.views.db;
@@ -537,6 +565,7 @@ function watchChain(
       });
     },
     now: () => Date.now(),
+    aheadMs: clock.aheadMs,
     log,
   });
 }

@@ -13,8 +13,9 @@ export interface RpcResponse {
   ok: boolean;
   status: number;
   statusText: string;
-  /** The header of that name. */
+  /** The headers of these names. */
   retryAfter?: string | null;
+  date?: string | null;
   text(): Promise<string>;
 }
 
@@ -51,7 +52,9 @@ export function createRpcFetch(): RpcFetch {
     const answer = await request(url, { dispatcher, method: method as 'POST', headers, body, signal });
     const text = await answer.body.text();
     const { statusCode: status, statusText } = answer;
-    return { ok: status >= 200 && status < 300, status, statusText, text: async () => text };
+    const { date } = answer.headers;
+    const ok = status >= 200 && status < 300;
+    return { ok, status, statusText, date: typeof date === 'string' ? date : null, text: async () => text };
   };
 }
 

@@ -117,7 +117,7 @@ describe('deploy/', () => {
     }
     // Overrides the address in marketplace.env, which the proxy in another container could not reach.
     for (const name of ['relay-1', 'relay-2']) expect(services[name].environment.HOST).to.equal('0.0.0.0');
-    // No container is killed before its shutdown is over, and the image contains no keypairs or settings.
+    // No container is killed before its shutdown is over. Settings and keypairs are outside of the checkout.
     const grace = (name: string) => Number(/^(\d+)s$/.exec(services[name].stop_grace_period)?.[1]);
     const { SHUTDOWN_SECONDS } = variablesOf(read('marketplace.env.example'));
     expect(grace('relay-1')).to.be.greaterThan(Number(SHUTDOWN_SECONDS));
@@ -125,7 +125,8 @@ describe('deploy/', () => {
     expect(grace('indexer')).to.equal(
       Number(/TimeoutStopSec=(\d+)/.exec(read('systemd/marketplace-indexer.service'))?.[1]),
     );
-    expect(read('Dockerfile.dockerignore').split('\n')).to.include('deploy');
+    for (const { file } of Object.values<{ file: string }>(secrets)) expect(file).to.match(/^\/etc\/marketplace\//);
+    expect(services['relay-1'].env_file).to.equal('/etc/marketplace/marketplace.env');
     expect(services['relay-1'].secrets[0].source).to.not.equal(services['relay-2'].secrets[0].source);
     expect(services.proxy.environment.RELAYS).to.equal('relay-1:8787 relay-2:8787');
     expect(services['relay-1'].healthcheck.test.join(' ')).to.include(':8787/health');

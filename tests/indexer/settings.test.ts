@@ -133,6 +133,39 @@ describe('settings', () => {
       .and.not.include('canary');
   });
 
+  it('are refused if their name is nearly that of a setting, which is named', () => {
+    const near = {
+      SPONSR: 'SPONSOR',
+      SPONSORS: 'SPONSOR',
+      sponsor: 'SPONSOR',
+      METRIC_TOKEN: 'METRICS_TOKEN',
+      LETN_LAMPORTS: 'LENT_LAMPORTS',
+      X402_FEE_PAYER: 'X402_FEE_PAYER_KEYPAIR',
+      MIN_RUNWAY: 'MIN_RUNWAY_HOURS',
+      DATABASE_URI: 'DATABASE_URL',
+    };
+    for (const [name, setting] of Object.entries(near)) {
+      const message = refusal(() => readRelay({ RELAY_KEYPAIR: 'x', [name]: 'canary' }));
+      expect(message).to.equal(`${name} is no setting; did you mean ${setting}? Correct or remove it`);
+    }
+    expect(refusal(() => readIndexer({ DATA_DRI: 'x', LOG_LEVEL: 'loud' })).split('\n')).to.have.length(2);
+  });
+
+  it('are not mistaken for what others keep in the environment, nor for settings of our other programs', () => {
+    const others =
+      'HOME HOSTNAME PATH PWD SHELL USER TERM LANG CI NODE_ENV NODE_OPTIONS INIT_CWD XDG_DATA_DIRS XDG_DATA_HOME http_proxy npm_config_loglevel ANCHOR_WALLET ANCHOR_PROVIDER_URL USDC_MINT RELAY_AUTHORITIES ADMIN_DELAY_SECONDS GUARDIAN MARKETPLACE_URL MARKETPLACE_API_KEY API_KEY SOLANA_KEYPAIR DOMAIN RELAYS POSTGRES_PASSWORD COMPOSE_FILE COMPOSE_ENV_FILES RUST_LOG VM DATABASE KEYS PGHOST PGPORT SSH_CONNECTION KUBERNETES_PORT RELAY_1_SERVICE_PORT';
+    const environment = Object.fromEntries(others.split(' ').map((name) => [name, 'x']));
+    expect(readIndexer(environment).path).to.equal(readIndexer({}).path);
+    expect(refusal(() => readRelay(environment))).to.match(/^RELAY_KEYPAIR is required: [^\n]+$/);
+  });
+
+  it('are all known to relay and indexer, which share a file of settings', () => {
+    const named = (text: string) => [...text.matchAll(/^ {2}([A-Z_0-9]+) /gm)].map((match) => [match[1]!, '']);
+    const all = Object.fromEntries(named(`${describeRelay()}\n${describeIndexer()}`).map(([name]) => [name!, 'x']));
+    expect(refusal(() => readRelay(all))).to.not.include('is no setting');
+    expect(refusal(() => readIndexer(all))).to.not.include('is no setting');
+  });
+
   it('count as unset when they are empty', () => {
     expect(readIndexer({ DATA_DIR: '', INDEX_DB: '', LOG_LEVEL: '' })).to.deep.include({ logLevel: 'info' });
     expect(refusal(() => readRelay({ RELAY_KEYPAIR: '' }))).to.match(/^RELAY_KEYPAIR is required: [^\n]+$/);

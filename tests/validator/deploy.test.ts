@@ -64,10 +64,12 @@ describe('the program on Agave’s validator', function () {
   this.timeout(1_800_000);
   // Each step depends on the one before it.
   this.bail(true);
-  const [folder, dataDir] = [newDirectory(), newDirectory()];
+  const [folder, dataDir, keys] = [newDirectory(), newDirectory(), newDirectory()];
   const [authority, program, mint] = [Keypair.generate(), generateProgramKey(), Keypair.generate()];
   const children: ChildProcess[] = [];
   const file = (name: string): string => join(folder, name);
+  /** A file in the folder of keys, outside of the checkout. */
+  const keyFile = (name: string): string => join(keys, name);
   const programId = program.publicKey;
   let validator: Validator;
   let terminal: ReturnType<typeof createTerminal>;
@@ -91,7 +93,7 @@ describe('the program on Agave’s validator', function () {
   const saveKey = (path: string, key: Keypair) =>
     writeFileSync(path, JSON.stringify([...key.secretKey]), { mode: 0o600 });
   const readKey = (name: string) =>
-    Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(file(name), 'utf8')) as number[]));
+    Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(keyFile(name), 'utf8')) as number[]));
   const balanceOf = (key: PublicKey) => validator.connection.getBalance(key, 'confirmed');
   const rentOf = (bytes: number) => validator.connection.getMinimumBalanceForRentExemption(bytes);
   async function give(to: PublicKey, lamports: number): Promise<void> {
@@ -111,7 +113,7 @@ describe('the program on Agave’s validator', function () {
 
   /** Starts the command as a process. `root` is the copy of the project, or the project. */
   function startMigrate(args: string[], options: { wallet?: string; root?: string; url?: string } = {}) {
-    const { wallet = file('upgrade-authority.json'), root = folder, url = validator.rpcUrl } = options;
+    const { wallet = keyFile('upgrade-authority.json'), root = folder, url = validator.rpcUrl } = options;
     const child = spawn(process.execPath, ['scripts/run.mjs', 'scripts/migrate.ts', ...args, '--json'], {
       cwd: root,
       env: { ...process.env, ANCHOR_PROVIDER_URL: url, ANCHOR_WALLET: wallet },
@@ -139,16 +141,17 @@ describe('the program on Agave’s validator', function () {
   }
 
   it('uses the keys and the program id created by docs/devnet.md', async () => {
-    await terminal.paste(PAGE);
+    await terminal.paste(PAGE, { '~/marketplace-keys': keys });
+    expect(statSync(keys).mode & 0o777).to.equal(0o700);
     // Only an id with the same bumps can replace the one in a compiled program.
-    saveKey(file('program.json'), program);
+    saveKey(keyFile('program.json'), program);
     await terminal.paste(PAGE, { PROGRAM_ID: programId.toBase58() });
     expect(readFileSync(file('programs/marketplace/src/lib.rs'), 'utf8')).to.include(`declare_id!("${programId}")`);
-    expect(await refusal(['--deploy', '--program-keypair', file('program.json')])).to.include(
+    expect(await refusal(['--deploy', '--program-keypair', keyFile('program.json')])).to.include(
       'was not compiled for the program id',
     );
     buildWithId(folder, programId);
-    saveKey(file('upgrade-authority.json'), authority);
+    saveKey(keyFile('upgrade-authority.json'), authority);
     const relayAuthority = readKey('relay-authority.json').publicKey;
     await Promise.all([give(authority.publicKey, 10 * SOL), give(relayAuthority, 5 * SOL)]);
   });
@@ -158,7 +161,7 @@ describe('the program on Agave’s validator', function () {
     const wallet = file('poor.json');
     saveKey(wallet, poor);
     await give(poor.publicKey, SOL);
-    const deploy = ['--deploy', '--yes', '--program-keypair', file('program.json')];
+    const deploy = ['--deploy', '--yes', '--program-keypair', keyFile('program.json')];
     const old = join(ROOT, 'tests/program/bankrun/marketplace.so');
     const [tooPoor, withoutKey, tooOld] = await Promise.all([
       refusal(deploy, { wallet }),
@@ -199,13 +202,13 @@ describe('the program on Agave’s validator', function () {
     const before = await balanceOf(authority.publicKey);
     await terminal.paste(PAGE, { 'https://api.devnet.solana.com': validator.rpcUrl });
     expect(await balanceOf(authority.publicKey)).to.equal(before);
-    expect(existsSync(file('upgrade-authority.buffer.json'))).to.equal(false);
+    expect(existsSync(keyFile('upgrade-authority.buffer.json'))).to.equal(false);
   });
 
   it('resumes a killed deployment, at the announced cost', async () => {
     const { connection, rpcUrl, wsUrl } = validator;
     const before = await balanceOf(authority.publicKey);
-    const { price_lamports } = await migrate(['--deploy', '--program-keypair', file('program.json')]);
+    const { price_lamports } = await migrate(['--deploy', '--program-keypair', keyFile('program.json')]);
     const proxy = await startRpcProxy({ rpcUrl, wsUrl });
     let [sent, read, isDeployed] = [0, 0, false];
     // A deployment that gets no more answers cannot end before the kill.
@@ -213,19 +216,19 @@ describe('the program on Agave’s validator', function () {
       if (method === 'sendTransaction') sent += 1;
       return sent > SENT_BEFORE_KILL ? 'silence' : null;
     });
-    const deploy = ['--deploy', '--yes', '--program-keypair', file('program.json')];
+    const deploy = ['--deploy', '--yes', '--program-keypair', keyFile('program.json')];
     const { child, printed, closed } = startMigrate(deploy, { url: proxy.rpcUrl });
     const isHalfSent = () => sent > SENT_BEFORE_KILL;
     await until('half of the transactions are sent', isHalfSent, 60_000, () => printed.stderr);
     child.kill('SIGKILL');
     await closed;
-    expect(statSync(file('upgrade-authority.buffer.json')).mode & 0o777).to.equal(0o600);
+    expect(statSync(keyFile('upgrade-authority.buffer.json')).mode & 0o777).to.equal(0o600);
     // Transactions in flight land before the next run looks.
     const height = await connection.getBlockHeight('confirmed');
     await until('the chain has gone on', async () => (await connection.getBlockHeight('confirmed')) > height + 8);
 
     const spent = before - (await balanceOf(authority.publicKey));
-    const rest = await migrate(['--deploy', '--program-keypair', file('program.json')]);
+    const rest = await migrate(['--deploy', '--program-keypair', keyFile('program.json')]);
     expect(spent + rest.price_lamports).to.equal(price_lamports);
     // A node that limits its callers, loses accepted transactions, breaks connections, and executes without answering.
     sent = 0;

@@ -30,6 +30,8 @@ export interface AuthoredReading {
   authored: Authored[];
   /** All other transactions that were read. */
   others: string[];
+  /** Unknown transactions that were not read. */
+  unread: number;
 }
 
 /**
@@ -45,7 +47,7 @@ export async function readAuthored(
   const unknown = listed.filter(
     ({ signature, err, blockTime }) => err === null && blockTime && BigInt(blockTime) > since && !isKnown(signature),
   );
-  const reading: AuthoredReading = { authored: [], others: [] };
+  const reading: AuthoredReading = { authored: [], others: [], unread: 0 };
   await Promise.all(
     someOf(unknown, READ_AT_ONCE).map(async ({ signature, blockTime }) => {
       const received = await receiveTransaction(connection, signature);
@@ -55,6 +57,7 @@ export async function readAuthored(
       else reading.authored.push({ signature, executionId, at: BigInt(blockTime!) });
     }),
   );
+  reading.unread = unknown.length - reading.authored.length - reading.others.length;
   return reading;
 }
 

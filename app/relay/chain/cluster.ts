@@ -1,4 +1,5 @@
 /** Checks that the marketplace is on this cluster, and reads the status of this relay there. */
+import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { MAINNET_GENESIS, MAINNET_USDC } from '../../sdk/program/clusters.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../sdk/program/program.ts';
 import type { Environment } from '../../sdk/receipt/apiKey.ts';
 import { requireFeatures } from '../../solana/features.ts';
+import type { AccountsAt } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 
 /** Interval of the reads of Config, and the interval while it blocks us or cannot be read. */
@@ -19,7 +21,7 @@ const STANDING_SOON_MS = 5_000;
 
 /** Reads Config, and refuses a cluster that cannot run the program or does not fit the environment. */
 export async function readMarketplace(
-  chain: RelayChain,
+  chain: { connection: RelayChain['connection']; read(keys: PublicKey[]): Promise<Pick<AccountsAt, 'accounts'>> },
   environment: Environment,
 ): Promise<{ genesis: string; config: Config }> {
   const genesis = await chain.connection.getGenesisHash();

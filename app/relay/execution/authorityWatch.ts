@@ -43,6 +43,8 @@ export function createAuthorityWatch(options: {
   let foreign: Authored | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
+  /** True once all transactions were read, before the gate opens. From then on a few at a time suffice. */
+  let hasReadAll = false;
 
   const isKnown = (signature: string) => chain.isOwn(signature) || remembered.has(signature);
 
@@ -50,8 +52,26 @@ export function createAuthorityWatch(options: {
     if (silence === 0n) return true;
     // The last known clock is good enough to list by, but not to end a silence.
     const now = foreign ? (await chain.read([])).now : chain.clock();
-    const { authored, others } = await readAuthored(chain, now - silence, isKnown);
     if (remembered.size > MOST_REMEMBERED) remembered.clear();
+    let unread = await readSome(now);
+    for (let before = unread + 1; !hasReadAll && foreign === null && unread > 0 && unread < before; ) {
+      before = unread;
+      unread = await readSome(now);
+    }
+    if (unread > 0 && foreign === null)
+      log.warn({ unread }, 'not all transactions that name the relay authority were read; others follow');
+    hasReadAll = true;
+    if (foreign && foreign.at <= now - silence) {
+      foreign = null;
+      log.info('no other deployment uses this relay authority any more');
+    }
+    onChange(foreign !== null);
+    return foreign === null;
+  }
+
+  /** Reads some unknown transactions. Returns how many are left. */
+  async function readSome(now: bigint): Promise<number> {
+    const { authored, others, unread } = await readAuthored(chain, now - silence, isKnown);
     for (const signature of others) remembered.add(signature);
     for (const transaction of authored) {
       const isOurs = await isInLedger(transaction);
@@ -64,12 +84,7 @@ export function createAuthorityWatch(options: {
         `another deployment signed this transaction with our relay authority; new executions are refused until it is silent for ${silence} seconds. Stop that deployment, or give it another authority`,
       );
     }
-    if (foreign && foreign.at <= now - silence) {
-      foreign = null;
-      log.info('no other deployment uses this relay authority any more');
-    }
-    onChange(foreign !== null);
-    return foreign === null;
+    return unread;
   }
 
   async function lookAgain(): Promise<void> {

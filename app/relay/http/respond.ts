@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import type { z } from 'zod';
-import { ERRORS } from '../../sdk/wire/wire.ts';
+import { ERRORS, type ErrorCode } from '../../sdk/wire/wire.ts';
 import { type ApiError, errorBody } from '../errors.ts';
 import type { OpenStream } from '../events/streams.ts';
 import { type Parts, renderParts } from '../json.ts';
@@ -20,6 +20,8 @@ const RETRY_SECONDS = 5;
 export interface AnswerLimits {
   /** A client that reads nothing of its answer for this long is disconnected. */
   takeMs: number;
+  /** The code of a refusal, for the log and the figures. */
+  refusal?: ErrorCode;
 }
 
 /** Sends a JSON answer. A value that does not fit its schema throws: that is our fault and becomes a 500. */
@@ -58,6 +60,7 @@ export function sendStream(response: Response, stream: OpenStream | null): void 
 /** Sends an error with the status of its code, in the specification's body unless another is given. */
 export function sendError(response: Response, error: ApiError, body: object = errorBody(error)): void {
   const { status } = ERRORS[error.code];
+  (response.locals as AnswerLimits).refusal = error.code;
   if (finishOutput(response, status, [Buffer.from(JSON.stringify(body))])) return;
   response.setHeader('Cache-Control', NO_STORE);
   const seconds = error.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined);

@@ -116,6 +116,11 @@ async function findCaller(deps: RelayDeps, { access }: Route, request: Request):
   }
 }
 
+/** The paths of paid calls, as `request.route` names them. */
+export const PAID_PATHS: ReadonlySet<string> = new Set(
+  (['executeAgent', 'buyExecution', 'startExecution'] as const).map((id) => expressPath(routeOf(id).path)),
+);
+
 /** `/v1/agents/{agent_id}` in Express's syntax. */
 function expressPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');

@@ -27,7 +27,7 @@ import { limitPipelining } from './pipelining.ts';
 import type { ProcedureContext } from './procedures.ts';
 import { type AnswerLimits, REQUEST_ID, sendError } from './respond.ts';
 import { createRouteContext } from './routeContext.ts';
-import { addRoutes } from './router.ts';
+import { addRoutes, PAID_PATHS } from './router.ts';
 import type { RouteContext } from './routes/route.ts';
 import { createRouter, describe } from './trpc.ts';
 import { createFetchWithin } from './within.ts';
@@ -53,6 +53,9 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const CHANGES_AGE_MS = 4_000;
 /** Maximum for tRPC itself; admit.ts has the limit of each procedure. */
 const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map(maxBytesOf));
+
+/** Paths that programs ask every few seconds. */
+const PROBED = new Set(['/health', '/ready', '/metrics']);
 
 /** All routes of the server. */
 export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
@@ -108,9 +111,12 @@ function identify(deps: RelayDeps, { takeMs }: ClientPatience) {
     response.on('close', () => {
       const route = request.route?.path ?? (request.baseUrl || null);
       const ms = Math.round(performance.now() - begun);
+      const { refusal } = response.locals as AnswerLimits;
       deps.metrics.answered(response.statusCode);
-      deps.log.info(
-        { request_id: requestId, method: request.method, route, status: response.statusCode, ms },
+      if (refusal && request.method === 'POST' && PAID_PATHS.has(route)) deps.metrics.refused(refusal);
+      // Probes and Prometheus ask every few seconds.
+      deps.log[PROBED.has(route) ? 'debug' : 'info'](
+        { request_id: requestId, method: request.method, route, status: response.statusCode, code: refusal, ms },
         'request',
       );
     });
@@ -163,6 +169,7 @@ function createTrpcHandler(context: ProcedureContext) {
     responseMeta: ({ errors }) => ({ headers: errors[0] ? headersOf(errors[0]) : {} }),
     onError({ error, path, ctx, input }) {
       if (describe(error, input).code !== 'internal_error') return;
+      deps.metrics.faulted();
       deps.log.error(
         { request_id: ctx?.requestId, procedure: path, error: error.cause?.stack ?? error.stack },
         'fault',
@@ -193,6 +200,7 @@ function answerError(deps: RelayDeps) {
       sendError(response, away);
       return;
     }
+    deps.metrics.faulted();
     deps.log.error({ request_id: requestId, error: error instanceof Error ? error.stack : String(error) }, 'fault');
     sendError(
       response,

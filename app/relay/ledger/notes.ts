@@ -29,8 +29,11 @@ export interface Returned {
   why?: { code: string; message: string };
 }
 
-/** What the callers of these notes count besides. */
-export type Paying = Pick<JournalRow, 'fee_lamports' | 'repaid_lamports' | 'gas_lamports' | 'opened_at'>;
+/** What the callers of these notes count and log besides. */
+export type Paying = Pick<
+  JournalRow,
+  'created_ms' | 'error_code' | 'fee_lamports' | 'gas_lamports' | 'listing' | 'opened_at' | 'repaid_lamports' | 'wallet'
+>;
 
 /** The notes of one journal. Its moves throw JournalConflict if the row may not move there. */
 export function createNotes(mover: Mover, writing: Writing) {
@@ -103,11 +106,7 @@ function createEndNotes({ note }: Mover) {
       return note(row, 'settled', changes, { landed: undecidedOf(row, 'settle') });
     },
     /** `landed` is our refund; without one, somebody else sent it. */
-    refunded(
-      row: Moving & Paying & Pick<JournalRow, 'error_code'>,
-      settledAt: bigint,
-      landed?: TransactionRow,
-    ): Promise<void> {
+    refunded(row: Moving & Paying, settledAt: bigint, landed?: TransactionRow): Promise<void> {
       return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done' as const }, { landed });
     },
     /**

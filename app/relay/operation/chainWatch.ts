@@ -12,13 +12,10 @@ import type { LedgerTables } from '../ledger/tables.ts';
 import type { Gate } from './gate.ts';
 
 const LOOK_MS = 2_000;
+/** Nodes and cluster are compared with this clock, so it may be wrong by less than half of their limit. */
+export const MAX_SKEW_MS = 7_000;
 /** Final blocks that are older than this on a fast cluster show no present; a slower one has its finality in addition. */
-const OLD_MS = 15_000 - FAST.ms;
-
-const OLD_ADVICE =
-  'The newest final block of the node is old. Check the node, and the clock of this machine. New executions are accepted again when the node has caught up.';
-const RESTART_ADVICE =
-  'The cluster was restarted. New executions are accepted again when the indexer has rebuilt its tables and the ledger was compared with the chain. The log then names each execution that the restart has changed.';
+export const OLD_MS = 15_000 - FAST.ms;
 
 export interface ChainWatch {
   /** Looks once. Throws if the node does not answer. */
@@ -38,6 +35,8 @@ export function createChainWatch(options: {
   compare(): Promise<boolean>;
   /** Unix milliseconds. */
   now(): number;
+  /** By how much `now` is ahead of the nodes' clocks, milliseconds; negative if it is behind. */
+  aheadMs(): number;
   log: Logger;
 }): ChainWatch {
   const { chain, ledger, gate, log } = options;
@@ -45,6 +44,7 @@ export function createChainWatch(options: {
   /** Unix seconds on the chain's clock at the last reading. */
   let clock: bigint | null = null;
   let wasOld = false;
+  let wasWrong = false;
   /** The restart that was last reported. */
   let reported: bigint | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -52,14 +52,27 @@ export function createChainWatch(options: {
   let isOver = false;
   let isReading = false;
 
+  function setClock(aheadMs: number): void {
+    const isWrong = Math.abs(aheadMs) > MAX_SKEW_MS;
+    const words = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the Solana node’s`;
+    if (isWrong && !wasWrong)
+      log.error({ ms: aheadMs }, `the clock of this machine is ${words}; new executions are refused`);
+    if (!isWrong && wasWrong) log.info({ ms: aheadMs }, 'the clock of this machine is right again');
+    wasWrong = isWrong;
+    const advice = `The clock of this machine is ${words}. Set it by NTP (\`timedatectl set-ntp true\`). Nothing needs a restart.`;
+    gate.set('clock_wrong', isWrong, advice);
+  }
+
   function setAge(): void {
+    const aheadMs = options.aheadMs();
+    setClock(aheadMs);
     if (clock === null) return;
-    const ageMs = options.now() - Number(clock) * 1_000;
+    const ageMs = options.now() - aheadMs - Number(clock) * 1_000;
     const isOld = ageMs > oldMs;
     if (isOld && !wasOld) log.error({ age_ms: ageMs }, 'the final blocks are old; new executions are refused');
     if (!isOld && wasOld) log.info({ age_ms: ageMs }, 'the final blocks are recent again');
     wasOld = isOld;
-    gate.set('chain_behind', isOld, OLD_ADVICE);
+    gate.set('chain_behind', isOld);
   }
 
   /** A node that lags behind another one does not matter: the relay reads from one that is up. */
@@ -72,7 +85,7 @@ export function createChainWatch(options: {
     const { accounts } = await chain.readAgreed([LAST_RESTART_ADDRESS]);
     const present = lastRestartIn(accounts[0]);
     if ((await readRestart(ledger, present)) === present) return gate.set('chain_restarted', false);
-    gate.set('chain_restarted', true, RESTART_ADVICE);
+    gate.set('chain_restarted', true);
     if (reported !== present) {
       log.error({ restart_slot: Number(present) }, 'the cluster was restarted; new executions are refused');
       reported = present;

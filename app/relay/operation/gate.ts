@@ -6,32 +6,78 @@ import type { Problem } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import type { Engine } from '../execution/contract.ts';
 
-/** The problems that close the gate, with the callers' message and the retry delay (seconds). */
-const OBSTACLES = {
-  authority_shared: [
-    'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
-    30,
-  ],
-  chain_behind: ['The Solana node shows no recent final block. Nothing was charged. Retry in a few seconds.', 5],
-  chain_restarted: [
-    'The Solana cluster was restarted. The service compares its records with the chain first. Nothing was charged.',
-    60,
-  ],
-  ledger_unreconciled: ['The service is starting and compares its ledger with the chain. Retry in a few seconds.', 5],
-  authority_changed: [
-    'This relay’s authority is no longer registered with the marketplace. The operator must register it or use another one.',
-    60,
-  ],
-  opens_paused: ['The marketplace’s admin or guardian has paused new executions. Executions in progress go on.', 30],
-  fees_low: ['The service has too little SOL for network fees. The operator must fund it.', 300],
-  storage_low: ['The service has too little storage for new executions. Retry in a few seconds.', 30],
-  stopping: ['The service is stopping. Retry in a few seconds.', 5],
-} as const satisfies Partial<Record<Problem, readonly [message: string, retryAfterSeconds: number]>>;
+interface Closing {
+  /** For the caller whose call is refused. */
+  message: string;
+  retryAfterSeconds: number;
+  /** What an operator must do, in a sentence or two; null if it ends by itself. */
+  advice: string | null;
+}
 
-export type Obstacle = keyof typeof OBSTACLES;
+/** The problems that close the gate. */
+const CLOSING = {
+  authority_shared: {
+    message: 'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
+    retryAfterSeconds: 30,
+    advice:
+      'Another deployment signs with this relay’s authority; the log names its transaction. Stop that deployment, or give one of the two its own authority.',
+  },
+  clock_wrong: {
+    message: 'The clock of the service is wrong. The operator must set it. Nothing was charged.',
+    retryAfterSeconds: 30,
+    advice: 'The clock of this machine is wrong. Set it by NTP.',
+  },
+  chain_behind: {
+    message: 'The Solana node shows no recent final block. Nothing was charged. Retry in a few seconds.',
+    retryAfterSeconds: 5,
+    advice:
+      'The newest final block of the node is old. Check the node and the status of the cluster. New executions are accepted again when the node has caught up.',
+  },
+  chain_restarted: {
+    message:
+      'The Solana cluster was restarted. The service compares its records with the chain first. Nothing was charged.',
+    retryAfterSeconds: 60,
+    advice:
+      'The cluster was restarted. New executions are accepted again when the indexer has rebuilt its tables and the ledger was compared with the chain. The log then names each execution that the restart has changed.',
+  },
+  ledger_unreconciled: {
+    message: 'The service is starting and compares its ledger with the chain. Retry in a few seconds.',
+    retryAfterSeconds: 5,
+    advice: null,
+  },
+  authority_changed: {
+    message:
+      'This relay’s authority is no longer registered with the marketplace. The operator must register it or use another one.',
+    retryAfterSeconds: 60,
+    advice:
+      'The marketplace does not list this relay’s authority. Add it with `npm run cli -- admin propose-change --add-relay-authority ADDRESS`, or start the relay with a listed key.',
+  },
+  opens_paused: {
+    message: 'The marketplace’s admin or guardian has paused new executions. Executions in progress go on.',
+    retryAfterSeconds: 30,
+    advice:
+      'New executions are paused. `npm run cli -- admin config` shows whose pause it is; that key ends it with `npm run cli -- admin resume-opens`.',
+  },
+  fees_low: {
+    message: 'The service has too little SOL for network fees. The operator must fund it.',
+    retryAfterSeconds: 300,
+    advice: 'Send SOL to the relay authority.',
+  },
+  storage_low: {
+    message: 'The service has too little storage for new executions. Retry in a few seconds.',
+    retryAfterSeconds: 30,
+    advice:
+      'The ledger has too little disk space. Free or add space; new executions are accepted again without a restart.',
+  },
+  stopping: { message: 'The service is stopping. Retry in a few seconds.', retryAfterSeconds: 5, advice: null },
+} as const satisfies Partial<Record<Problem, Closing>>;
+
+export type Obstacle = keyof typeof CLOSING;
+/** The most serious one first. */
+export const OBSTACLES = Object.keys(CLOSING) as Obstacle[];
 
 export interface Gate {
-  /** `advice`: what an operator must do, in a sentence or two, if the obstacle does not end by itself. */
+  /** `advice` replaces that of the table, to name more. */
   set(obstacle: Obstacle, isThere: boolean, advice?: string): void;
   /** Announces an obstacle: `obstacles` lists it already, and executions still begin. */
   announce(obstacle: Obstacle): void;
@@ -47,22 +93,22 @@ export interface Gate {
 
 /** Creates a gate that is closed until the ledger has been compared with the chain. */
 export function createGate(): Gate {
-  const present = new Map<Obstacle, string | undefined>([['ledger_unreconciled', undefined]]);
+  const present = new Map<Obstacle, string | null>([['ledger_unreconciled', null]]);
   const announced = new Set<Obstacle>();
   const general: string[] = [];
   /** In the order of the table, so that callers get the message of the most serious one. */
-  const inOrder = (isThere: (obstacle: Obstacle) => boolean) => (Object.keys(OBSTACLES) as Obstacle[]).filter(isThere);
+  const inOrder = (isThere: (obstacle: Obstacle) => boolean) => OBSTACLES.filter(isThere);
   function requireOpen(passable?: Obstacle): void {
     for (const obstacle of inOrder((one) => present.has(one))) {
       if (obstacle === passable) continue;
-      const [message, retryAfterSeconds] = OBSTACLES[obstacle];
+      const { message, retryAfterSeconds } = CLOSING[obstacle];
       throw new ApiError('service_unavailable', message, { retryAfterSeconds });
     }
   }
 
   return {
     set(obstacle, isThere, advice) {
-      if (isThere) present.set(obstacle, advice);
+      if (isThere) present.set(obstacle, advice ?? CLOSING[obstacle].advice);
       else present.delete(obstacle);
     },
     announce: (obstacle) => void announced.add(obstacle),

@@ -6,6 +6,7 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/read.ts';
+import { BUILD } from '../../process/build.ts';
 import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { Engine } from '../execution/contract.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -32,7 +33,8 @@ export interface ReadyDeps extends HealthDeps {
 
 export function readHealth({ config, gate }: HealthDeps): Health {
   const { environment } = config;
-  return { status: 'ok', environment, uptime_seconds: Math.floor(process.uptime()), problems: gate.obstacles() };
+  const uptime_seconds = Math.floor(process.uptime());
+  return { status: 'ok', environment, ...BUILD, uptime_seconds, problems: gate.obstacles() };
 }
 
 /**
@@ -48,8 +50,10 @@ function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexPr
   const lagMs = lagOf(progress, deps.now());
   const problems: Problem[] = [];
   if (!chainReachable) problems.push('chain_unreachable');
-  if (isBehind(lagMs)) problems.push('index_behind');
-  problems.push(...deps.gate.obstacles());
+  const obstacles = deps.gate.obstacles();
+  // By a wrong clock, the lag says nothing.
+  if (isBehind(lagMs) && !obstacles.includes('clock_wrong')) problems.push('index_behind');
+  problems.push(...obstacles);
   return {
     status: problems.length === 0 ? 'ready' : 'not_ready',
     problems,

@@ -5,12 +5,15 @@
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { attachedIndex, countGaps, readProgress } from '../../../indexer/read.ts';
+import { BUILD } from '../../process/build.ts';
 import { droppedLines } from '../../process/logDestination.ts';
+import type { ErrorCode } from '../../sdk/wire/errorCodes.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
+import type { Moving } from '../ledger/moves.ts';
 import type { Paying } from '../ledger/notes.ts';
 import { displacedSessions } from '../ledger/sessions.ts';
 import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
@@ -18,8 +21,11 @@ import { feesOfAuthority, paidFees } from '../ledger/transactions.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests, waitingWork } from '../workers.ts';
+import { OBSTACLES, type Obstacle } from './gate.ts';
 import type { RunwayStatus } from './runway.ts';
 
+/** Seconds: up to an agent's longest timeout and the time until anyone may refund. */
+const CALL_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600, 7_200];
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 /** Uses of lamports, counted when an execution ends. */
 const LAMPORTS = {
@@ -30,18 +36,23 @@ const LAMPORTS = {
 } as const;
 /** How an execution ended: paid, refunded with the reason, or never opened. */
 const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+/** Shown from the start: an alarm is set on the first, and the others are the most usual. */
+const USUAL_REFUSALS: ErrorCode[] = ['service_unavailable', 'insufficient_balance', 'rate_limited'];
 
 export interface Metrics {
   /** Records how long each stage of a call takes. */
   observe: Observe;
   /** Counts an answer to an HTTP request. */
   answered(status: number): void;
+  /** Counts a paid call that was refused before any money moved. */
+  refused(code: ErrorCode): void;
   /** Counts a failed call to the node. */
   rpcFailed(method: string): void;
-  /** Records if another deployment signs with our relay authority. */
-  authorityShared(isShared: boolean): void;
+  /** Counts an answer 500 that is this service's fault. */
+  faulted(): void;
   /** Counts a disagreement of two nodes. */
-  rpcDisagreed(subject: string): void;
+  rpcDisagreed(): void;
   /** Wraps the journal, and counts each execution that ends. */
   listenTo(journal: Journal): Journal;
   /** Mean network fees of executions that ended here, lamports; null before the first. */
@@ -50,17 +61,34 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
+/** An execution that ended here. */
+export interface EndedCall extends Pick<JournalRow, 'execution_id' | 'listing' | 'wallet'> {
+  outcome: Outcome;
+  /** Of its error; null if it has none. */
+  code: string | null;
+  /** Since it was accepted. */
+  ms: number;
+}
+
 interface MetricsSources {
   views: Kysely<LedgerDatabase>;
   inFlight(): number;
+  /** The present reasons to refuse new executions. */
+  obstacles(): Obstacle[];
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
   /** Rent that may be lent at once, lamports. */
   lendingLimit(): bigint;
   /** Told the network fees of the authority that callers did not pay for; negative if they paid more. */
   spent(lamports: bigint): void;
-  /** Balance of the fee payer of x402 payments, lamports; null without one. */
-  x402FeePayer(): number | null;
+  /** Balance of the fee payer of x402 payments, lamports. Null without one, so that its alarm stays silent. */
+  x402FeePayer: (() => number) | null;
+  /** Active listings without a description here. */
+  undescribed(): Promise<number>;
+  /** Free bytes at the ledger. Rejects if they cannot be read. */
+  freeBytes(): Promise<number>;
+  /** Told of each execution that ended. */
+  ended(call: EndedCall): void;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
   /** Unix milliseconds. */
@@ -70,16 +98,22 @@ interface MetricsSources {
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { named, gauge } = namesIn(registry);
+  const { named } = namesIn(registry);
   const look = createReadings(registry, sources);
   countElsewhere(named);
 
-  const ended = new Counter({
-    ...named('executions_total', 'Executions that ended at this relay'),
+  const calls = new Histogram({
+    ...named('call_seconds', 'Time of executions that ended at this relay, from their acceptance to their end'),
     labelNames: ['outcome'],
+    buckets: CALL_BUCKETS,
   });
-  // Until its first increment, a counter without a start value looks as if it did not exist.
-  for (const outcome of OUTCOMES) ended.inc({ outcome }, 0);
+  // Until its first value, a figure without a start value looks as if it did not exist.
+  for (const outcome of OUTCOMES) calls.zero({ outcome });
+  const refusals = new Counter({
+    ...named('call_refusals_total', 'Paid calls that were refused before any money moved, by the code of the error'),
+    labelNames: ['code'],
+  });
+  for (const code of USUAL_REFUSALS) refusals.inc({ code }, 0);
   const stages = new Histogram({
     ...named(
       'stage_seconds',
@@ -92,19 +126,18 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...named('rpc_errors_total', 'Calls to the node that failed'),
     labelNames: ['method'],
   });
-  const disagreements = new Counter({
-    ...named(
+  const disagreements = new Counter(
+    named(
       'rpc_disagreements_total',
       'Reads that decide about money in which two nodes disagreed; the relay then waits',
     ),
-    labelNames: ['subject'],
-  });
+  );
   const answers = new Counter({
     ...named('http_answers_total', 'Answers to HTTP requests by status; 500 also when a creator failed'),
     labelNames: ['status'],
   });
   for (const status of [200, 500, 503]) answers.inc({ status }, 0);
-  const shared = gauge('authority_shared', '1 while another deployment signs with this relay authority');
+  const faults = new Counter(named('faults_total', 'Requests that failed through a fault of this service'));
   const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
     return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
   });
@@ -120,33 +153,41 @@ export function createMetrics(sources: MetricsSources): Metrics {
     sources.spent(feesOfAuthority(row) - collected);
   }
 
+  function end(row: Moving & Paying, outcome: Outcome, code = row.error_code): void {
+    const ms = Math.max(0, sources.now() - Number(row.created_ms));
+    calls.observe({ outcome }, ms / 1_000);
+    const { execution_id, listing, wallet } = row;
+    sources.ended({ execution_id, listing, wallet, outcome, code, ms });
+  }
+
   return {
     observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
     answered: (status) => answers.inc({ status }),
+    refused: (code) => refusals.inc({ code }),
     rpcFailed: (method) => rpcErrors.inc({ method }),
-    authorityShared: (isShared) => shared.set(isShared ? 1 : 0),
-    rpcDisagreed: (subject) => disagreements.inc({ subject }),
+    faulted: () => faults.inc(),
+    rpcDisagreed: () => disagreements.inc(),
     listenTo: (journal) => ({
       ...journal,
       async settled(row, outcome) {
         await journal.settled(row, outcome);
-        ended.inc({ outcome: 'completed' });
+        end(row, 'completed');
         countFees(row, row.gas_lamports);
       },
       async refunded(row, settledAt, landed) {
         await journal.refunded(row, settledAt, landed);
-        ended.inc({ outcome: refundOutcome(row.error_code) });
+        end(row, refundOutcome(row.error_code));
         // If somebody else sent the refund, the gas returned to the wallet.
         countFees(row, landed ? row.gas_lamports : 0n);
       },
       async returned(row, returnedAt, how) {
         await journal.returned(row, returnedAt, how);
-        ended.inc({ outcome: 'unserved' });
+        end(row, 'unserved', how?.why?.code);
         countFees(row, 0n);
       },
       async void(row, code, message, slot) {
         await journal.void(row, code, message, slot);
-        ended.inc({ outcome: 'void' });
+        end(row, 'void', code);
         countFees(row, 0n);
       },
       async failed(row, signed, culprit) {
@@ -161,10 +202,12 @@ export function createMetrics(sources: MetricsSources): Metrics {
       },
     }),
     async lamportsPerCall() {
-      const { values } = await ended.get();
-      const calls = values.reduce((sum, { labels, value }) => sum + (labels.outcome === 'void' ? 0 : value), 0);
+      const { values } = await calls.get();
+      const count = values
+        .filter(({ metricName, labels }) => metricName?.endsWith('_count') && labels.outcome !== 'void')
+        .reduce((sum, { value }) => sum + value, 0);
       const fees = (await lamportsOf.fees.get()).values[0]?.value ?? 0;
-      return calls === 0 ? null : Math.round(fees / calls);
+      return count === 0 ? null : Math.round(fees / count);
     },
     async render() {
       await look();
@@ -173,8 +216,12 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** Counters that other modules keep, read when they are shown. */
+/** What runs, and counters that other modules keep, read when they are shown. */
 function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
+  new Gauge({
+    ...named('build_info', '1; release and build are those of this relay'),
+    labelNames: Object.keys(BUILD),
+  }).set({ release: BUILD.release, build: BUILD.build ?? '' }, 1);
   new Counter({
     ...named(
       'log_lines_dropped_total',
@@ -212,7 +259,7 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
   });
 }
 
-function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
+function refundOutcome(errorCode: string | null): Outcome {
   if (errorCode === 'execution_timeout') return 'timeout';
   return errorCode === 'execution_failed' ? 'failed' : 'unserved';
 }
@@ -244,6 +291,36 @@ function createLoans(registry: Registry, { views, lendingLimit }: MetricsSources
   };
 }
 
+/** The figures of the archive. */
+function createSweep(registry: Registry, { swept: readSwept }: MetricsSources): () => Promise<void> {
+  const { gauge } = namesIn(registry);
+  const locked = gauge('locked_lamports', 'Refundable deposits in the records of ended executions');
+  const archivable = gauge('archivable_lamports', 'Refundable deposits in records that could be archived now');
+  const ripe = gauge('archivable_records', 'Records of ended executions that could be archived now');
+  const oldestRipe = gauge(
+    'oldest_archivable_record_seconds',
+    'How long the oldest of them whose deposit the operator or a gas balance lent could have been archived; 0 if there is none',
+  );
+  const archived = gauge('archived_lamports', 'Refundable deposits that this process has returned since it started');
+  const leaves = gauge('archived_executions', 'Executions in all archives');
+  const mismatched = gauge(
+    'archives_mismatched',
+    'Archives whose root computed from the index differs from the root on-chain',
+  );
+
+  return async () => {
+    const swept = await readSwept();
+    if (!swept) return;
+    locked.set(swept.locked);
+    archivable.set(swept.archivable);
+    ripe.set(swept.archivableRecords);
+    oldestRipe.set(swept.oldestArchivableSeconds);
+    archived.set(swept.returned);
+    leaves.set(swept.archivedExecutions);
+    mismatched.set(swept.mismatchedTrees);
+  };
+}
+
 /** The figures that are read on request. */
 function createReadings(registry: Registry, sources: MetricsSources): () => Promise<void> {
   const { named, gauge } = namesIn(registry);
@@ -255,7 +332,12 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     ...named('rpc_node_slot', 'Last slot seen from this node; only if there are several nodes'),
     labelNames: ['node'],
   });
+  const problem = new Gauge({
+    ...named('problem', '1 while new executions are refused for this reason, else 0; the names are those of /ready'),
+    labelNames: ['problem'],
+  });
   const loans = createLoans(registry, sources);
+  const sweep = createSweep(registry, sources);
   const inFlight = gauge('executions_in_flight', 'Executions in progress in this process');
   const unfinished = gauge(
     'executions_unfinished',
@@ -279,7 +361,10 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     'How long the oldest waiting webhook delivery has been due; 0 if there is none',
   );
   const lamports = gauge('fee_payer_lamports', 'Balance of the relay authority');
-  const x402Lamports = gauge('x402_fee_payer_lamports', 'Balance of the fee payer of x402 payments; 0 without one');
+  const { x402FeePayer } = sources;
+  const x402Lamports =
+    x402FeePayer && gauge('x402_fee_payer_lamports', 'Balance of the fee payer of x402 payments; only with one');
+  const free = gauge('disk_free_bytes', 'Free space of the file system of DATA_DIR; NaN if it cannot be read');
   const deposits = gauge('deposits_open', 'Deposits of x402 clients that are neither opened nor returned');
   const runway = gauge(
     'fee_payer_runway_hours',
@@ -288,21 +373,11 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
   const lag = gauge('indexer_lag_seconds', 'Seconds since the indexer last read the chain; +Inf before the first time');
   const slot = gauge('indexer_slot', 'Slot up to which the index is complete');
   const gaps = gauge('index_gaps', 'Transactions of the program that the indexer could not read');
+  const undescribed = gauge(
+    'listings_without_description',
+    'Active listings whose description is not in the ledger, so that they cannot be called',
+  );
   const escrow = gauge('escrow_base_units', 'USDC in the escrows of all open records, by the index');
-
-  const locked = gauge('locked_lamports', 'Refundable deposits in the records of ended executions');
-  const archivable = gauge('archivable_lamports', 'Refundable deposits in records that could be archived now');
-  const ripe = gauge('archivable_records', 'Records of ended executions that could be archived now');
-  const oldestRipe = gauge(
-    'oldest_archivable_record_seconds',
-    'How long the oldest of them whose deposit the operator or a gas balance lent could have been archived; 0 if there is none',
-  );
-  const archived = gauge('archived_lamports', 'Refundable deposits that this process has returned since it started');
-  const leaves = gauge('archived_executions', 'Executions in all archives');
-  const mismatched = gauge(
-    'archives_mismatched',
-    'Archives whose root computed from the index differs from the root on-chain',
-  );
 
   return async () => {
     const { views } = sources;
@@ -310,6 +385,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
       nodesUp.set({ node: name }, state === 'up' ? 1 : 0);
       if (at !== null) nodeSlots.set({ node: name }, at);
     }
+    const present = sources.obstacles();
+    for (const name of OBSTACLES) problem.set({ problem: name }, present.includes(name) ? 1 : 0);
     const waiting = await countUnfinished(views);
     const held = await views
       .selectFrom('chain.executions')
@@ -330,20 +407,14 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     escrow.set(Number(held.total ?? 0n));
     lag.set(progress ? secondsSince(progress.checked_at) : Number.POSITIVE_INFINITY);
     slot.set(Number(progress?.slot ?? 0n));
+    undescribed.set(await sources.undescribed());
     gaps.set(await countGaps(attachedIndex(views)));
     const { lamports: balance, hours } = sources.runway();
     lamports.set(balance ?? 0);
-    x402Lamports.set(sources.x402FeePayer() ?? 0);
+    if (x402FeePayer) x402Lamports?.set(x402FeePayer());
+    free.set(await sources.freeBytes().catch(() => Number.NaN));
     deposits.set(Number(waiting.deposits));
     runway.set(hours ?? Number.POSITIVE_INFINITY);
-    const swept = await sources.swept();
-    if (!swept) return;
-    locked.set(swept.locked);
-    archivable.set(swept.archivable);
-    ripe.set(swept.archivableRecords);
-    oldestRipe.set(swept.oldestArchivableSeconds);
-    archived.set(swept.returned);
-    leaves.set(swept.archivedExecutions);
-    mismatched.set(swept.mismatchedTrees);
+    await sweep();
   };
 }

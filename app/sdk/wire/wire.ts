@@ -283,6 +283,7 @@ export type Directory = z.infer<typeof Directory>;
 /** Problems that keep the service from taking or showing executions. */
 export const PROBLEMS = [
   'chain_unreachable',
+  'clock_wrong',
   'chain_behind',
   'chain_restarted',
   'index_behind',
@@ -300,6 +301,8 @@ export type Problem = (typeof PROBLEMS)[number];
 export const Health = z.strictObject({
   status: z.literal('ok'),
   environment: z.enum(['live', 'test']),
+  release: z.string(),
+  build: z.string().nullable(),
   uptime_seconds: Count,
   /** Why this process refuses new executions; empty while it accepts them. /ready also asks the chain and the index. */
   problems: z.array(z.enum(PROBLEMS)),

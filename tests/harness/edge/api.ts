@@ -208,7 +208,12 @@ export async function startWorld(
       x402: () => state.x402,
       lamportsPerCall: async () => 10_000,
     },
-    metrics: { render: async () => 'marketplace_test 1\n', answered: () => undefined },
+    metrics: {
+      render: async () => 'marketplace_test 1\n',
+      answered: () => undefined,
+      faulted: () => undefined,
+      refused: () => undefined,
+    },
     callCreator: (call) => callCreator(creators, call),
     testTools: { sign: creators.sign, post: createPost(creators) },
     now: () => state.nowMs,

@@ -91,7 +91,7 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
   const http = createHttpServer(async (request, response) => {
     const body = await buffer(request);
     const { method, params = [] } = JSON.parse(body.toString('utf8')) as { method: string; params?: unknown[] };
-    const kind = method === 'sendTransaction' ? kindOf(params[0] as string) : null;
+    const kind = method === 'sendTransaction' && params.length > 0 ? kindOf(params[0] as string) : null;
     const forward: Forward = async () => {
       const answer = await fetch(node.rpcUrl, {
         method: 'POST',

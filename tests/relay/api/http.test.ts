@@ -1,4 +1,6 @@
 /** Rules for every route: request ids, one error format, methods, unknown paths, broken HTTP; and /health. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
@@ -204,8 +206,11 @@ describe('GET /health and GET /ready', () => {
     expect(json).to.deep.equal({ status: 'not_ready', problems: ['index_behind'], indexer, ...EXPECTED });
     const health = await world.get('/health');
     expect(health.status).to.equal(200);
-    expect(health.json).to.have.all.keys('status', 'environment', 'uptime_seconds', 'problems');
+    expect(health.json).to.have.all.keys('status', 'environment', 'release', 'build', 'uptime_seconds', 'problems');
     expect(health.json).to.deep.include({ status: 'ok', environment: 'test', problems: [] });
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
+    expect([health.json.release, health.json.build]).to.deep.equal([version, commit.slice(0, 12)]);
   });
 
   it('are ready while the indexer makes its checks, the chain answers and the gate is open', async () => {
@@ -233,6 +238,7 @@ describe('GET /health and GET /ready', () => {
     world.state.chainAnswers = true;
     for (const obstacle of [
       'chain_behind',
+      'clock_wrong',
       'chain_restarted',
       'ledger_unreconciled',
       'authority_changed',

@@ -92,14 +92,24 @@ describe('the check of transactions that the relay authority signs', () => {
     expect(watch.shared).to.deep.equal([false]);
   });
 
-  it('reads a few transactions of strangers at a time, and none twice', async () => {
-    listed = mentions(50);
+  it('reads all unknown transactions first, then those of strangers a few at a time, and none twice', async () => {
+    listed = mentions(150);
     const watch = startWatch();
+    expect(await watch.look()).to.equal(true);
+    expect(new Set(read()).size).to.equal(150);
+    listed = [...mentions(50), ...listed];
     for (const most of [AT_ONCE, 2 * AT_ONCE, 50, 50]) {
       expect(await watch.look()).to.equal(true);
-      expect(read().length).to.equal(most);
+      expect(read().length).to.equal(150 + most);
     }
-    expect(new Set(read()).size).to.equal(50);
+    expect(new Set(read()).size).to.equal(200);
+  });
+
+  it('does not wait at the start for transactions that the node lacks', async () => {
+    listed = [...mentions(50), mention('lacking')];
+    const watch = startWatch();
+    expect(await watch.look()).to.equal(true);
+    expect(new Set(read()).size).to.equal(51);
   });
 
   it('does not read transactions that failed, are old or have no time', async () => {

@@ -41,6 +41,7 @@ describe('the watch over the cluster', () => {
       readIndexRestart: async () => null,
       compare: async () => false,
       now: () => nowMs,
+      aheadMs: () => 0,
       log: createLog('silent'),
     });
   }

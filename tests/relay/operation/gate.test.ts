@@ -5,9 +5,13 @@ import type { ApiError } from '../../../app/relay/errors.ts';
 import type { Engine } from '../../../app/relay/execution/contract.ts';
 import { createGate, type Obstacle } from '../../../app/relay/operation/gate.ts';
 import { createRunway } from '../../../app/relay/operation/runway.ts';
+import { PROBLEMS, type Problem } from '../../../app/sdk/wire/wire.ts';
 
 const HOUR_MS = 3_600_000;
 const SOL = 1_000_000_000;
+/** The other two are found by readiness, which asks the node and the index. */
+const isObstacle = (problem: Problem): problem is Obstacle =>
+  problem !== 'chain_unreachable' && problem !== 'index_behind';
 
 describe('the gate', () => {
   function behindGate() {
@@ -64,6 +68,12 @@ describe('the gate', () => {
     expect(gate.advice()).to.deep.equal(['Send SOL.']);
     gate.set('fees_low', false, 'Send SOL.');
     expect(gate.advice()).to.deep.equal([]);
+    const endByThemselves: Obstacle[] = ['ledger_unreconciled', 'stopping'];
+    for (const obstacle of PROBLEMS.filter(isObstacle)) {
+      gate.set(obstacle, true);
+      expect(gate.advice(), obstacle).to.have.length(endByThemselves.includes(obstacle) ? 0 : 1);
+      gate.set(obstacle, false);
+    }
   });
 
   it('reports an announced obstacle, and closes only when it is present', async () => {

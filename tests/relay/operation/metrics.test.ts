@@ -58,7 +58,12 @@ describe('the reader of /metrics', () => {
   it('is nobody from elsewhere without a token', async () => {
     const deps = {
       config: (await worldWith(null)).deps.config,
-      metrics: { render: async () => 'x', answered: () => undefined },
+      metrics: {
+        render: async () => 'x',
+        answered: () => undefined,
+        faulted: () => undefined,
+        refused: () => undefined,
+      },
     };
     for (const remoteAddress of ['203.0.113.9', '10.0.0.1', '::ffff:192.168.0.1', '2001:db8::1', undefined]) {
       const from = { socket: { remoteAddress }, headers: {}, method: 'GET' };
@@ -162,12 +167,16 @@ describe('the figures of /metrics', function () {
       return isSo(samples) ? samples : null;
     });
 
-  it('include every figure that the runbook sets an alarm on', async () => {
+  it('include every figure in the runbook, the alarms and the dashboard', async () => {
     const text = await (await fetch(`${market.relay.url}/metrics`)).text();
     const known = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-    const alarms = readFileSync('docs/operating.md', 'utf8').match(/marketplace_[a-z0-9_]+/g) ?? [];
-    expect(alarms).to.have.length.above(10);
-    expect(known).to.include.members(alarms);
+    // Only with such a fee payer; tests/relay/x402/door.test.ts reads it.
+    known.push('marketplace_x402_fee_payer_lamports');
+    for (const file of ['docs/operating.md', 'deploy/alerts.yml', 'deploy/grafana.json']) {
+      const named = readFileSync(file, 'utf8').match(/marketplace_[a-z0-9_]+/g) ?? [];
+      expect(named, file).to.have.length.above(5);
+      expect(known).to.include.members(named.map((name) => name.replace(/_seconds_(count|bucket)$/, '_seconds')));
+    }
   });
 
   it('equal the calls that were made', async () => {
@@ -185,7 +194,7 @@ describe('the figures of /metrics', function () {
     });
     const fresh = await scrape();
     for (const outcome of ['completed', 'failed', 'timeout', 'unserved', 'void']) {
-      expect(fresh.get(`marketplace_executions_total{outcome="${outcome}"}`), outcome).to.equal(0);
+      expect(fresh.get(`marketplace_call_seconds_count{outcome="${outcome}"}`), outcome).to.equal(0);
     }
     expect(fresh.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
     expect(fresh.get('marketplace_escrow_base_units')).to.equal(0);
@@ -201,7 +210,7 @@ describe('the figures of /metrics', function () {
     );
     const outcomes = (samples: Map<string, number>) =>
       ['completed', 'failed', 'timeout', 'unserved', 'void'].map((outcome) =>
-        samples.get(`marketplace_executions_total{outcome="${outcome}"}`),
+        samples.get(`marketplace_call_seconds_count{outcome="${outcome}"}`),
       );
     expect(outcomes(busy)).to.deep.equal([2, 1, 1, 0, 0]);
     expect(busy.get('marketplace_executions_in_flight')).to.equal(1);
@@ -234,6 +243,9 @@ describe('the figures of /metrics', function () {
       (samples) => samples.get('marketplace_executions_unfinished') === 0,
     );
     expect(outcomes(idle)).to.deep.equal([3, 1, 1, 0, 0]);
+    expect(idle.get('marketplace_call_seconds_bucket{le="+Inf",outcome="completed"}')).to.equal(3);
+    // The creator was silent for a second.
+    expect(idle.get('marketplace_call_seconds_sum{outcome="timeout"}')).to.be.greaterThan(1);
     expect(idle.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
     // Records live for an hour.
     expect(idle.get('marketplace_archivable_records')).to.equal(0);
@@ -272,5 +284,59 @@ describe('the figures of /metrics', function () {
     await until('no webhook that waits', (samples) => figures(samples).every((figure) => figure === 0));
     receiver.closeAllConnections();
     receiver.close();
+  });
+
+  it('count refused calls by code and name the release; the log has a line for each call, and none for probes', async () => {
+    await market.relay.kill();
+    const lines: string[] = [];
+    const relay = await market.startRelayProcess({ LOG_LEVEL: 'info' }, (text) => void lines.push(text));
+    const logged = (msg: string): Record<string, unknown>[] =>
+      lines
+        .join('')
+        .split('\n')
+        .filter((line) => line.includes(`"msg":"${msg}"`))
+        .map((line) => JSON.parse(line));
+    const { apiKey, wallet } = market.callers[0]!;
+    const execute = (agent: string, key = apiKey) =>
+      request(relay.url, `/v1/agents/${agent}/execute`, { apiKey: key, body: { task: 'x' } });
+    market.setBehaviour((body, _response, reply) => reply(goodAnswer(market.signingKey, body.execution_id, 'done')));
+    const answer = await execute(market.agentId);
+    expect(answer.status).to.equal(200);
+    expect((await execute(wallet.publicKey.toBase58())).status).to.equal(404);
+    expect((await execute(market.agentId, 'crtx_test_unknown')).status).to.equal(401);
+    expect((await request(relay.url, '/v1/executions')).status).to.equal(401);
+    for (const path of ['/health', '/ready']) await request(relay.url, path);
+    const text = await (await fetch(`${relay.url}/metrics`)).text();
+    const refusals = [...text.matchAll(/^marketplace_call_refusals_total\{code="(\w+)"\} (\d+)$/gm)].map(
+      ([, code, count]) => [code, Number(count)],
+    );
+    expect(Object.fromEntries(refusals)).to.deep.equal({
+      service_unavailable: 0,
+      insufficient_balance: 0,
+      rate_limited: 0,
+      agent_not_found: 1,
+      unauthorized: 1,
+    });
+    const health = (await request(relay.url, '/health')).body as { release: string; build: string };
+    expect(text).to.include(`marketplace_build_info{release="${health.release}",build="${health.build}"} 1\n`);
+    await untilFound('the line of the call', async () => logged('call ended')[0] ?? null);
+    const [ended, ...others] = logged('call ended');
+    expect(others).to.deep.equal([]);
+    expect(ended).to.deep.include({
+      execution_id: answer.body.execution_id,
+      listing: market.agentId,
+      wallet: wallet.publicKey.toBase58(),
+      outcome: 'completed',
+    });
+    expect(ended!.ms).to.be.a('number').and.at.least(1);
+    expect(logged('relay is ready')[0]).to.deep.include({ release: health.release, build: health.build });
+    expect(logged('request').map(({ code = null }) => code)).to.deep.equal([
+      null,
+      'agent_not_found',
+      'unauthorized',
+      'unauthorized',
+    ]);
+    market.setBehaviour(null);
+    await relay.kill();
   });
 });

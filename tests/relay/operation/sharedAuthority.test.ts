@@ -139,7 +139,9 @@ describe('two deployments with one relay authority', function () {
       await until('the other is seen', () => isShared(url));
     }
     expect((await request(second.url, '/ready')).status).to.equal(503);
-    expect(await (await fetch(`${second.url}/metrics`)).text()).to.match(/^marketplace_authority_shared 1$/m);
+    expect(await (await fetch(`${second.url}/metrics`)).text()).to.match(
+      /^marketplace_problem\{problem="authority_shared"\} 1$/m,
+    );
     requireRefused(await atFirst());
     requireRefused(await atSecond());
     for (const answer of held) answer();

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
+import { shareLock, takeLock } from '../../../app/database/lock.ts';
 import { openDatabase } from '../../../app/database/open.ts';
 import { droppedLines, logToFile } from '../../../app/process/logDestination.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
@@ -25,6 +26,21 @@ import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 
 const query = (sql: string, ...parameters: unknown[]) => ({ sql, parameters }) as unknown as CompiledQuery;
+
+describe('the lock files of a data folder', () => {
+  it('are private, also those that an older version left, and in a folder that all may read', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'locks-'));
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, 'old.lock'), '', { mode: 0o644 });
+    writeFileSync(join(folder, 'old.lock.pid'), '1', { mode: 0o644 });
+    for (const lock of [takeLock(join(folder, 'old.lock')), takeLock(join(folder, 'new.lock'))]) lock.release();
+    shareLock(join(folder, 'shared.lock')).release();
+    const files = readdirSync(folder).sort();
+    expect(files).to.deep.equal(['new.lock', 'new.lock.pid', 'old.lock', 'old.lock.pid', 'shared.lock']);
+    expect(files.map((file) => statSync(join(folder, file)).mode & 0o777)).to.deep.equal(files.map(() => 0o600));
+    rmSync(folder, { recursive: true });
+  });
+});
 
 describe('room for the ledger', () => {
   function stand(minFree = 100) {

@@ -6,9 +6,13 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     title: 'The Solana node does not answer',
     todo: 'Check the status of the node, or set SOLANA_RPC_URL to another one and restart the relay. Executions in progress continue when it answers again.',
   },
+  clock_wrong: {
+    title: 'The clock of the relay’s machine is wrong',
+    todo: 'Set it by NTP. New executions are accepted again within seconds after that.',
+  },
   chain_behind: {
     title: 'The newest final block of the node is old',
-    todo: 'Check the node and the status of the cluster, and the clock of the relay’s machine. Executions in progress wait. New ones are accepted again when the node has caught up.',
+    todo: 'Check the node and the status of the cluster. Executions in progress wait. New ones are accepted again when the node has caught up.',
   },
   chain_restarted: {
     title: 'The cluster was restarted',

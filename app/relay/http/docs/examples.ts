@@ -1,26 +1,13 @@
 /** The files of `/examples/{name}`: complete programs, their inputs and test vectors, and the clients' READMEs. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
-const FILES: [name: string, path: string][] = [
-  ...readdirSync(join(ROOT, 'examples')).map((name): [string, string] => [name, `examples/${name}`]),
-  ['client-typescript.md', 'app/client/README.md'],
-  ['client-python.md', 'clients/python/README.md'],
-];
-
-/** Each file by its name. */
-export const EXAMPLES: ReadonlyMap<string, Buffer> = new Map(
-  FILES.map(([name, path]) => [name, readFileSync(join(ROOT, path))]),
-);
-
-/** The first program in this language in a README. The tests of its package run these programs. */
-export function firstProgram(readme: string, language: string): string {
-  const block = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm');
-  const [, program] = block.exec(String(EXAMPLES.get(readme))) ?? [];
-  if (program === undefined) throw new Error(`${readme} has no program in ${language}`);
-  return program;
-}
+/** Elsewhere than in `examples/`. */
+const ELSEWHERE: Record<string, string> = {
+  'client-typescript.md': 'app/client/README.md',
+  'client-python.md': 'clients/python/README.md',
+};
 
 /** The content of each file, for lists of links. */
 export const ABOUT: Record<string, string> = {
@@ -39,3 +26,16 @@ export const ABOUT: Record<string, string> = {
   'cities.csv': 'an input of `csv-analyst`',
   'lighthouse.txt': 'an input of `text-report`',
 };
+
+/** Each file by its name. Only these are served, because an operator may have put others into the folder. */
+export const EXAMPLES: ReadonlyMap<string, Buffer> = new Map(
+  Object.keys(ABOUT).map((name) => [name, readFileSync(join(ROOT, ELSEWHERE[name] ?? join('examples', name)))]),
+);
+
+/** The first program in this language in a README. The tests of its package run these programs. */
+export function firstProgram(readme: string, language: string): string {
+  const block = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm');
+  const [, program] = block.exec(String(EXAMPLES.get(readme))) ?? [];
+  if (program === undefined) throw new Error(`${readme} has no program in ${language}`);
+  return program;
+}

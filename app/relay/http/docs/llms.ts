@@ -1,6 +1,6 @@
 /** /llms.txt: the guide, the routes and the examples as links, in the form of llmstxt.org, for language models. */
 import type { OpenApi } from '../openapi/document.ts';
-import { ABOUT, EXAMPLES } from './examples.ts';
+import { ABOUT } from './examples.ts';
 import { SECTIONS } from './page.ts';
 
 export function createLlmsText(document: OpenApi): string {
@@ -23,7 +23,7 @@ export function createLlmsText(document: OpenApi): string {
       `- [Anchor IDL](${url}/idl.json): the program on Solana`,
     ],
     Routes: routes,
-    Examples: [...EXAMPLES.keys()].map((name) => `- [${name}](${url}/examples/${name}): ${ABOUT[name]}`),
+    Examples: Object.entries(ABOUT).map(([name, about]) => `- [${name}](${url}/examples/${name}): ${about}`),
   };
   const lists = Object.entries(sections).map(([title, links]) => `## ${title}\n\n${links.join('\n')}\n`);
   return `# ${document.info.title}\n\n> ${document.info.description}\n\n${lists.join('\n')}`;

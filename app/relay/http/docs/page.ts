@@ -11,7 +11,7 @@ import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
-import { ABOUT, EXAMPLES, firstProgram } from './examples.ts';
+import { ABOUT, firstProgram } from './examples.ts';
 import { escapeHtml, inline } from './html.ts';
 import { reference } from './reference.ts';
 import { KEY_VARIABLE } from './snippets.ts';
@@ -101,11 +101,9 @@ function program(readme: string, language: string): string {
 }
 
 function examples(): string {
-  const items = [...EXAMPLES.keys()].map((name) => {
-    const about = ABOUT[name];
-    if (about === undefined) throw new Error(`examples/${name} has no text in docs/examples.ts`);
-    return `<li><a href="/examples/${name}"><code>${name}</code></a>: ${inline(about)}</li>`;
-  });
+  const items = Object.entries(ABOUT).map(
+    ([name, about]) => `<li><a href="/examples/${name}"><code>${name}</code></a>: ${inline(about)}</li>`,
+  );
   return `<ul>\n${items.join('\n')}\n</ul>`;
 }
 

@@ -231,6 +231,8 @@ export const GLOSSARY: Record<string, string> = {
   total_executions:
     'Finished executions: settled ones, and those that failed through the creator’s fault. A timeout is its fault only if the caller gave the listing’s full time.',
   until: 'When the content can be deleted; null unless `reason` is `dispute_window`.',
+  build: 'The first 12 digits of the commit that runs; null if it is unknown.',
+  release: 'The release that runs.',
   uptime_seconds: 'Seconds since this process started.',
   use: 'The use of the key.',
   version: 'The version of the receipt’s format.',

@@ -66,7 +66,16 @@ export const serviceRoutes = {
       200: {
         about: 'The process answers.',
         schema: Health,
-        examples: { healthy: { status: 'ok', environment: 'test', uptime_seconds: 86_400, problems: [] } },
+        examples: {
+          healthy: {
+            status: 'ok',
+            environment: 'test',
+            release: '0.1.0',
+            build: '2d88dd0b1c11',
+            uptime_seconds: 86_400,
+            problems: [],
+          },
+        },
       },
     },
     errors: [],

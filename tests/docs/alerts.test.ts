@@ -1,0 +1,256 @@
+/**
+ * deploy/alerts.yml and deploy/grafana.json, read by Prometheus' own promtool: every alarm fires on what it is for, and is
+ * silent otherwise. docs/operating.md has a row for each.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { ROOT, readPage } from './markdown.ts';
+
+const ALERTS = join(ROOT, 'deploy', 'alerts.yml');
+/** The longest time that an expression looks back, minutes. */
+const LOOKS_BACK = 10;
+
+type Labels = Record<string, string>;
+/** Values at each minute: constant, or rising by this much a minute. */
+type Series = Record<string, number | string | { rises: number }>;
+interface Case {
+  fires: Series;
+  labels?: Labels;
+  summary: string;
+  /** Series for which the alarm must be silent. */
+  silent: Series[];
+}
+
+const A = { instance: 'a' };
+const figure = (name: string, more: Labels = {}): string =>
+  `marketplace_${name}{${Object.entries({ ...more, instance: 'a' })
+    .map(([label, value]) => `${label}="${value}"`)
+    .join(',')}}`;
+/** An alarm on one figure. */
+const above = (name: string, limit: number, fires: number, summary: string): Case => ({
+  fires: { [figure(name)]: fires },
+  summary,
+  silent: [{ [figure(name)]: limit }],
+});
+const calls = (completed: number, refused: number): Series => ({
+  [figure('call_seconds_count', { outcome: 'completed' })]: { rises: completed },
+  [figure('call_refusals_total', { code: 'service_unavailable' })]: { rises: refused },
+  [figure('call_refusals_total', { code: 'insufficient_balance' })]: { rises: 10 },
+});
+
+const CASES: Record<string, Case> = {
+  RelayDown: {
+    fires: { 'up{job="marketplace",instance="a"}': 0 },
+    labels: { ...A, job: 'marketplace' },
+    summary: 'Relay a does not answer',
+    silent: [{ 'up{job="marketplace",instance="a"}': 1 }, { 'up{job="other",instance="a"}': 0 }],
+  },
+  CallsStopped: {
+    fires: { [figure('problem', { problem: 'fees_low' })]: 1, [figure('problem', { problem: 'stopping' })]: 0 },
+    labels: { ...A, problem: 'fees_low' },
+    summary: 'Relay a refuses new calls: fees_low',
+    silent: [{ [figure('problem', { problem: 'fees_low' })]: 0, [figure('problem', { problem: 'stopping' })]: 1 }],
+  },
+  CallsRefused: {
+    fires: calls(970, 20),
+    summary: '2% of paid calls get 503',
+    // Nothing is called; one call in a hundred is refused; callers have too little money.
+    silent: [calls(0, 0), calls(990, 10), { ...calls(0, 0), ...{ [figure('call_seconds_count')]: { rises: 1 } } }],
+  },
+  Faults: {
+    fires: { [figure('faults_total')]: { rises: 1 } },
+    labels: A,
+    summary: 'Requests to a fail through a fault of the service',
+    silent: [{ [figure('faults_total')]: 7 }],
+  },
+  CallsParked: above('executions_parked', 0, 2, '2 executions wait for an operator'),
+  CallsUnsettled: {
+    fires: {
+      [figure('oldest_unsettled_seconds')]: 4_000,
+      [figure('refunds_waiting')]: 0,
+      [figure('executions_parked')]: 0,
+    },
+    summary: 'An execution has not ended for 1h 6m 40s',
+    silent: [
+      {
+        [figure('oldest_unsettled_seconds')]: 3_700,
+        [figure('refunds_waiting')]: 0,
+        [figure('executions_parked')]: 0,
+      },
+      {
+        [figure('oldest_unsettled_seconds')]: 9_000,
+        [figure('refunds_waiting')]: 1,
+        [figure('executions_parked')]: 0,
+      },
+    ],
+  },
+  RefundsWaiting: above('refunds_waiting', 0, 1, '1 refunds wait for an account of their caller'),
+  WebhooksLate: above('oldest_waiting_webhook_seconds', 300, 360, 'A webhook has been due for 6m 0s'),
+  FeesRunOut: {
+    fires: { [figure('fee_payer_runway_hours')]: 20 },
+    labels: A,
+    summary: 'The SOL of the authority of a lasts for 20 hours',
+    silent: [{ [figure('fee_payer_runway_hours')]: 30 }, { [figure('fee_payer_runway_hours')]: '+Inf' }],
+  },
+  LendingLow: {
+    fires: { [figure('lamports_free')]: 100, [figure('lamports_lent')]: 900 },
+    labels: A,
+    summary: 'Relay a can lend only 100 lamports more',
+    silent: [
+      { [figure('lamports_free')]: 101, [figure('lamports_lent')]: 900 },
+      { [figure('lamports_free')]: 1_000, [figure('lamports_lent')]: 0 },
+    ],
+  },
+  X402FeesLow: {
+    fires: { [figure('x402_fee_payer_lamports')]: 9_000_000 },
+    labels: A,
+    summary: 'The fee payer of x402 payments has 9M lamports',
+    // Without x402 there is no such figure.
+    silent: [{ [figure('x402_fee_payer_lamports')]: 10_000_000 }, { [figure('fee_payer_lamports')]: 0 }],
+  },
+  IndexBehind: above('indexer_lag_seconds', 30, 40, 'The index is 40s old'),
+  IndexGaps: above('index_gaps', 0, 3, 'The indexer could not read 3 transactions'),
+  NodeDown: {
+    fires: { [figure('rpc_node_up', { node: '1:host' })]: 0, [figure('rpc_node_up', { node: '2:host' })]: 1 },
+    labels: { ...A, node: '1:host' },
+    summary: 'Relay a does not use the node 1:host',
+    silent: [{ [figure('rpc_node_up', { node: '1:host' })]: 1 }],
+  },
+  NodeErrors: {
+    fires: {
+      [figure('rpc_errors_total', { method: 'getSlot' })]: { rises: 10 },
+      [figure('rpc_errors_total', { method: 'sendTransaction' })]: { rises: 3 },
+    },
+    labels: A,
+    summary: 'Calls of a to the node fail',
+    silent: [{ [figure('rpc_errors_total', { method: 'getSlot' })]: { rises: 12 } }],
+  },
+  NodesDisagree: {
+    fires: { [figure('rpc_disagreements_total')]: { rises: 1 } },
+    labels: A,
+    summary: 'Two nodes of a disagree about money',
+    silent: [{ [figure('rpc_disagreements_total')]: 5 }],
+  },
+  ArchivesMismatched: above('archives_mismatched', 0, 1, '1 archives differ from the chain'),
+  ArchivingLate: above(
+    'oldest_archivable_record_seconds',
+    4_200,
+    5_400,
+    'A record could have been archived 1h 30m 0s ago',
+  ),
+  DescriptionsMissing: above(
+    'listings_without_description',
+    0,
+    5,
+    '5 active listings have no description and cannot be called',
+  ),
+  QueuesFull: {
+    fires: { [figure('lane_waiting', { lane: 'paid' })]: 60 },
+    labels: { ...A, lane: 'paid' },
+    summary: 'Large requests wait at a, lane paid',
+    // The work of strangers is refused before it delays calls, which needs nobody.
+    silent: [
+      { [figure('lane_waiting', { lane: 'paid' })]: 50, [figure('lane_refused_total', { lane: 'paid' })]: 9 },
+      { [figure('lane_refused_total', { lane: 'strangers' })]: { rises: 100 } },
+    ],
+  },
+  DiskLow: {
+    fires: { [figure('disk_free_bytes')]: 1_073_741_824 },
+    labels: A,
+    summary: '1GiB are free on the disk of a',
+    silent: [{ [figure('disk_free_bytes')]: 3_221_225_472 }, { [figure('disk_free_bytes')]: 'NaN' }],
+  },
+  LogLinesDropped: {
+    fires: { [figure('log_lines_dropped_total')]: { rises: 10 } },
+    labels: A,
+    summary: 'The log of a cannot be written',
+    silent: [{ [figure('log_lines_dropped_total')]: 10 }],
+  },
+};
+
+interface Rule {
+  alert: string;
+  for?: string;
+  annotations: { summary: string };
+}
+
+describe('the alarms and the dashboard of deploy/', () => {
+  const { groups } = parse(readFileSync(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+  const alerts = rules.map(({ alert }) => alert);
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'marketplace-alerts-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  function promtool(...args: string[]): void {
+    const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
+    expect(error, 'promtool is needed: apt-get install prometheus').to.equal(undefined);
+    expect(status, stdout + stderr).to.equal(0);
+  }
+  function write(name: string, content: unknown): string {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify(content));
+    return path;
+  }
+
+  /** Minutes after which the alarm has fired. */
+  function minutesOf(alertname: string): number {
+    const [, count = 0, unit] = /^(\d+)([mh])$/.exec(rules.find(({ alert }) => alert === alertname)?.for ?? '') ?? [];
+    return Number(count) * (unit === 'h' ? 60 : 1) + LOOKS_BACK + 5;
+  }
+  function valuesOf(value: Series[string], minutes: number): string {
+    if (typeof value === 'object') return `0+${value.rises}x${minutes}`;
+    return typeof value === 'number' ? `${value}x${minutes}` : Array(minutes).fill(value).join(' ');
+  }
+  function test(alertname: string, series: Series, expected: { exp_labels: Labels; exp_annotations: Labels }[]) {
+    const minutes = minutesOf(alertname);
+    return {
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, value]) => ({ series: name, values: valuesOf(value, minutes) })),
+      alert_rule_test: [{ eval_time: `${minutes - 1}m`, alertname, exp_alerts: expected }],
+    };
+  }
+
+  it('each have a case here, and a row in docs/operating.md', () => {
+    expect(Object.keys(CASES)).to.deep.equal(alerts);
+    const rows = [...readPage('docs/operating.md').matchAll(/^\| `([A-Z]\w*[a-z]\w*)` \|/gm)].map(([, name]) => name);
+    expect(rows).to.deep.equal(alerts);
+  });
+
+  it('fire on what they are for, and are silent otherwise', () => {
+    promtool('check', 'rules', ALERTS);
+    const tests = Object.entries(CASES).flatMap(([alert, { fires, labels = {}, summary, silent }]) => [
+      test(alert, fires, [{ exp_labels: labels, exp_annotations: { summary } }]),
+      ...silent.map((series) => test(alert, series, [])),
+    ]);
+    promtool('test', 'rules', write('test.yml', { rule_files: [ALERTS], evaluation_interval: '1m', tests }));
+  });
+
+  it('make one alarm of what several relays say about one ledger', () => {
+    const series = { 'marketplace_index_gaps{instance="a"}': 2, 'marketplace_index_gaps{instance="b"}': 2 };
+    const summary = 'The indexer could not read 2 transactions';
+    const tests = [test('IndexGaps', series, [{ exp_labels: {}, exp_annotations: { summary } }])];
+    promtool('test', 'rules', write('one.yml', { rule_files: [ALERTS], evaluation_interval: '1m', tests }));
+  });
+
+  it('the dashboard has a query that Prometheus accepts in every panel', () => {
+    const { panels } = JSON.parse(readFileSync(join(ROOT, 'deploy', 'grafana.json'), 'utf8')) as {
+      panels: { type: string; title: string; targets?: { expr: string }[] }[];
+    };
+    const shown = panels.filter(({ type }) => type !== 'row');
+    for (const { title, targets = [] } of shown) expect(targets, title).to.have.length.above(0);
+    const queries = shown.flatMap(({ targets = [] }, panel) =>
+      targets.map(({ expr }, at) => ({
+        record: `panel:${panel}:${at}`,
+        expr: expr.replaceAll('$__rate_interval', '5m'),
+      })),
+    );
+    promtool('check', 'rules', write('panels.yml', { groups: [{ name: 'panels', rules: queries }] }));
+  });
+});

@@ -1,0 +1,93 @@
+/** A machine whose clock is wrong: the relay names it, and blames neither the node nor the indexer. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createClock } from '../../../app/solana/clock.ts';
+import { createRpcFetch } from '../../../app/solana/rpc.ts';
+import { until } from '../../harness/edge/until.ts';
+import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+
+const WRONG_BY_MS = 90_000;
+
+describe('the clock of this machine', () => {
+  const servers: Server[] = [];
+  after(() => {
+    for (const server of servers) server.closeAllConnections();
+    for (const server of servers) server.close();
+  });
+
+  /** A node whose clock shows this time, or that does not say. */
+  async function nodeAt(date: () => number | null): Promise<string> {
+    const server = createServer((_, response) => {
+      response.sendDate = false;
+      const time = date();
+      if (time !== null) response.setHeader('Date', new Date(time).toUTCString());
+      response.end('{"result":1}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    servers.push(server);
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  /** How far the clock is ahead after these nodes have answered. */
+  async function aheadOf(aheadMs: number, ...nodes: ((realMs: number) => number | null)[]): Promise<number> {
+    // The nodes' clocks stand still in the middle of a second.
+    const realMs = 1_700_000_000_500;
+    const clock = createClock(() => realMs + aheadMs);
+    const send = clock.watch(createRpcFetch());
+    for (const node of nodes) await send(await nodeAt(() => node(realMs)), { body: '{"method":"getSlot"}' });
+    return clock.aheadMs();
+  }
+  const right = (realMs: number) => realMs;
+
+  it('is compared with the Date of the node’s answers, which has whole seconds', async () => {
+    expect(await aheadOf(0, right)).to.equal(0);
+    expect(await aheadOf(400, right)).to.equal(0);
+    expect(await aheadOf(WRONG_BY_MS, right)).to.equal(WRONG_BY_MS - 500);
+    expect(await aheadOf(-WRONG_BY_MS, right)).to.equal(500 - WRONG_BY_MS);
+  });
+
+  it('is right if one of several nodes says so, or if none says anything', async () => {
+    const late = (realMs: number) => realMs - WRONG_BY_MS;
+    expect(await aheadOf(0, late)).to.equal(WRONG_BY_MS - 500);
+    expect(await aheadOf(0, late, right)).to.equal(0);
+    expect(await aheadOf(0, right, late)).to.equal(0);
+    expect(await aheadOf(WRONG_BY_MS, () => null)).to.equal(0);
+    expect(await aheadOf(WRONG_BY_MS)).to.equal(0);
+  });
+});
+
+describe('a relay whose clock is wrong', function () {
+  this.timeout(600_000);
+  let market: TestMarketplace;
+  before(async () => {
+    market = await startMarketplace();
+    await market.relay.kill();
+  });
+  after(() => market.stop());
+
+  for (const [word, byMs] of [
+    ['ahead of', WRONG_BY_MS],
+    ['behind', -WRONG_BY_MS],
+  ] as const) {
+    it(`names a clock ${word} the node’s, and no other problem`, async () => {
+      const shift = `const now = Date.now; Date.now = () => now() + ${byMs}`;
+      const relay = await market.startRelayProcess({
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}`,
+      });
+      const ready = async () => (await request(relay.url, '/ready')).body as { problems: string[]; advice: string[] };
+      await until(
+        'the clock is named',
+        async () => String((await ready()).problems) === 'clock_wrong',
+        undefined,
+        ready,
+      );
+      const { advice } = await ready();
+      expect(advice).to.have.length(1);
+      expect(advice[0]).to.match(new RegExp(`is (89|90) s ${word} the Solana node’s\\. Set it by NTP`));
+      const metrics = await (await fetch(`${relay.url}/metrics`)).text();
+      expect(metrics).to.match(/^marketplace_problem\{problem="clock_wrong"\} 1$/m);
+      await relay.kill();
+    });
+  }
+});
