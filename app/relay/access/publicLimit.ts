@@ -13,8 +13,8 @@ import { readBearer } from './bearer.ts';
 import { clientNetwork } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
 
-/** Retry delay for a request that paid calls have no time for. */
-const BUSY_SECONDS = 1;
+/** While paid calls need all the time of this process, a request counts as this many. */
+const BUSY_WEIGHT = 10;
 /** A burst is allowed once in this many seconds, in addition to the rate. */
 const BURST_SECONDS = 10;
 
@@ -27,8 +27,8 @@ export interface PublicRate {
 
 export interface PublicLimit {
   /**
-   * Counts the request unless it carries a live key or a known wallet's session. Throws ApiError 429; 503 for a counted
-   * one while paid calls need all the time of this process. `weight`: the number of ordinary requests that cost as much.
+   * Counts the request unless it carries a live key or a known wallet's session. Throws ApiError 429. `weight`: the
+   * number of ordinary requests that cost as much.
    */
   admit(request: IncomingMessage, weight?: number): Promise<void>;
   /** The same for a request without credentials. Others are checked later. */
@@ -56,16 +56,13 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const consume = createCounter(publicRate, deps.limits);
 
   async function take(request: IncomingMessage, weight = 1): Promise<void> {
-    const waitMs = await consume(clientNetwork(request, trustProxy), weight);
-    if (waitMs === 0 && !(deps.isBusy() && mayWait(request))) return;
-    if (waitMs === 0) {
-      throw new ApiError('service_unavailable', `Paid calls come first at the moment. Retry in ${BUSY_SECONDS} s.`, {
-        retryAfterSeconds: BUSY_SECONDS,
-      });
-    }
+    const factor = deps.isBusy() && mayWait(request) ? BUSY_WEIGHT : 1;
+    const waitMs = await consume(clientNetwork(request, trustProxy), weight * factor);
+    if (waitMs === 0) return;
+    const [most, when] = [Math.ceil(publicRate.perSecond / factor), factor > 1 ? ' while many calls run' : ''];
     throw new ApiError(
       'rate_limited',
-      `Too many requests from this IP address: at most ${publicRate.perSecond} per second without an API key, or a session of a wallet that has paid or has a listing. Retry later.`,
+      `Too many requests from this IP address: at most ${most} per second${when} without an API key, or a session of a wallet that has paid or has a listing. Retry later.`,
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     );
   }

@@ -1,6 +1,6 @@
 /**
- * Measures how much of its time the event loop works. Near all of it, every request waits for the others, so requests
- * that nobody pays for are refused before that.
+ * Measures how much of its time the event loop works. Near all of it, every request waits for the others, so before
+ * that each address may send fewer that nobody pays for.
  */
 import { performance } from 'node:perf_hooks';
 

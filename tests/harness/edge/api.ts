@@ -85,8 +85,6 @@ export async function startWorld(
   const state = {
     nowMs: EPOCH * 1000,
     chainAnswers: true,
-    /** Paid calls need all the time of the relay. */
-    isBusy: false,
     obstacles: [] as Obstacle[],
     advice: [] as string[],
     executed: [] as { principal: Principal; agentId: string; input: PaidCall }[],
@@ -135,7 +133,7 @@ export async function startWorld(
     readText: createReadText(null, log),
     findKey: createKeyReader(views),
     payers,
-    isBusy: () => state.isBusy,
+    isBusy: () => false,
     keyUse,
     genesisHash: GENESIS,
     sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, payers, now: () => state.nowMs }),

@@ -136,34 +136,28 @@ describe('the limit for requests without a key', () => {
     expect([await refusedOf(6, 1), await refusedOf(6, 3), await refusedOf(2, 3)]).to.deep.equal([0, 1, 2]);
   });
 
-  describe('while paid calls need all the time', () => {
-    before(() => {
-      world.state.isBusy = true;
-    });
-    after(() => {
-      world.state.isBusy = false;
-    });
-
-    it('refuses requests without a live key at once, and says when to retry', async () => {
-      for (const path of ['/v1/agents', '/trpc/config.get', '/docs', '/nowhere', '/v1/executions']) {
-        const answer = await send(newClient(), path);
-        expect([answer.status, answer.headers.get('retry-after')], path).to.deep.equal([503, '1']);
-      }
-      const { message } = (await send(newClient(), '/v1/agents')).json.error;
-      expect(message).to.equal('Paid calls come first at the moment. Retry in 1 s.');
-    });
-
-    it('still answers live keys, probes and payments of x402 clients', async () => {
-      const { apiKey: key } = await world.addKey();
-      expect((await send(newClient(), '/v1/agents', { key })).status).to.equal(200);
-      expect((await send(newClient(), '/health')).status).to.equal(200);
-      expect((await send(newClient(), '/ready')).json.error).to.equal(undefined);
-      const headers = { ...json.headers, 'payment-signature': 'e30=' };
-      // This service sells nothing to x402 clients.
-      const paying = await send(newClient(), '/v1/x402/agents/x/execute', { ...json, headers });
-      expect(paying.status).to.equal(404);
-      expect((await send(newClient(), '/v1/agents', { headers })).status).to.equal(503);
-    });
+  it('counts ten for one while many calls run, except for probes and payments of x402 clients, and says so', async () => {
+    const config = { ...world.deps.config, publicRate: { perSecond: 10, burst: 20 } };
+    const refusals = async (isBusy: boolean, url: string, headers = {}) => {
+      const limit = createPublicLimit({ ...world.deps, config, limits: ownLimits(), isBusy: () => isBusy });
+      const bare = { url, headers, socket: { remoteAddress: '203.0.113.1' } };
+      const all = await Promise.allSettled(Array.from({ length: 10 }, () => limit.admitBare(bare as never)));
+      return all.flatMap((one) => (one.status === 'rejected' ? [one.reason.message as string] : []));
+    };
+    const refused = await refusals(true, '/v1/agents');
+    expect(new Set(refused)).to.deep.equal(
+      new Set([
+        'Too many requests from this IP address: at most 1 per second while many calls run without an API key, or a session of a wallet that has paid or has a listing. Retry later.',
+      ]),
+    );
+    expect(refused.length).to.equal(8);
+    const payment = { 'payment-signature': 'e30=' };
+    expect([
+      await refusals(false, '/v1/agents'),
+      await refusals(true, '/ready'),
+      await refusals(true, '/v1/x402/agents/x/execute', payment),
+      (await refusals(true, '/v1/agents', payment)).length,
+    ]).to.deep.equal([[], [], [], 8]);
   });
 
   describe('of /trpc', () => {
