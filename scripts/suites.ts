@@ -126,6 +126,7 @@ export const SUITES: Suite[] = [
       'executionLists',
       'journal',
       'lending',
+      'lostFees',
       'queryPlans',
       'reconcile',
       'rents',

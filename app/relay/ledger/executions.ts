@@ -115,7 +115,7 @@ export function readDepositCall(ledger: Kysely<LedgerTables>, executionId: strin
   return depositCalls(ledger).where('execution_id', '=', executionId).executeTakeFirst();
 }
 
-/** Number of x402 calls since `sinceMs` that ended, paid or not, because the agent's listing had changed. */
+/** Number of changes of the agent's listing since `sinceMs` that ended x402 calls, paid or not. */
 export async function countChangedListings(
   ledger: Kysely<LedgerTables>,
   listing: string,
@@ -123,7 +123,7 @@ export async function countChangedListings(
 ): Promise<number> {
   const { count } = await ledger
     .selectFrom('executions')
-    .select((select) => select.fn.countAll<bigint>().as('count'))
+    .select((select) => select.fn.count<bigint>('listing_version').distinct().as('count'))
     .where('listing', '=', listing)
     .where('created_ms', '>', BigInt(sinceMs))
     // As in the partial index.

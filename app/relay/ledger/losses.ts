@@ -67,7 +67,11 @@ export function createLosses(writing: Writing) {
     ...more: CompiledQuery[]
   ): Promise<bigint> {
     const loss = lossOf(fee, culprit);
-    const { changes, rows } = await writes.note(...counting(writing, row, signature, culprit, loss), ...more);
+    // On PostgreSQL a statement that waits for a row sees other tables as they were before. So it waits first.
+    const locked = db.selectFrom('executions').select('execution_id').where('execution_id', '=', row.execution_id);
+    const waiting = isPostgres(db) ? [locked.forUpdate().compile()] : [];
+    const written = await writes.alone([], [...waiting, ...counting(writing, row, signature, culprit, loss), ...more]);
+    const { changes, rows } = written[waiting.length]!;
     if (changes + rows.length !== 1) return 0n;
     row.lost_fees += loss.lost_fees;
     row.listing_fees += loss.listing_fees;

@@ -652,7 +652,7 @@ describe('attacks on the x402 API', function () {
     const refused = await request(relay.url, url, { body: { task: 'once more' } });
     expect([refused.status, refused.body.error.message]).to.deep.equal([
       503,
-      "The agent's listing changed during 3 calls of the last 24 hours, so this service gives no quotes for it now. Retry later.",
+      "The agent's listing changed 3 times during calls of the last 24 hours, so this service gives no quotes for it now. Retry later.",
     ]);
     market.setBehaviour(null);
   });

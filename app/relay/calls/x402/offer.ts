@@ -102,7 +102,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
   const { agent, error } = offer;
   const changes = await countChangedListings(deps.ledger, agent.listing, deps.now() - DAY_MS);
   if (changes >= MAX_CHANGES) {
-    const message = `The agent's listing changed during ${changes} calls of the last 24 hours, so this service gives no quotes for it now. Retry later.`;
+    const message = `The agent's listing changed ${changes} times during calls of the last 24 hours, so this service gives no quotes for it now. Retry later.`;
     throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_CHANGED_SECONDS });
   }
   door.requireFees();
