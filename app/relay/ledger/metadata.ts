@@ -138,6 +138,7 @@ export async function readSurplusPending(
   most: number,
 ): Promise<Waiting[]> {
   const ofOne = wallet === '' ? sql`network = ${network}` : sql`TRUE`;
+  // The plus keeps SQLite from reading the index of all rows by age instead of the one of strangers' rows.
   const { rows } = await sql<Waiting>`
     SELECT metadata_hash, wallet, network FROM (
       SELECT metadata_hash, wallet, network FROM pending_metadata AS p WHERE wallet = ${wallet} AND ${ofOne}
@@ -152,7 +153,7 @@ export async function readSurplusPending(
       ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.ofNetworks}) AS of_networks
     UNION SELECT metadata_hash, wallet, network FROM (
       SELECT metadata_hash, wallet, network FROM pending_metadata WHERE ${mayGo('pending_metadata', OF_STRANGERS)}
-      ORDER BY received_ms LIMIT (
+      ORDER BY +received_ms LIMIT (
         SELECT CASE WHEN count(*) > ${limits.ofStrangers} THEN count(*) - ${limits.ofStrangers} ELSE 0 END
         FROM pending_metadata WHERE ${OF_STRANGERS})) AS of_strangers`.execute(views);
   return rows;
