@@ -159,7 +159,7 @@ CREATE TABLE transactions (
   -- What became of it by what the relay has seen; null while that is unknown. An expired one costs nothing.
   outcome TEXT CHECK (outcome IN ('landed', 'failed', 'expired')),
   -- Whose doing it was that nobody pays this fee; null while somebody does, or it is unknown. The row's lost fees contain it
-  -- from the same moment on, so that no fee counts twice.
+  -- from the same moment on, unless it is the operator, so that no fee counts twice.
   culprit TEXT CHECK (culprit IN ('wallet', 'listing', 'operator')),
   bytes BLOB NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)

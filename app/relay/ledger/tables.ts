@@ -193,7 +193,7 @@ export interface TransactionsTable {
   fee: bigint;
   /** As far as this service has seen; null while unknown. */
   outcome: TransactionOutcome | null;
-  /** Whose doing it was that nobody pays the fee, which the row has counted since; null while nobody is known. */
+  /** Whose doing it was that nobody pays the fee, which the row has counted since (not the operator's); null while nobody is known. */
   culprit: Generated<Culprit | null>;
   bytes: Buffer;
 }
