@@ -207,7 +207,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     completed = ended.filter(({ answer }) => answer.body?.status === 'completed').length;
     await trouble;
     const isOver = ({ state }: { state: string }) => ['settled', 'refunded', 'void'].includes(state);
-    await wait('every row ends', async () => (await market.journal()).every(isOver));
+    await wait('every row ends', async () => (await market.journal().catch(() => null))?.every(isOver) ?? false);
     for (const url of urls()) {
       const after = await lookAt(market, url, authorities);
       violations.push(...(await findViolations(market, url, { ended, before, after, log }, authorities)));
@@ -250,16 +250,23 @@ async function execute(
     if (isOpenQuestion) await sleep(RETRY_MS);
     return !isOpenQuestion;
   });
-  if (answer!.status < 300 && answer!.body.status !== 'completed') {
+  const first: Answer = answer!;
+  if (first.status < 300 && first.body.status !== 'completed') {
     await wait(`${task} ends`, async () => {
-      answer = await ask(`/v1/executions/${answer!.body.execution_id}`, {});
+      answer = await ask(`/v1/executions/${first.body.execution_id}`, {});
       const status = answer?.body?.status;
       return status === 'completed' || (status === 'failed' && answer?.body.cost_usdc === 0);
     });
   }
   // A void row keeps its id when the key's next call gets one of a later half-hour.
   const ids = idsOfDay(wallet.publicKey.toString(), tailOf(key), BigInt(await market.node.now()));
-  const rows = (await market.journal()).filter(({ execution_id }) => ids.includes(execution_id));
+  let rows: { execution_id: string; state: string }[] = [];
+  // The database may be away.
+  await wait('the journal is read', async () => {
+    const journal = await market.journal().catch(() => null);
+    rows = (journal ?? []).filter(({ execution_id }) => ids.includes(execution_id));
+    return journal !== null;
+  });
   const id = (rows.find(({ state }) => state !== 'void') ?? rows[0])?.execution_id ?? ids[0]!;
   return { planned, task, id, answer: answer! };
 }
