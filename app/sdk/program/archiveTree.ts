@@ -95,7 +95,7 @@ export function readArchiveRoots(data: Uint8Array): Uint8Array[] {
 
 /**
  * The root by which a tree's account proves a leaf: one that it keeps and the proof leads to. Else, if the lower nodes
- * lead to the present node of its canopy, the present root: below a canopy node whose leaves are all there, a proof
+ * lead to the present node of its canopy, the present root: a proof made when all leaves below that node were there
  * holds for ever. Null if neither is true. Throws as `readTreeAccount` does.
  */
 export function provenRoot(

@@ -254,8 +254,8 @@ def decode_tree(data: bytes) -> Tree:
 def proven_root(tree: Tree, leaf: bytes, index: int, proof: list[bytes]) -> bytes | None:
     """The root by which a tree's account proves a leaf: one that it keeps and the proof leads to.
 
-    Else, if the lower nodes lead to the present node of its canopy, the present root: below a canopy node whose leaves
-    are all there, a proof holds for ever. None if neither is true.
+    Else, if the lower nodes lead to the present node of its canopy, the present root: a proof made when all
+    leaves below that node were there holds for ever. None if neither is true.
     """
     if len(proof) != ARCHIVE_DEPTH or not 0 <= index < tree.count:
         return None
