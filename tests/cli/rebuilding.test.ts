@@ -5,12 +5,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { type ConfirmedSignatureInfo, Connection, Keypair, PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { expect } from 'chai';
 import { encodeArchived, readArchiveTree } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { readExecution } from '../../app/sdk/wallet/executions.ts';
+import { until } from '../harness/edge/until.ts';
+import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { type Market, type OpenedExecution, PRICE, startMarket } from '../indexer/market.ts';
 import { NOBODY } from './receiptStage.ts';
 import { createTerminal, type Run } from './run.ts';
@@ -117,6 +120,84 @@ describe('the command line: proofs from the chain alone', function () {
     expect(await treeCount()).to.equal(1 + half + 1 + half + 1);
     await disputes(1, NOBODY);
     await disputes(2, NOBODY);
+  });
+
+  describe('through a node that a test changes', () => {
+    let proxy: RpcProxy;
+    let connection: Connection;
+    before(async () => {
+      proxy = await startRpcProxy(market.node);
+      connection = new Connection(proxy.rpcUrl, 'finalized');
+    });
+    after(() => proxy?.close());
+    const read = async (at: number) => {
+      const found = await readExecution(connection, executions[at]!.executionId);
+      if (found.source !== 'leaf') throw new Error('it was not archived');
+      return found;
+    };
+
+    it('reads past transactions that it does not need or the node lacks', async () => {
+      const plain = await read(1);
+      const [archived] = await market.node.connection.getSignaturesForAddress(recordOf(1), { limit: 2 }).then((all) =>
+        // The newest is the dispute.
+        all.slice(1),
+      );
+      let count = 0;
+      const lacking = (length: number) =>
+        Array.from({ length }, () => {
+          count += 1;
+          const bytes = Buffer.alloc(64, 7);
+          bytes.writeUInt32LE(count);
+          return { ...archived!, signature: bs58.encode(bytes) };
+        });
+      const [newest, newer, older, oldest] = [100, 50, 20, 20].map(lacking);
+      // The lists of a node have a thousand entries, also of failed transactions.
+      const failed = lacking(1_000).map((entry) => ({ ...entry, err: 'AccountNotFound' }));
+      const listed = async (address: string): Promise<ConfirmedSignatureInfo[]> => {
+        const all = await market.node.connection.getSignaturesForAddress(new PublicKey(address), {}, 'finalized');
+        if (address !== tree.toBase58()) return [...all, ...oldest!];
+        const at = all.findIndex(({ signature }) => signature === archived!.signature);
+        return [...newest!, ...all.slice(0, at), ...failed, ...newer!, all[at]!, ...older!, ...all.slice(at + 1)];
+      };
+      const asked = new Set<string>();
+      proxy.onCall(async ({ method, params }, forward) => {
+        if (method === 'getTransaction') asked.add(params[0] as string);
+        if (method !== 'getSignaturesForAddress') return null;
+        const [address, range] = params as [string, { before?: string; until?: string; limit: number }];
+        const all = await listed(address);
+        const place = (name: string) => all.findIndex(({ signature }) => signature === name);
+        const from = range.before ? place(range.before) + 1 : 0;
+        const to = range.until ? place(range.until) : all.length;
+        const result = all.slice(from, Math.min(to, from + range.limit));
+        return { json: { ...(await forward()), error: undefined, result } };
+      });
+      const found = await read(1).finally(() => proxy.onCall(null));
+      expect(found).to.deep.equal(plain);
+      const askedOf = (some: { signature: string }[]) => some.filter(({ signature }) => asked.has(signature)).length;
+      expect([newer!, older!].map(askedOf)).to.deep.equal([50, 20]);
+      // They stand in the last list of eight that is read.
+      expect(askedOf(newest!)).to.be.below(8);
+      expect(askedOf(oldest!)).to.be.below(8);
+    });
+
+    it('reads the new leaves too if so many are added meanwhile that a proof without them is refused', async () => {
+      const count = await treeCount();
+      const added = program.constants.archiveBuffer + 1;
+      const grow = async () => {
+        await archiveCopies(recordOf(3), BLOCK, BLOCK + added);
+        await until('the leaves are final', async () => (await treeCount()) === count + added);
+      };
+      let growing: Promise<void> | null = null;
+      proxy.onCall(async ({ method, params }) => {
+        if (method === 'getSignaturesForAddress' && params[0] === tree.toBase58()) {
+          growing ??= grow();
+          await growing;
+        }
+        return null;
+      });
+      const { leaf } = await read(2).finally(() => proxy.onCall(null));
+      expect([leaf.leafIndex, leaf.tree.count]).to.deep.equal([count - 1, count + added]);
+    });
   });
 
   describe('a service that lies', () => {

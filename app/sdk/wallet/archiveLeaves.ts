@@ -47,13 +47,16 @@ export async function* signaturePages(
   }
 }
 
+/** How transactions are read. */
+export interface Reading {
+  onProgress: Progress | undefined;
+  /** A transaction that the node lacks is skipped; else it is a Refusal. */
+  skipMissing?: boolean;
+}
+
 /** The leaves that these transactions added. */
-export async function leavesIn(
-  connection: Connection,
-  signatures: string[],
-  onProgress: Progress | undefined,
-): Promise<FoundLeaf[]> {
-  const found = await Promise.all(signatures.map((signature) => tryTransaction(connection, signature, onProgress)));
+export async function leavesIn(connection: Connection, signatures: string[], reading: Reading): Promise<FoundLeaf[]> {
+  const found = await Promise.all(signatures.map((signature) => tryTransaction(connection, signature, reading)));
   return found.flatMap((transaction) => (transaction ? leavesOf(transaction) : []));
 }
 
@@ -75,7 +78,7 @@ async function patiently<T>(call: () => Promise<T>): Promise<T> {
 async function tryTransaction(
   connection: Connection,
   signature: string,
-  onProgress: Progress | undefined,
+  { onProgress, skipMissing }: Reading,
 ): Promise<VersionedTransactionResponse | null> {
   try {
     const transaction = await patiently(() => readTransaction(connection, signature));
@@ -85,7 +88,10 @@ async function tryTransaction(
     onProgress?.(`Skipped: ${error.message}.`);
     return null;
   }
-  throw new Refusal(`The node does not have the transaction ${signature}. Try a node with a longer history.`);
+  const lacks = `the node does not have the transaction ${signature}`;
+  if (!skipMissing) throw new Refusal(`T${lacks.slice(1)}. Try a node with a longer history.`);
+  onProgress?.(`Skipped: ${lacks}.`);
+  return null;
 }
 
 /**

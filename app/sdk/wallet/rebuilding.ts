@@ -107,7 +107,7 @@ async function readLeaves(
   const leaves: ArchiveLine[] = [];
   for (let at = 0; at < signatures.length; at += AT_ONCE) {
     onProgress?.(`Reading transaction ${at + 1} of ${signatures.length} ...`);
-    const found = await leavesIn(connection, signatures.slice(at, at + AT_ONCE), onProgress);
+    const found = await leavesIn(connection, signatures.slice(at, at + AT_ONCE), { onProgress });
     leaves.push(...linesOf(found, tree));
   }
   return leaves.filter(({ leaf_index }) => leaf_index < count).sort((one, other) => one.leaf_index - other.leaf_index);

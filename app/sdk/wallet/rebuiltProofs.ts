@@ -9,7 +9,7 @@ import { canopyNode } from '../program/archiveTree.ts';
 import { constants } from '../program/program.ts';
 import type { ArchiveLine } from '../wire/wire.ts';
 import { type ClaimedPlace, readArchive, readUnclaimedFields } from './archive.ts';
-import { AT_ONCE, type FoundLeaf, leafOfLine, leavesIn, linesOf, signaturePages } from './archiveLeaves.ts';
+import { AT_ONCE, type FoundLeaf, leafOfLine, leavesIn, type Reading, signaturePages } from './archiveLeaves.ts';
 import { readAccount } from './connection.ts';
 import type { Progress } from './format.ts';
 import { Refusal } from './refusal.ts';
@@ -33,18 +33,24 @@ export async function rebuildProofs<Kind extends 'fields' | 'unclaimed'>(
   source: PublicKey,
   { kind, onProgress }: { kind: Kind; onProgress?: Progress | undefined },
 ): Promise<(ClaimedPlace & LineOf<Kind>)[]> {
-  const found: FoundLeaf[] = [];
-  for await (const page of signaturePages(connection, source)) {
-    for (let at = 0; at < page.length; at += AT_ONCE) {
-      found.push(...(await leavesIn(connection, page.slice(at, at + AT_ONCE), onProgress)));
-    }
-  }
   const proven: (ClaimedPlace & LineOf<Kind>)[] = [];
-  for (const leaf of found) {
+  // A record is archived once, so a missing leaf is noticed.
+  const isOnly = kind === 'fields';
+  for await (const leaf of leavesNaming(connection, source, { onProgress, skipMissing: isOnly })) {
     if (!hasKind(leaf.line, kind) || !sourceOf(leaf.line).equals(source)) continue;
     proven.push({ ...leaf.line, ...(await rebuildProof(connection, leaf, onProgress)) });
+    if (isOnly) break;
   }
   return proven;
+}
+
+/** The leaves of the transactions that name an address, the newest first. */
+async function* leavesNaming(connection: Connection, source: PublicKey, reading: Reading): AsyncGenerator<FoundLeaf> {
+  for await (const page of signaturePages(connection, source)) {
+    for (let at = 0; at < page.length; at += AT_ONCE) {
+      yield* await leavesIn(connection, page.slice(at, at + AT_ONCE), reading);
+    }
+  }
 }
 
 type LineOf<Kind extends string> = Extract<ArchiveLine, Record<Kind, string>>;
@@ -61,46 +67,87 @@ async function rebuildProof(
 ): Promise<ClaimedPlace> {
   const missing = `The node does not show the archive ${leaf.archive}.`;
   const { index } = await readAccount(connection, 'Archive', leaf.archive, missing);
-  const { tree, data } = await readArchive(connection, index);
   const at = leaf.line.leaf_index;
-  if (at >= tree.count) throw new Refusal(`The node does not show the leaf ${at} of the tree ${leaf.tree} yet. Retry.`);
   const first = at - (at % BLOCK);
-  const block = await readBlock(connection, leaf, { first, end: Math.min(first + BLOCK, tree.count), onProgress });
-  const proof = [...lowerNodes(block, at - first), ...upperNodes(data, at)].map((node) => bytesToHex(node));
-  return { archive_index: index, leaf_index: at, proof };
+  const block = createBlock(connection, leaf, { first, onProgress });
+  let onChain = await readArchive(connection, index);
+  for (let isRepeat = false; ; isRepeat = true) {
+    const { tree, data } = onChain;
+    if (at >= tree.count) {
+      throw new Refusal(`The node does not show the leaf ${at} of the tree ${leaf.tree} yet. Retry.`);
+    }
+    const leaves = await block.readTo(Math.min(first + BLOCK, tree.count));
+    const proof = [...lowerNodes(leaves, at - first), ...upperNodes(data, at)].map((node) => bytesToHex(node));
+    const place = { archive_index: index, leaf_index: at, proof };
+    // Until its block is full, a proof holds only for the next leaves. Reading may have taken longer than that.
+    if (isRepeat || leaves.length === BLOCK) return place;
+    onChain = await readArchive(connection, index);
+    if (onChain.tree.count === tree.count) return place;
+  }
 }
 
-/** The leaves from `first` to before `end`, from the transactions before and after that of the given leaf. */
-async function readBlock(
+/** The leaves of a block, from the transactions before and after that of the given leaf. */
+function createBlock(
   connection: Connection,
   { tree, line, signature }: FoundLeaf,
-  { first, end, onProgress }: { first: number; end: number; onProgress: Progress | undefined },
-): Promise<Uint8Array[]> {
-  const leaves: Uint8Array[] = Array(end - first);
-  const missing = (from: number, to: number) => {
+  { first, onProgress }: { first: number; onProgress: Progress | undefined },
+) {
+  const leaves: Uint8Array[] = [];
+  /** The last leaf that was read, and its transaction. */
+  const last = { index: line.leaf_index, signature };
+  const lacking = (from: number, to: number): number | null => {
     for (let index = from; index < to; index += 1) if (!leaves[index - first]) return index;
     return null;
   };
-  /** Reads leaves until it has those from `from` to before `to`. */
-  const read = async (signatures: string[], from: number, to: number): Promise<void> => {
-    for (let at = 0; at < signatures.length && missing(from, to) !== null; at += AT_ONCE) {
-      const found = await leavesIn(connection, signatures.slice(at, at + AT_ONCE), onProgress);
-      for (const other of linesOf(found, tree)) {
-        if (other.leaf_index >= first && other.leaf_index < end) leaves[other.leaf_index - first] = leafOfLine(other);
+  /** Reads leaves until it has those from `from` to before `to`. True if it has them. */
+  async function read(signatures: string[], from: number, to: number): Promise<boolean> {
+    for (let at = 0; at < signatures.length && lacking(from, to) !== null; at += AT_ONCE) {
+      const some = signatures.slice(at, at + AT_ONCE);
+      for (const found of await leavesIn(connection, some, { onProgress, skipMissing: true })) {
+        const index = found.line.leaf_index;
+        if (!found.tree.equals(tree) || index < first || index >= first + BLOCK) continue;
+        leaves[index - first] = leafOfLine(found.line);
+        if (index > last.index) Object.assign(last, { index, signature: found.signature });
       }
     }
-  };
-  onProgress?.(`Reading the ${end - first} leaves that the proof needs ...`);
-  const newer: string[] = [];
-  for await (const page of signaturePages(connection, tree, { until: signature })) newer.push(...page);
-  await read([signature, ...newer.reverse()], line.leaf_index, end);
-  for await (const older of signaturePages(connection, tree, { before: signature })) {
-    await read(older, first, line.leaf_index);
-    if (missing(first, line.leaf_index) === null) break;
+    return lacking(from, to) === null;
   }
-  const lacking = missing(first, end);
-  if (lacking === null) return leaves;
-  throw new Refusal(`The node lacks the leaf ${lacking} of the tree ${tree}. Try a node with a longer history.`);
+  return {
+    /** The leaves before this index. Those that it has are not read again. */
+    async readTo(end: number): Promise<Uint8Array[]> {
+      const own = line.leaf_index;
+      onProgress?.(`Reading the ${end - first} leaves that the proof needs ...`);
+      if (leaves.length === 0) await read([signature], own, end);
+      if (lacking(own, end) !== null) {
+        for await (const newer of newerPages(connection, tree, last.signature)) {
+          if (await read(newer, own, end)) break;
+        }
+      }
+      if (lacking(first, own) !== null) {
+        for await (const older of signaturePages(connection, tree, { before: signature })) {
+          if (await read(older, first, own)) break;
+        }
+      }
+      const missing = lacking(first, end);
+      if (missing === null) return leaves.slice(0, end - first);
+      throw new Refusal(`The node lacks the leaf ${missing} of the tree ${tree}. Try a node with a longer history.`);
+    },
+  };
+}
+
+/**
+ * Signatures of the transactions after this one that name a tree, the oldest first. A node lists only from the newest,
+ * and anyone can make the list long: one signature of each page is kept, and the pages are asked for again.
+ */
+async function* newerPages(connection: Connection, tree: PublicKey, until: string): AsyncGenerator<string[]> {
+  const firsts: string[] = [];
+  for await (const [first] of signaturePages(connection, tree, { until })) if (first) firsts.push(first);
+  for (const first of firsts.reverse()) {
+    for await (const page of signaturePages(connection, tree, { before: first, until })) {
+      yield [...page.reverse(), first];
+      break;
+    }
+  }
 }
 
 /** The siblings of a leaf and of the nodes above it, below the canopy. */
