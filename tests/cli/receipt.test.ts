@@ -12,7 +12,13 @@ import { decodeArchived } from '../../app/sdk/program/archive.ts';
 import { leafOf, rootOf } from '../../app/sdk/program/archiveTree.ts';
 import { constants, findArchive, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { executionMessage, hashResult, requestHash, signMessage } from '../../app/sdk/receipt/receipt.ts';
-import { CHECKS, type Check, type CheckName, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import {
+  CHECKS,
+  type Check,
+  type CheckName,
+  type ExecutionFacts,
+  verifyReceipt,
+} from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
 import { until } from '../harness/edge/until.ts';
 import { FEE, PRICE } from '../harness/node/marketplace.ts';
@@ -380,9 +386,13 @@ describe('the command line: receipts', function () {
       const [early, full] = [await proofAt(1_020), await proofAt(1_024)];
       const late = await proofAt(1_104);
       const grown = await tree.treeData();
+      let facts: ExecutionFacts | null = null as ExecutionFacts | null;
       const verify = async (data: Buffer, changed: Partial<Receipt>, fresh?: Proof) => {
         stage.proxy.onCall(showsData(proof.tree, () => data));
-        const options = { rpcUrl: stage.proxy.rpcUrl, ...(fresh && { findArchive: async () => fresh }) };
+        const onFacts = (found: ExecutionFacts): void => {
+          facts = found;
+        };
+        const options = { rpcUrl: stage.proxy.rpcUrl, onFacts, ...(fresh && { findArchive: async () => fresh }) };
         const checks = await verifyReceipt({ ...archived, ...changed }, options);
         stage.proxy.onCall(null);
         return checks;
@@ -425,6 +435,12 @@ describe('the command line: receipts', function () {
       expect(of(await verify(grown, dearer), 'record').state).to.equal('not_checked');
       expect(of(await verify(grown, dearer, archive), 'record').state).to.equal('not_checked');
       expect(of(await verify(grown, dearer, late), 'record').state).to.equal('failed');
+      // The fields that are not proven reach no other check.
+      expect([facts!.status, facts!.price]).to.deep.equal([null, null]);
+      for (const wrong of [{ proof: ['xyz'] }, { leaf: 7 }, { fields: 'AAAAA' }, { archive_index: -1 }]) {
+        const given = { ...late, ...wrong } as Proof;
+        expect(of(await verify(grown, { archive: early }, given), 'record').reason).to.include('None was given');
+      }
     });
 
     it('accepts a new proof of the same leaf when the tree has outgrown the old one', async () => {

@@ -17,6 +17,7 @@ import {
   saveSigningKey,
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
+import { RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import {
   constants,
@@ -502,12 +503,15 @@ describe('clients/python', function () {
       const [early, full, late] = [await proofAt(1_020), await proofAt(1_024), await proofAt(1_104)];
       const forged = { ...full, proof: full.proof.with(0, other[0]!) };
       const grown = await tree.treeData();
+      const dearer = Buffer.from(archive.fields, 'base64');
+      dearer[RECORD_OFFSETS.price - 8]! ^= 1;
       const proxy = await startRpcProxy(market.node);
       for (const [data, old, fresh, states] of [
         [grown, full, null, ['passed', 'passed']],
         [grown, early, late, ['not_checked', 'passed']],
         [grown, forged, forged, ['failed', 'failed']],
         [growing, first, soon, ['not_checked', 'passed']],
+        [grown, { ...early, fields: dearer.toString('base64') }, late, ['failed', 'failed']],
       ] as const) {
         proxy.onCall(async ({ method, params }, forward) => {
           if (method !== 'getAccountInfo' || params[0] !== archive.tree) return null;

@@ -3,6 +3,7 @@
  * receipt's own archive is not trusted: the fields give the leaf, and leaf and proof give the root.
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import * as v from 'valibot';
 import { leafOf, provenRoot, readTreeAccount, rootOf, type TreeAccount } from '../program/archiveTree.ts';
 import { constants } from '../program/constants.ts';
 import { formatUsdc, parseUsdc } from '../wire/usdc.ts';
@@ -12,6 +13,7 @@ import { type Claim, isReceipt, keyOf } from './claim.ts';
 import { fromBase64, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
 import { archiveAddress, decodeFields, decodeInText, PROGRAM, type RecordFields } from './onChain.ts';
 import { formatResultHash, formatUuid } from './receipt.ts';
+import { ArchiveShape } from './shape.ts';
 
 const LAST_ARCHIVE = 2 ** 16 - 1;
 
@@ -62,10 +64,10 @@ function treeOf({ data }: NodeAccount): string | null {
 }
 
 async function askForArchive({ execution_id }: Claim, findArchive?: FindArchive): Promise<ExecutionArchive | null> {
-  // If the request fails, or gives no bytes, the proof is as unknown as without `findArchive`.
+  // If the request fails, or gives no proof, the proof is as unknown as without `findArchive`.
   try {
-    const archive = (await findArchive?.(execution_id)) ?? null;
-    if (archive) fromBase64(archive.fields);
+    const archive = v.parse(ArchiveShape, await findArchive?.(execution_id));
+    fromBase64(archive.fields);
     return archive;
   } catch {
     return null;
@@ -130,7 +132,8 @@ async function proveLeaf(
     const fresh = await askForArchive(claim, findArchive);
     isProven = fresh !== null && compareTree(check, placeOf(claim, fresh), tree);
     if (isProven) check.equal('archive.fields', archive.fields, fresh?.fields);
-    else check.lacks(fresh ? NEITHER : OUTGROWN);
+    if (isProven && archive.fields !== fresh?.fields) return null;
+    if (!isProven) check.lacks(fresh ? NEITHER : OUTGROWN);
   }
   if (isProven) await checkArchiving(node, check, found);
   return isProven ? fields : null;

@@ -17,7 +17,7 @@ const TransactionId = matching(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
 const Time = v.pipe(v.string(), v.check(isTime));
 const USDC_RULE = 'must be an amount of USDC, a number with at most 6 decimal places';
 
-const ArchiveShape: v.GenericSchema<unknown, ExecutionArchive> = v.strictObject({
+const archive = {
   archive: v.string(),
   archive_index: Count,
   tree: v.string(),
@@ -28,7 +28,9 @@ const ArchiveShape: v.GenericSchema<unknown, ExecutionArchive> = v.strictObject(
   proof: v.pipe(v.array(Hash), v.length(20)),
   root: Hash,
   transaction: v.string(),
-});
+};
+/** A proof that is not part of a receipt. It may have the fields of a newer marketplace. */
+export const ArchiveShape: v.GenericSchema<unknown, ExecutionArchive> = v.object(archive);
 
 export const ReceiptShape: v.GenericSchema<unknown, Receipt> = v.strictObject({
   version: v.literal(1),
@@ -52,7 +54,7 @@ export const ReceiptShape: v.GenericSchema<unknown, Receipt> = v.strictObject({
   opened_at: Time,
   settled_at: Time,
   transactions: v.strictObject({ open: v.nullable(TransactionId), settle: v.nullable(TransactionId) }),
-  archive: v.nullable(ArchiveShape),
+  archive: v.nullable(v.strictObject(archive)),
 });
 
 /** True for ISO 8601 in UTC, of a day that exists. Date reads 02-30 as a day of the next month. */

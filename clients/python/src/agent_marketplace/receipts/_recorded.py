@@ -55,7 +55,7 @@ def find_record(node: Node, claim: Claim, find_archive: FindArchive | None) -> F
         account = yield from node.account(claim.record)
         if account is not None and account.owner == PROGRAM:
             return FoundAccount(account)
-        archive = (yield from find_archive(claim.execution_id)) if find_archive else None
+        archive = yield from _ask_for_archive(claim, find_archive)
         if archive is not None:
             return (yield from _find_leaf(node, archive))
     except UnansweredError as error:
@@ -143,20 +143,29 @@ def _prove_leaf(
     if not is_proven and tree.count < _program.ARCHIVE_BUFFER:
         check.equal("root from fields and proof", root, tree.roots[0].hex())
     elif not is_proven:
-        fresh = (yield from find_archive(claim.execution_id)) if find_archive else None
-        try:
-            is_proven = fresh is not None and _compare_tree(check, _place_of(claim, fresh), tree)
-        except ValueError:
-            fresh = None  # It gives no bytes, so it is as unknown as without `find_archive`.
+        fresh = yield from _ask_for_archive(claim, find_archive)
+        is_proven = fresh is not None and _compare_tree(check, _place_of(claim, fresh), tree)
         if fresh is None:
             check.lacks("The tree has grown since then, so a new proof of the leaf is needed. None was given.")
         elif is_proven:
             check.equal("archive.fields", archive.fields, fresh.fields)
+            if archive.fields != fresh.fields:
+                return None
         else:
             check.lacks("Neither the proof in the receipt nor the new proof leads to nodes that the tree has.")
     if is_proven:
         yield from _check_archiving(node, check, found)
     return record if is_proven else None
+
+
+def _ask_for_archive(claim: Claim, find_archive: FindArchive | None) -> Flow[Archive | None]:
+    archive = (yield from find_archive(claim.execution_id)) if find_archive else None
+    try:
+        if archive is not None:
+            _fields_of(archive)
+    except ValueError:
+        return None  # It gives no bytes, so it is as unknown as without `find_archive`.
+    return archive
 
 
 def _fields_of(archive: Archive) -> bytes:
