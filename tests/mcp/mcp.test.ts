@@ -238,7 +238,9 @@ describe('the MCP server', function () {
       const before = await paid();
       expect(await host.call('run_agent', job())).to.include({ status: 'completed' });
       expect(before - (await paid())).to.equal(PRICE);
-      expect(host.questions).to.deep.equal([`Pay 0.25 USDC to the agent test-agent (${market.agentId})?`]);
+      expect(host.questions).to.deep.equal([
+        `Pay 0.25 USDC to the agent that its creator calls "test-agent" (${market.agentId})?`,
+      ]);
     }
   });
 

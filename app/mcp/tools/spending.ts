@@ -19,7 +19,7 @@ export function requireApproval(
     server,
     ctx,
     `pay_${price}`,
-    `Pay ${costs} to the agent ${plain(agent.name)} (${agent.agentId})?`,
+    `Pay ${costs} to the agent that its creator calls ${JSON.stringify(plain(agent.name))} (${agent.agentId})?`,
   );
   if (approval.kind === 'ask') return approval.question;
   if (approval.kind === 'approved') return null;
