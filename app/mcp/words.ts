@@ -3,11 +3,9 @@
  * stands whose words it is. So it cannot speak in the voice of this server.
  */
 import * as z from 'zod';
+import { UNSEEN } from '../sdk/wire/unseen.ts';
 
-/** Characters that a person does not see, or that end a line: they hide text from its reader, or imitate a new line. */
-const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-export const plain = (text: string): string => text.replaceAll(INVISIBLE, '');
+export const plain = (text: string): string => text.replaceAll(UNSEEN, '');
 
 /** A JSON value whose texts and names are all plain. */
 export function plainly<Value>(value: Value): Value {

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { executionMessage, hashResult, verifyMessage, verifyResultSignature } from '../receipt/receipt.ts';
+import { UNSEEN } from '../wire/unseen.ts';
 import { JsonError, parseJson } from './strictJson.ts';
 
 /** Deepest nesting of an answer. */
@@ -71,12 +72,10 @@ function invalid(message: string): Verification {
 
 /** What ends a line or controls a terminal. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
-/** Characters that change the direction of other text, or are not seen. */
-const INVISIBLE = /\p{Cf}/gu;
 
 /** Plain text of limited length: other characters would let a creator write into terminals and logs, and hide text. */
 export function plainText(text: string): string {
-  const cleaned = text.replace(BREAKS, ' ').replace(INVISIBLE, '').trim();
+  const cleaned = text.replace(BREAKS, ' ').replace(UNSEEN, '').trim();
   return cleaned.length > MAX_ERROR_LENGTH ? `${cleaned.slice(0, MAX_ERROR_LENGTH - 1)}…` : cleaned;
 }
 

@@ -102,7 +102,7 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         behave: changed((_, b) => ({
           execution_id: b.execution_id,
           ...failure,
-          error: 'a\u2028Next: b \u202ec\u202c\u200b',
+          error: 'a\u2028Next: b \u202ec\u202c\u200b\u034f\u3164',
         })),
         end: failed(/^a Next: b c\. Escrow/),
       },
