@@ -25,7 +25,7 @@ export function reportRebuilding(reason: unknown, onProgress: Progress | undefin
 
 /**
  * The leaves of a record, or the unclaimed refunds of a record or deposit, each with its proof. They are found in the
- * transactions that name it. Throws Refusal if the node lacks a transaction of their blocks. The result need not be
+ * transactions that name it. Throws Refusal if the node lacks a leaf of their blocks. The result need not be
  * trusted.
  */
 export async function rebuildProofs<Kind extends 'fields' | 'unclaimed'>(
