@@ -31,9 +31,9 @@ export interface PublicLimit {
    * number of ordinary requests that cost as much.
    */
   admit(request: IncomingMessage, weight?: number): Promise<void>;
-  /** The same for a request without credentials. Others are checked later. */
+  /** The same for a request without an Authorization header. Others are checked later. */
   admitBare(request: IncomingMessage, weight?: number): Promise<void>;
-  /** Counts a request authenticated by a session of this wallet, unless the wallet is known. Throws ApiError 429. */
+  /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
   admitSession(request: IncomingMessage, wallet: string): Promise<void>;
   /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
   admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
@@ -76,23 +76,26 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     const admitted = async () => undefined;
     return { admit: admitted, admitBare: admitted, admitSession: admitted, admitRefused: admitted };
   }
+
+  async function admit(request: IncomingMessage, weight?: number): Promise<void> {
+    const session = await peekSession(deps, request);
+    const isFree = session ? await deps.payers.isKnown(session.wallet) : await hasKey(request);
+    if (!isFree) await take(request, weight);
+  }
+
+  // A request without an Authorization header was counted on arrival, also one with a session's cookie.
+  const isBare = ({ headers }: IncomingMessage) => headers.authorization === undefined;
   return {
-    async admit(request, weight) {
-      const session = await peekSession(deps, request);
-      const isFree = session ? await deps.payers.isKnown(session.wallet) : await hasKey(request);
-      if (!isFree) await take(request, weight);
+    admit,
+    async admitBare(request, weight) {
+      if (isBare(request)) await admit(request, weight);
     },
     async admitSession(request, wallet) {
-      if (!(await deps.payers.isKnown(wallet))) await take(request);
-    },
-    async admitBare(request, weight) {
-      if (request.headers.authorization === undefined && !(await peekSession(deps, request)))
-        await take(request, weight);
+      if (!isBare(request) && !(await deps.payers.isKnown(wallet))) await take(request);
     },
     async admitRefused(request, error) {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);
-      // A request without credentials was counted on arrival.
-      if (isUnknown && request.headers.authorization !== undefined) await take(request);
+      if (isUnknown && !isBare(request)) await take(request);
     },
   };
 }

@@ -15,6 +15,7 @@ import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { type ApiAnswer, EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
+import { sessionsOf } from './sessions.ts';
 
 /** A rate of one a second, which any machine can exceed. MANY is more than ten seconds allow. */
 const BURST = 6;
@@ -89,6 +90,14 @@ describe('the limit for requests without a key', () => {
       }
     });
   }
+
+  it('applies to the cookie of a session of a wallet that is not known, also where no session is accepted', async () => {
+    const { cookie } = await sessionsOf(() => world).signInByCookie(Keypair.generate());
+    for (const [path, init] of [['/mcp', json], ['/v1/key', {}], ...LIMITED] as typeof LIMITED) {
+      const answers = await sendMany(newClient(), path, { ...init, headers: { ...init.headers, cookie } });
+      expect(countOf(answers, 429), path).to.be.greaterThan(0);
+    }
+  });
 
   it('does not apply to a live key, on any route, while others use up the limit of its address', async () => {
     const { apiKey: key } = await world.addKey();
