@@ -33,6 +33,11 @@ export interface PublicLimit {
   admit(request: IncomingMessage, weight?: number): Promise<void>;
   /** The same for a request without an Authorization header. Others are checked later. */
   admitBare(request: IncomingMessage, weight?: number): Promise<void>;
+  /**
+   * Counts what a request of /mcp without an Authorization header costs more while many calls run. Called once its body
+   * shows that it carries no payment.
+   */
+  admitUnpaid(request: IncomingMessage, weight: number): Promise<void>;
   /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
   admitSession(request: IncomingMessage, wallet: string): Promise<void>;
   /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
@@ -56,10 +61,15 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const consume = createCounter(publicRate, deps.limits);
 
   async function take(request: IncomingMessage, weight = 1): Promise<void> {
-    const factor = deps.isBusy() && mayWait(request) ? BUSY_WEIGHT : 1;
-    const waitMs = await consume(clientNetwork(request, trustProxy), weight * factor);
+    const isReduced = deps.isBusy() && mayWait(request);
+    await count(request, weight * (isReduced ? BUSY_WEIGHT : 1), isReduced);
+  }
+
+  async function count(request: IncomingMessage, weight: number, isReduced: boolean): Promise<void> {
+    const waitMs = await consume(clientNetwork(request, trustProxy), weight);
     if (waitMs === 0) return;
-    const [most, when] = [Math.ceil(publicRate.perSecond / factor), factor > 1 ? ' while many calls run' : ''];
+    const most = Math.ceil(publicRate.perSecond / (isReduced ? BUSY_WEIGHT : 1));
+    const when = isReduced ? ' while many calls run' : '';
     throw new ApiError(
       'rate_limited',
       `Too many requests from this IP address: at most ${most} per second${when} without an API key, or a session of a wallet that has paid or has a listing. Retry later.`,
@@ -74,13 +84,22 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
 
   if (publicRate.perSecond === 0) {
     const admitted = async () => undefined;
-    return { admit: admitted, admitBare: admitted, admitSession: admitted, admitRefused: admitted };
+    return {
+      admit: admitted,
+      admitBare: admitted,
+      admitUnpaid: admitted,
+      admitSession: admitted,
+      admitRefused: admitted,
+    };
+  }
+
+  async function isFree(request: IncomingMessage): Promise<boolean> {
+    const session = await peekSession(deps, request);
+    return session ? deps.payers.isKnown(session.wallet) : hasKey(request);
   }
 
   async function admit(request: IncomingMessage, weight?: number): Promise<void> {
-    const session = await peekSession(deps, request);
-    const isFree = session ? await deps.payers.isKnown(session.wallet) : await hasKey(request);
-    if (!isFree) await take(request, weight);
+    if (!(await isFree(request))) await take(request, weight);
   }
 
   // A request without an Authorization header was counted on arrival, also one with a session's cookie.
@@ -89,6 +108,10 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     admit,
     async admitBare(request, weight) {
       if (isBare(request)) await admit(request, weight);
+    },
+    async admitUnpaid(request, weight) {
+      if (!isBare(request) || !deps.isBusy() || (await isFree(request))) return;
+      await count(request, weight * (BUSY_WEIGHT - 1), true);
     },
     async admitSession(request, wallet) {
       if (!isBare(request) && !(await deps.payers.isKnown(wallet))) await take(request);
@@ -100,10 +123,16 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   };
 }
 
-/** False for an x402 client's payment, and for a proxy that asks if it may send calls here. */
+/** A call whose money is in escrow already. */
+const START = /^\/v1\/executions\/[^/?]+\/start(\?|$)/;
+
+/**
+ * False for an x402 client's payment, for the start of a call that is paid, and for a proxy that asks if it may send
+ * calls here. Also for /mcp, whose payments are in the body: `admitUnpaid` counts the rest of it.
+ */
 function mayWait({ url = '', headers }: IncomingMessage): boolean {
   const isPayment = url.startsWith('/v1/x402/') && headers['payment-signature'] !== undefined;
-  return !isPayment && url !== '/ready';
+  return !isPayment && !START.test(url) && !/^\/mcp(\?|$)/.test(url) && url !== '/ready';
 }
 
 /** Counts a request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */

@@ -169,6 +169,28 @@ describe('the limit for requests without a key', () => {
     ]).to.deep.equal([[], [], [], 8]);
   });
 
+  it('counts payments in bodies of /mcp and starts of paid calls no more while many calls run, and all else of /mcp', async () => {
+    // MANY requests of /mcp count 120, and 1,200 while many calls run.
+    const config = { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: 130, burst: 130 } };
+    const busy = await startWorld({ config, isBusy: () => true, door: {} as never });
+    const refusedOf = async (path: string, body: object) => {
+      const headers = { 'x-forwarded-for': newClient() };
+      const answers = await Promise.all(Array.from({ length: MANY }, () => busy.post(path, body, { headers })));
+      return countOf(answers, 429);
+    };
+    const message = (meta: object) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: '', _meta: meta },
+    });
+    expect(await refusedOf('/mcp', message({ 'x402/payment': {} }))).to.equal(0);
+    expect(await refusedOf('/mcp?approve_above_usdc=1', message({}))).to.be.greaterThan(0);
+    expect(await refusedOf(`/v1/executions/${newExecutionId()}/start`, {})).to.equal(0);
+    expect(await refusedOf('/v1/metadata', {})).to.be.greaterThan(0);
+    await busy.stop();
+  });
+
   describe('of /trpc', () => {
     it('answers in the tRPC format with Retry-After', async () => {
       const answers = await sendMany(newClient(), '/trpc/config.get');
