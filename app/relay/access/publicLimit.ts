@@ -1,14 +1,14 @@
 /**
  * Limits requests per address, so that crawlers cannot crowd out paying callers. Not counted is a request with a live
- * key, which nobody has without a deposit on the chain, or with a session of a known wallet: one that has paid, or has a
- * listing. Creating any other wallet is free.
+ * key or a session of a known wallet: one that has paid, or has a listing. Creating any other wallet is free, and the
+ * deposit of its key comes back. Routes that need a key never count a live one.
  */
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
 import type { Payers } from '../ledger/payers.ts';
-import { isLiveKey, type KeyLookup } from './auth.ts';
+import { type KeyLookup, walletOfKey } from './auth.ts';
 import { readBearer } from './bearer.ts';
 import { clientNetwork } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
@@ -27,8 +27,8 @@ export interface PublicRate {
 
 export interface PublicLimit {
   /**
-   * Counts the request unless it carries a live key or a known wallet's session. Throws ApiError 429. `weight`: the
-   * number of ordinary requests that cost as much.
+   * Counts the request unless it carries a known wallet's live key or session. Throws ApiError 429. `weight`: the number
+   * of ordinary requests that cost as much.
    */
   admit(request: IncomingMessage, weight?: number): Promise<void>;
   /** The same for a request without an Authorization header. Others are checked later. */
@@ -72,14 +72,16 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     const when = isReduced ? ' while many calls run' : '';
     throw new ApiError(
       'rate_limited',
-      `Too many requests from this IP address: at most ${most} per second${when} without an API key, or a session of a wallet that has paid or has a listing. Retry later.`,
+      `Too many requests from this IP address: at most ${most} per second${when} without an API key or a session of a wallet that has paid or has a listing. Retry later.`,
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     );
   }
 
-  async function hasKey(request: IncomingMessage): Promise<boolean> {
+  async function walletOf(request: IncomingMessage): Promise<string | null> {
+    const session = await peekSession(deps, request);
+    if (session) return session.wallet;
     const token = readBearer(request.headers.authorization);
-    return token !== null && (await isLiveKey(deps, token));
+    return token === null ? null : walletOfKey(deps, token);
   }
 
   if (publicRate.perSecond === 0) {
@@ -94,8 +96,8 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   }
 
   async function isFree(request: IncomingMessage): Promise<boolean> {
-    const session = await peekSession(deps, request);
-    return session ? deps.payers.isKnown(session.wallet) : hasKey(request);
+    const wallet = await walletOf(request);
+    return wallet !== null && deps.payers.isKnown(wallet);
   }
 
   async function admit(request: IncomingMessage, weight?: number): Promise<void> {

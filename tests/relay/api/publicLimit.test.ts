@@ -1,4 +1,7 @@
-/** Requests are limited per address, except with a live key, or a session of a wallet that has paid or has a listing. */
+/**
+ * Requests are limited per address, except with a key or a session of a wallet that has paid or has a listing. Routes that
+ * need a key never limit a live one.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,8 +102,19 @@ describe('the limit for requests without a key', () => {
     }
   });
 
-  it('does not apply to a live key, on any route, while others use up the limit of its address', async () => {
-    const { apiKey: key } = await world.addKey();
+  it('applies to a live key of a wallet that is not known on routes that need none, until it has paid', async () => {
+    const { apiKey: key, wallet } = await world.addKey();
+    const refused = async (path: string) => countOf(await sendMany(newClient(), path, { key }), 429);
+    const PUBLIC = ['/v1/agents', '/nowhere', '/trpc/config.get'];
+    for (const path of PUBLIC) expect(await refused(path), path).to.be.greaterThan(0);
+    for (const path of ['/v1/executions', '/v1/key']) expect(await refused(path), path).to.equal(0);
+    await world.addRecord({ caller: wallet, listing: await world.addListing() });
+    for (const path of PUBLIC) expect(await refused(path), path).to.equal(0);
+  });
+
+  it('does not apply to a live key of a known wallet, on any route, while others use up the limit of its address', async () => {
+    const { apiKey: key, wallet } = await world.addKey();
+    await world.addListing({ creator: wallet });
     const client = newClient();
     const others = await sendMany(client, '/v1/agents');
     expect(countOf(others, 429)).to.be.greaterThan(0);
@@ -156,7 +170,7 @@ describe('the limit for requests without a key', () => {
     const refused = await refusals(true, '/v1/agents');
     expect(new Set(refused)).to.deep.equal(
       new Set([
-        'Too many requests from this IP address: at most 1 per second while many calls run without an API key, or a session of a wallet that has paid or has a listing. Retry later.',
+        'Too many requests from this IP address: at most 1 per second while many calls run without an API key or a session of a wallet that has paid or has a listing. Retry later.',
       ]),
     );
     expect(refused.length).to.equal(8);
