@@ -9,7 +9,7 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { askerOf } from '../../../app/relay/access/asker.ts';
+import { askerOf, askerOfKey } from '../../../app/relay/access/asker.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createPublicLimit } from '../../../app/relay/access/publicLimit.ts';
 import { readConfig } from '../../../app/relay/config.ts';
@@ -64,6 +64,9 @@ describe('the limit for requests without a key', () => {
       return askerOf(world.deps, request as never, of);
     };
     expect(await ask('203.0.113.1', wallet)).to.deep.equal({ lane: 'paid', name: wallet, limited: wallet });
+    expect(await askerOfKey(world.deps, wallet)).to.deep.equal({ lane: 'paid', name: wallet, limited: wallet });
+    const fresh = newAddress();
+    expect(await askerOfKey(world.deps, fresh)).to.deep.equal({ lane: 'newcomers', name: fresh, limited: fresh });
     const network = networkOf('2001:db8:1:2::1');
     const stranger = { lane: 'strangers', name: network, limited: network };
     expect(await ask('2001:db8:1:2::1', newAddress())).to.deep.equal(stranger);
