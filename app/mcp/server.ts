@@ -14,6 +14,7 @@ import type { Tools } from './tools/tool.ts';
 export { withoutNulls } from './lenient.ts';
 export { createMarket, type Market, MarketplaceError } from './market.ts';
 export { createSession, type Session } from './session.ts';
+export { carriesPayment } from './tools/door.ts';
 
 export interface ServerOptions {
   market: Market;

@@ -181,7 +181,7 @@ const settings = z.object({
     .min(0)
     .default(50)
     .describe(
-      'requests per second from one IP address (see TRUST_PROXY) without an API key, or a session of a wallet that has paid or has a listing; 0: no limit',
+      'requests per second from one IP address (see TRUST_PROXY) without an API key or a session of a wallet that has paid or has a listing; 0: no limit',
     ),
   PUBLIC_RATE_BURST: z.coerce
     .number()

@@ -12,10 +12,10 @@ import { createLane, type Lane, LaneFull, type LaneLimits } from './lanes.ts';
 import { type Body, createQueue } from './longBytes.ts';
 
 /**
- * Calls with a key, or of wallets that have paid before; everybody else's requests; and creators' answers of paid
- * executions.
+ * Calls of wallets that have paid before; calls with a key of any other wallet; everybody else's requests; and creators'
+ * answers of paid executions.
  */
-type LaneName = 'paid' | 'strangers' | 'answers';
+type LaneName = 'paid' | 'newcomers' | 'strangers' | 'answers';
 
 interface LaneSettings extends LaneLimits {
   /** Timeout of one piece of work, with the start of its thread. The work's own limits end it long before. */
@@ -26,12 +26,17 @@ interface LaneSettings extends LaneLimits {
 const LANES: Record<LaneName, LaneSettings> = {
   // Body and parameters of a call may each wait, so a paying caller learns within a second that it must retry.
   paid: { waiting: 256, ofOne: 128, waitMs: 500, runMs: 10_000 },
+  newcomers: { waiting: 256, ofOne: 128, waitMs: 500, runMs: 10_000 },
   strangers: { waiting: 128, ofOne: 64, waitMs: 1_000, runMs: 10_000 },
   // After this time the relay asks the creator again.
   answers: { waiting: 256, ofOne: 256, waitMs: 60_000, runMs: 60_000 },
 };
-/** Thread milliseconds per `duration` seconds: half of the time for a paying wallet, a tenth for an IP address. */
-const SHARES = { paid: { points: 15_000, duration: 30 }, strangers: { points: 3_000, duration: 30 } };
+/** Thread milliseconds per `duration` seconds: half of the time for a wallet, a tenth for an IP address. */
+const SHARES = {
+  paid: { points: 15_000, duration: 30 },
+  newcomers: { points: 15_000, duration: 30 },
+  strangers: { points: 3_000, duration: 30 },
+};
 /** Heap limit, so that work in a thread cannot use up the relay's memory. */
 const MAX_HEAP_MB = 512;
 /** An idle thread ends after this time, and frees its memory. */
@@ -43,7 +48,7 @@ const RETRY_SECONDS = 2;
 
 /** The party that work is done for. */
 export interface Asker {
-  lane: 'paid' | 'strangers';
+  lane: keyof typeof SHARES;
   /** Name of the asker in the lane's round-robin queue. */
   name: string;
   /** The wallet or address whose time is limited; null if nobody's is. */
@@ -64,7 +69,7 @@ interface Pool {
 }
 
 const pools = new Map<LaneName, Pool>();
-const refused: Record<Asker['lane'], number> = { paid: 0, strangers: 0 };
+const refused: Record<Asker['lane'], number> = { paid: 0, newcomers: 0, strangers: 0 };
 
 /** Requests that were refused by their lane, or whose thread failed, since this process started. */
 export const refusedRequests = (): Readonly<typeof refused> => refused;
@@ -159,6 +164,7 @@ export function inThread<Input, Output>(
 
 const spentTime = {
   paid: new RateLimiterMemory(SHARES.paid),
+  newcomers: new RateLimiterMemory(SHARES.newcomers),
   strangers: new RateLimiterMemory(SHARES.strangers),
 };
 
@@ -166,7 +172,7 @@ async function requireTime(lane: Asker['lane'], limited: string): Promise<void> 
   const spent = await spentTime[lane].get(limited);
   if (!spent || spent.consumedPoints < SHARES[lane].points) return;
   const seconds = Math.max(1, Math.ceil(spent.msBeforeNext / 1_000));
-  const who = lane === 'paid' ? 'This wallet' : 'This IP address';
+  const who = lane === 'strangers' ? 'This IP address' : 'This wallet';
   throw new ApiError('rate_limited', `${who} sent too many large requests. Retry in ${seconds} s.`, {
     retryAfterSeconds: seconds,
   });

@@ -42,6 +42,12 @@ export interface Input {
   idempotency_key?: string | undefined;
 }
 
+/** True if a host pays with this JSON-RPC message. */
+export function carriesPayment(message: unknown): boolean {
+  const { params } = (message ?? {}) as { params?: { _meta?: Record<string, unknown> | null } | null };
+  return params?._meta?.[PAYMENT] !== undefined;
+}
+
 /** The first answer has the quote. The host then sends the call again with the payment in `_meta`. */
 export async function runForPayingHost(
   { market, payer }: Tools,

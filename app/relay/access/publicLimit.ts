@@ -1,14 +1,14 @@
 /**
  * Limits requests per address, so that crawlers cannot crowd out paying callers. Not counted is a request with a live
- * key, which nobody has without a deposit on the chain, or with a session of a known wallet: one that has paid, or has a
- * listing. Creating any other wallet is free.
+ * key or a session of a known wallet: one that has paid, or has a listing. Creating any other wallet is free, and the
+ * deposit of its key comes back. Routes that need a key never count a live one.
  */
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
 import type { Payers } from '../ledger/payers.ts';
-import { isLiveKey, type KeyLookup } from './auth.ts';
+import { type KeyLookup, walletOfKey } from './auth.ts';
 import { readBearer } from './bearer.ts';
 import { clientNetwork } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
@@ -27,13 +27,18 @@ export interface PublicRate {
 
 export interface PublicLimit {
   /**
-   * Counts the request unless it carries a live key or a known wallet's session. Throws ApiError 429. `weight`: the
-   * number of ordinary requests that cost as much.
+   * Counts the request unless it carries a known wallet's live key or session. Throws ApiError 429. `weight`: the number
+   * of ordinary requests that cost as much.
    */
   admit(request: IncomingMessage, weight?: number): Promise<void>;
-  /** The same for a request without credentials. Others are checked later. */
+  /** The same for a request without an Authorization header. Others are checked later. */
   admitBare(request: IncomingMessage, weight?: number): Promise<void>;
-  /** Counts a request authenticated by a session of this wallet, unless the wallet is known. Throws ApiError 429. */
+  /**
+   * Counts what a request of /mcp without an Authorization header costs more while many calls run. Called once its body
+   * shows that it carries no payment.
+   */
+  admitUnpaid(request: IncomingMessage, weight: number): Promise<void>;
+  /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
   admitSession(request: IncomingMessage, wallet: string): Promise<void>;
   /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
   admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
@@ -56,51 +61,80 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const consume = createCounter(publicRate, deps.limits);
 
   async function take(request: IncomingMessage, weight = 1): Promise<void> {
-    const factor = deps.isBusy() && mayWait(request) ? BUSY_WEIGHT : 1;
-    const waitMs = await consume(clientNetwork(request, trustProxy), weight * factor);
+    const isReduced = deps.isBusy() && mayWait(request);
+    await count(request, weight * (isReduced ? BUSY_WEIGHT : 1), isReduced);
+  }
+
+  async function count(request: IncomingMessage, weight: number, isReduced: boolean): Promise<void> {
+    const waitMs = await consume(clientNetwork(request, trustProxy), weight);
     if (waitMs === 0) return;
-    const [most, when] = [Math.ceil(publicRate.perSecond / factor), factor > 1 ? ' while many calls run' : ''];
+    const most = Math.ceil(publicRate.perSecond / (isReduced ? BUSY_WEIGHT : 1));
+    const when = isReduced ? ' while many calls run' : '';
     throw new ApiError(
       'rate_limited',
-      `Too many requests from this IP address: at most ${most} per second${when} without an API key, or a session of a wallet that has paid or has a listing. Retry later.`,
+      `Too many requests from this IP address: at most ${most} per second${when} without an API key or a session of a wallet that has paid or has a listing. Retry later.`,
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     );
   }
 
-  async function hasKey(request: IncomingMessage): Promise<boolean> {
+  async function walletOf(request: IncomingMessage): Promise<string | null> {
+    const session = await peekSession(deps, request);
+    if (session) return session.wallet;
     const token = readBearer(request.headers.authorization);
-    return token !== null && (await isLiveKey(deps, token));
+    return token === null ? null : walletOfKey(deps, token);
   }
 
   if (publicRate.perSecond === 0) {
     const admitted = async () => undefined;
-    return { admit: admitted, admitBare: admitted, admitSession: admitted, admitRefused: admitted };
+    return {
+      admit: admitted,
+      admitBare: admitted,
+      admitUnpaid: admitted,
+      admitSession: admitted,
+      admitRefused: admitted,
+    };
   }
+
+  async function isFree(request: IncomingMessage): Promise<boolean> {
+    const wallet = await walletOf(request);
+    return wallet !== null && deps.payers.isKnown(wallet);
+  }
+
+  async function admit(request: IncomingMessage, weight?: number): Promise<void> {
+    if (!(await isFree(request))) await take(request, weight);
+  }
+
+  // A request without an Authorization header was counted on arrival, also one with a session's cookie.
+  const isBare = ({ headers }: IncomingMessage) => headers.authorization === undefined;
   return {
-    async admit(request, weight) {
-      const session = await peekSession(deps, request);
-      const isFree = session ? await deps.payers.isKnown(session.wallet) : await hasKey(request);
-      if (!isFree) await take(request, weight);
+    admit,
+    async admitBare(request, weight) {
+      if (isBare(request)) await admit(request, weight);
+    },
+    async admitUnpaid(request, weight) {
+      if (!isBare(request) || !deps.isBusy() || (await isFree(request))) return;
+      await count(request, weight * (BUSY_WEIGHT - 1), true);
     },
     async admitSession(request, wallet) {
-      if (!(await deps.payers.isKnown(wallet))) await take(request);
-    },
-    async admitBare(request, weight) {
-      if (request.headers.authorization === undefined && !(await peekSession(deps, request)))
-        await take(request, weight);
+      if (!isBare(request) && !(await deps.payers.isKnown(wallet))) await take(request);
     },
     async admitRefused(request, error) {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);
-      // A request without credentials was counted on arrival.
-      if (isUnknown && request.headers.authorization !== undefined) await take(request);
+      if (isUnknown && !isBare(request)) await take(request);
     },
   };
 }
 
-/** False for an x402 client's payment, and for a proxy that asks if it may send calls here. */
+/** A call whose money is in escrow already. */
+const START = /^\/v1\/executions\/[^/?]+\/start(\?|$)/;
+
+/**
+ * False for an x402 client's payment, for the start of a call that is paid, and for a proxy that asks if it may send
+ * calls here. Also for /mcp, whose payments are in the body: `admitUnpaid` counts the rest of it.
+ */
 function mayWait({ url = '', headers }: IncomingMessage): boolean {
   const isPayment = url.startsWith('/v1/x402/') && headers['payment-signature'] !== undefined;
-  return !isPayment && url !== '/ready';
+  return !isPayment && !START.test(url) && !/^\/mcp(\?|$)/.test(url) && url !== '/ready';
 }
 
 /** Counts a request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */

@@ -36,6 +36,8 @@ export interface StreamSettings {
   longestMs: number;
   /** A reader with more unread bytes than this is disconnected, and resumes where it was. */
   untakenBytes: number;
+  /** A reader of an ended stream that takes none of its last bytes for this long is disconnected. */
+  takeMs: number;
 }
 
 export const USUAL_STREAMS: StreamSettings = {
@@ -46,6 +48,7 @@ export const USUAL_STREAMS: StreamSettings = {
   heartbeatMs: 15_000,
   longestMs: 10 * 60_000,
   untakenBytes: 256 * 1024,
+  takeMs: 30_000,
 };
 
 export interface StreamDeps {
@@ -121,7 +124,7 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
     const [oldest] = most;
     if (!oldest || most.length <= fair) return false;
     open.delete(oldest);
-    oldest.end();
+    endStream(oldest, settings);
     return true;
   }
 
@@ -158,9 +161,15 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
     },
     count: () => open.size,
     end() {
-      for (const response of open.keys()) response.end();
+      for (const response of open.keys()) endStream(response, settings);
     },
   };
+}
+
+/** Ends it. The connection of a reader that takes nothing would stay otherwise. */
+function endStream(response: Response, { takeMs }: StreamSettings): void {
+  response.setTimeout(takeMs, () => response.destroy());
+  response.end();
 }
 
 /** Throws ApiError 400 if it is not an event's id. */
@@ -218,6 +227,8 @@ async function write(response: Response, stream: Stream): Promise<void> {
   let early: EventRow[] | null = [];
   // Each event is small. `writableLength` counts the bytes that the connection has not taken yet.
   const put = (text: string) => {
+    // An ended response must not be written to, and is still open while its reader takes the last bytes.
+    if (response.writableEnded || response.destroyed) return;
     if (response.writableLength > settings.untakenBytes) response.destroy();
     else response.write(text);
   };
@@ -230,7 +241,7 @@ async function write(response: Response, stream: Stream): Promise<void> {
       const event = toEvent(row);
       put(renderEvent(event.type, JSON.stringify(event), event.id));
       if (executionId === null || !isEnd(event)) continue;
-      response.end();
+      endStream(response, settings);
       return true;
     }
     return false;
@@ -239,7 +250,7 @@ async function write(response: Response, stream: Stream): Promise<void> {
   /** Writes new events. After an execution's end only dispute events can follow, and the stream ends after them. */
   async function follow(rows: readonly EventRow[]): Promise<void> {
     if (response.writableEnded || tell(rows) || executionId === null || !isOver) return;
-    if (await isToldWhole(ledger, wallet, executionId, cursor)) response.end();
+    if (await isToldWhole(ledger, wallet, executionId, cursor)) endStream(response, settings);
   }
 
   /** Writes the ledger's events after the cursor, in batches, as fast as the reader takes them. */
@@ -276,7 +287,7 @@ async function write(response: Response, stream: Stream): Promise<void> {
   const heartbeat = setInterval(() => {
     if (!response.writableNeedDrain) put(': alive\n\n');
   }, settings.heartbeatMs);
-  const limit = setTimeout(() => response.end(), settings.longestMs);
+  const limit = setTimeout(() => endStream(response, settings), settings.longestMs);
   response.once('close', () => {
     clearInterval(heartbeat);
     clearTimeout(limit);

@@ -8,6 +8,7 @@ import type { Response as Answer, Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import {
   APPROVE_ABOVE,
+  carriesPayment,
   createMarket,
   createMcpServer,
   createSession,
@@ -78,7 +79,9 @@ export function createMcp(
       }
     }
     const settings = parse(McpQuery, readQuery(request.url), 'query');
-    const asked = await toWebRequest(deps, request);
+    const body = await readMessage(request);
+    if (!carriesPayment(body)) await limit.admitUnpaid(request, WEIGHT);
+    const asked = toWebRequest(deps, request, body);
     const refused = originValidationResponse(asked, [new URL(ownOrigin(deps, request)).hostname]);
     const answer = refused ?? (await serve(deps, settings, request, asked, fetchFor(request)));
     await sendWeb(response, await inForm(answer, formFor(request)));
@@ -155,7 +158,7 @@ function requirePost(request: Request, response: Answer): void {
 }
 
 /** Throws ApiError for a body that other routes refuse too, and for a batch: it would multiply the request's cost. */
-async function toWebRequest(deps: RelayDeps, request: Request): Promise<globalThis.Request> {
+async function readMessage(request: Request): Promise<unknown> {
   const bytes = await readJsonBody(request, MAX_BODY_BYTES);
   let body: unknown;
   try {
@@ -167,6 +170,10 @@ async function toWebRequest(deps: RelayDeps, request: Request): Promise<globalTh
     const issue = { in: 'body', path: '', expected: 'must be one JSON-RPC request', got: 'an array' } as const;
     throw invalid('Batches are not supported. Send one JSON-RPC request.', issue);
   }
+  return body;
+}
+
+function toWebRequest(deps: RelayDeps, request: Request, body: unknown): globalThis.Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
   nameTask(headers, body);

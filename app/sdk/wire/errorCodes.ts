@@ -273,7 +273,7 @@ export const ERRORS = {
     status: 429,
     details: Nothing,
     meaning:
-      'A limit is exceeded: requests from this IP address without an API key, or a session of a wallet that has paid or has a listing, large requests, tests of endpoints or webhooks, or open event streams.',
+      'A limit is exceeded: requests from this IP address without an API key or a session of a wallet that has paid or has a listing, large requests, tests of endpoints or webhooks, or open event streams.',
     remedy: `Repeat the request after \`Retry-After\` seconds. ${NEVER_CHARGED}`,
   },
   execution_failed: {

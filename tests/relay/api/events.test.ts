@@ -1,11 +1,14 @@
 /** Event streams: their order, resuming, limits, and the wallets whose events they show. */
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import type { Response as Answer } from 'express';
 import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import { followChain } from '../../../app/relay/events/chain.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
+import { createStreams, type StreamSettings, type Streams, USUAL_STREAMS } from '../../../app/relay/events/streams.ts';
 import { createWarnings } from '../../../app/relay/events/warnings.ts';
 import type { ClaimedCall } from '../../../app/relay/execution/step.ts';
 import { dropOldEvents, eventOf } from '../../../app/relay/ledger/events.ts';
@@ -334,6 +337,42 @@ describe('event streams', () => {
     expect((await open(five!)).status).to.equal(429);
     leaving.abort();
   });
+
+  const ENDS: [when: string, settings: Partial<StreamSettings>, end: (streams: Streams) => unknown][] = [
+    ['its relay stops', {}, (streams) => streams.end()],
+    ['it has lasted its time', { longestMs: 1 }, () => undefined],
+    ['another wallet needs its place', { ofStrangers: 2 }, (streams) => streams.ofWallet({ wallet: newAddress() }, '')],
+  ];
+  for (const [when, settings, end] of ENDS) {
+    it(`closes the connection of a reader that takes nothing when ${when}, and writes nothing more`, async () => {
+      const { ledger, views, payers } = world.deps;
+      const streams = createStreams(
+        { ledger, views, payers, feed: world.feed },
+        { ...USUAL_STREAMS, untakenBytes: 2 ** 30, heartbeatMs: 5, takeMs: 100, ...settings },
+      );
+      const responses: ServerResponse[] = [];
+      const server = createServer(async (_request, response) => {
+        const stream = await streams.ofWallet({ wallet }, 'evt_0');
+        // More than a connection holds unread.
+        response.write(Buffer.alloc(16 * 1024 * 1024));
+        stream.write(response as Answer);
+        responses.push(response);
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const sockets = [1, 2].map(() => connect((server.address() as AddressInfo).port, '127.0.0.1'));
+      for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
+      await until('both streams are open', async () => responses.length === 2);
+      const [first] = responses;
+      const closed = once(first!, 'close');
+      await end(streams);
+      await closed;
+      expect(first!.writableEnded).to.equal(true);
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    });
+  }
 
   it('disconnects a reader that reads nothing; the reader then resumes', async () => {
     const socket = connect(world.port, '127.0.0.1');

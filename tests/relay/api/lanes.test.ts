@@ -1,4 +1,4 @@
-/** Large requests with keys, and of wallets that have paid, while the thread for strangers is busy. */
+/** Large requests with keys, and of wallets that have paid, while the thread of others is busy. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
@@ -43,6 +43,31 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
     work.release(cell);
     await busy;
     expect((await world.post('/v1/metadata', description)).status).to.equal(200);
+  });
+
+  it('of a wallet that has paid is read at once while the thread of keys of other wallets is busy', async () => {
+    const listing = await world.addListing();
+    const [fresh, paying] = [await world.addKey(), await world.addKey()];
+    await world.addRecord({ caller: paying.wallet, listing });
+    const body = { task: 'x'.repeat(25_000), parameters: {}, async: true };
+    const execute = (key: string) => world.post(`/v1/agents/${listing}/execute`, body, { key });
+    // Starts the thread for paid calls, which takes seconds.
+    expect((await execute(paying.apiKey)).status).to.equal(200);
+    let isBusy = true;
+    const cell = new SharedArrayBuffer(4);
+    const newcomer = async () => ({ lane: 'newcomers' as const, name: 'other', limited: null });
+    const busy = inThread(WORK, work.hold)(newcomer, cell).finally(() => {
+      isBusy = false;
+    });
+    const counted = { ...refusedRequests() };
+    const refused = execute(fresh.apiKey);
+    const answer = await execute(paying.apiKey);
+    expect([answer.status, isBusy], answer.text).to.deep.equal([200, true]);
+    expect((await refused).json.error.code).to.equal('service_unavailable');
+    expect(refusedRequests()).to.deep.equal({ ...counted, newcomers: counted.newcomers + 1 });
+    work.release(cell);
+    await busy;
+    expect((await execute(fresh.apiKey)).status).to.equal(200);
   });
 
   it('by the signature of a wallet that has paid is checked at once', async () => {

@@ -1,4 +1,7 @@
-/** Requests are limited per address, except with a live key, or a session of a wallet that has paid or has a listing. */
+/**
+ * Requests are limited per address, except with a key or a session of a wallet that has paid or has a listing. Routes that
+ * need a key never limit a live one.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { askerOf } from '../../../app/relay/access/asker.ts';
+import { askerOf, askerOfKey } from '../../../app/relay/access/asker.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createPublicLimit } from '../../../app/relay/access/publicLimit.ts';
 import { readConfig } from '../../../app/relay/config.ts';
@@ -15,6 +18,7 @@ import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { type ApiAnswer, EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
+import { sessionsOf } from './sessions.ts';
 
 /** A rate of one a second, which any machine can exceed. MANY is more than ten seconds allow. */
 const BURST = 6;
@@ -60,6 +64,9 @@ describe('the limit for requests without a key', () => {
       return askerOf(world.deps, request as never, of);
     };
     expect(await ask('203.0.113.1', wallet)).to.deep.equal({ lane: 'paid', name: wallet, limited: wallet });
+    expect(await askerOfKey(world.deps, wallet)).to.deep.equal({ lane: 'paid', name: wallet, limited: wallet });
+    const fresh = newAddress();
+    expect(await askerOfKey(world.deps, fresh)).to.deep.equal({ lane: 'newcomers', name: fresh, limited: fresh });
     const network = networkOf('2001:db8:1:2::1');
     const stranger = { lane: 'strangers', name: network, limited: network };
     expect(await ask('2001:db8:1:2::1', newAddress())).to.deep.equal(stranger);
@@ -90,8 +97,27 @@ describe('the limit for requests without a key', () => {
     });
   }
 
-  it('does not apply to a live key, on any route, while others use up the limit of its address', async () => {
-    const { apiKey: key } = await world.addKey();
+  it('applies to the cookie of a session of a wallet that is not known, also where no session is accepted', async () => {
+    const { cookie } = await sessionsOf(() => world).signInByCookie(Keypair.generate());
+    for (const [path, init] of [['/mcp', json], ['/v1/key', {}], ...LIMITED] as typeof LIMITED) {
+      const answers = await sendMany(newClient(), path, { ...init, headers: { ...init.headers, cookie } });
+      expect(countOf(answers, 429), path).to.be.greaterThan(0);
+    }
+  });
+
+  it('applies to a live key of a wallet that is not known on routes that need none, until it has paid', async () => {
+    const { apiKey: key, wallet } = await world.addKey();
+    const refused = async (path: string) => countOf(await sendMany(newClient(), path, { key }), 429);
+    const PUBLIC = ['/v1/agents', '/nowhere', '/trpc/config.get'];
+    for (const path of PUBLIC) expect(await refused(path), path).to.be.greaterThan(0);
+    for (const path of ['/v1/executions', '/v1/key']) expect(await refused(path), path).to.equal(0);
+    await world.addRecord({ caller: wallet, listing: await world.addListing() });
+    for (const path of PUBLIC) expect(await refused(path), path).to.equal(0);
+  });
+
+  it('does not apply to a live key of a known wallet, on any route, while others use up the limit of its address', async () => {
+    const { apiKey: key, wallet } = await world.addKey();
+    await world.addListing({ creator: wallet });
     const client = newClient();
     const others = await sendMany(client, '/v1/agents');
     expect(countOf(others, 429)).to.be.greaterThan(0);
@@ -147,7 +173,7 @@ describe('the limit for requests without a key', () => {
     const refused = await refusals(true, '/v1/agents');
     expect(new Set(refused)).to.deep.equal(
       new Set([
-        'Too many requests from this IP address: at most 1 per second while many calls run without an API key, or a session of a wallet that has paid or has a listing. Retry later.',
+        'Too many requests from this IP address: at most 1 per second while many calls run without an API key or a session of a wallet that has paid or has a listing. Retry later.',
       ]),
     );
     expect(refused.length).to.equal(8);
@@ -158,6 +184,28 @@ describe('the limit for requests without a key', () => {
       await refusals(true, '/v1/x402/agents/x/execute', payment),
       (await refusals(true, '/v1/agents', payment)).length,
     ]).to.deep.equal([[], [], [], 8]);
+  });
+
+  it('counts payments in bodies of /mcp and starts of paid calls no more while many calls run, and all else of /mcp', async () => {
+    // MANY requests of /mcp count 120, and 1,200 while many calls run.
+    const config = { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: 130, burst: 130 } };
+    const busy = await startWorld({ config, isBusy: () => true, door: {} as never });
+    const refusedOf = async (path: string, body: object) => {
+      const headers = { 'x-forwarded-for': newClient() };
+      const answers = await Promise.all(Array.from({ length: MANY }, () => busy.post(path, body, { headers })));
+      return countOf(answers, 429);
+    };
+    const message = (meta: object) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: '', _meta: meta },
+    });
+    expect(await refusedOf('/mcp', message({ 'x402/payment': {} }))).to.equal(0);
+    expect(await refusedOf('/mcp?approve_above_usdc=1', message({}))).to.be.greaterThan(0);
+    expect(await refusedOf(`/v1/executions/${newExecutionId()}/start`, {})).to.equal(0);
+    expect(await refusedOf('/v1/metadata', {})).to.be.greaterThan(0);
+    await busy.stop();
   });
 
   describe('of /trpc', () => {

@@ -102,7 +102,7 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   },
   rate_limited: {
     message:
-      'Too many requests from this IP address: at most 50 per second without an API key, or a session of a wallet that has paid or has a listing. Retry later.',
+      'Too many requests from this IP address: at most 50 per second without an API key or a session of a wallet that has paid or has a listing. Retry later.',
     details: null,
   },
   execution_failed: {

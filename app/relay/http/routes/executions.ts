@@ -121,7 +121,7 @@ export const executionRoutes = {
     async handle({ deps }, { caller, request, param, bytes, arrivedMs }) {
       const idempotencyKey = request.headers['idempotency-key'];
       const { url } = request;
-      const ask = async () => askerOfKey(caller.wallet);
+      const ask = () => askerOfKey(deps, caller.wallet);
       const output = createOutput(request.res!);
       const call = { agentId: param('agent_id'), idempotencyKey, url, bytes, ask, arrivedMs, output };
       return executeAgent(deps, caller, call);
@@ -213,8 +213,8 @@ export const executionRoutes = {
     ],
     cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes }) {
-      const askFor = (wallet: string | null) => async () =>
-        caller ? askerOfKey(caller.wallet) : askerOf(deps, request, wallet);
+      const askFor = (wallet: string | null) => () =>
+        caller ? askerOfKey(deps, caller.wallet) : askerOf(deps, request, wallet);
       const { url } = request;
       const output = createOutput(request.res!);
       return startExecution(deps, caller, { executionId: param('execution_id'), url, bytes, askFor, output });
