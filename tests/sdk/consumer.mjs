@@ -85,7 +85,7 @@ export async function run() {
     gasLamports: 100_000,
   });
   const approve = program.approveSpender({ wallet, usdcMint: wallet, amount: 5n });
-  const health = { status: 'ok', environment: 'test', uptime_seconds: 1, problems: [] };
+  const health = { status: 'ok', environment: 'test', release: '0.1.0', build: null, uptime_seconds: 1, problems: [] };
   const client = createClient({ baseUrl: 'http://x', fetch: async () => new Response(JSON.stringify(health)) });
   const admin = program.idl.events.find(({ name }) => name === 'AdminChanged');
   const event = program.decodeEvent(Uint8Array.of(...(admin?.discriminator ?? []), ...filled(112, 3)));
