@@ -153,7 +153,8 @@ describe('the program on Agave’s validator', function () {
     buildWithId(folder, programId);
     saveKey(keyFile('upgrade-authority.json'), authority);
     const relayAuthority = readKey('relay-authority.json').publicKey;
-    await Promise.all([give(authority.publicKey, 10 * SOL), give(relayAuthority, 5 * SOL)]);
+    // A deployment leaves one deposit of the program there, and an upgrade needs a second one for a while.
+    await Promise.all([give(authority.publicKey, 15 * SOL), give(relayAuthority, 5 * SOL)]);
   });
 
   it('refuses a deployment that cannot succeed, explains why, and spends nothing', async () => {

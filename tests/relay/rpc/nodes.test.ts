@@ -101,7 +101,9 @@ describe('two nodes', function () {
   /** The values of a metric, in the order of its labels. */
   async function figures(name: string): Promise<number[]> {
     const answer = await fetch(`${relay.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
-    const lines = (await answer.text()).split('\n').filter((line) => line.startsWith(`${name}{`));
+    const lines = (await answer.text())
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
     return lines.map((line) => Number(line.split(' ').at(-1)));
   }
   const disagreements = async () =>
