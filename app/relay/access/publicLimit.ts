@@ -25,23 +25,27 @@ export interface PublicRate {
   burst: number;
 }
 
+export interface Cost {
+  /** The number of ordinary requests that cost as much; default: 1. */
+  weight?: number | undefined;
+  /** True for a request that counts no more while many calls run: a part of one, or a probe. */
+  isUrgent?: boolean | undefined;
+}
+
 export interface PublicLimit {
-  /**
-   * Counts the request unless it carries a known wallet's live key or session. Throws ApiError 429. `weight`: the number
-   * of ordinary requests that cost as much.
-   */
-  admit(request: IncomingMessage, weight?: number): Promise<void>;
+  /** Counts the request unless it carries a known wallet's live key or session. Throws ApiError 429. */
+  admit(request: IncomingMessage, cost?: Cost): Promise<void>;
   /** The same for a request without an Authorization header. Others are checked later. */
-  admitBare(request: IncomingMessage, weight?: number): Promise<void>;
+  admitBare(request: IncomingMessage, cost?: Cost): Promise<void>;
   /**
    * Counts what a request of /mcp without an Authorization header costs more while many calls run. Called once its body
    * shows that it carries no payment.
    */
   admitUnpaid(request: IncomingMessage, weight: number): Promise<void>;
   /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
-  admitSession(request: IncomingMessage, wallet: string): Promise<void>;
+  admitSession(request: IncomingMessage, wallet: string, cost?: Cost): Promise<void>;
   /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
-  admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
+  admitRefused(request: IncomingMessage, error: unknown, cost?: Cost): Promise<void>;
 }
 
 export interface PublicLimitDeps extends KeyLookup, CookieDeps {
@@ -60,8 +64,8 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const { publicRate, trustProxy } = deps.config;
   const consume = createCounter(publicRate, deps.limits);
 
-  async function take(request: IncomingMessage, weight = 1): Promise<void> {
-    const isReduced = deps.isBusy() && mayWait(request);
+  async function take(request: IncomingMessage, { weight = 1, isUrgent = false }: Cost = {}): Promise<void> {
+    const isReduced = deps.isBusy() && !isUrgent;
     await count(request, weight * (isReduced ? BUSY_WEIGHT : 1), isReduced);
   }
 
@@ -100,41 +104,29 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     return wallet !== null && deps.payers.isKnown(wallet);
   }
 
-  async function admit(request: IncomingMessage, weight?: number): Promise<void> {
-    if (!(await isFree(request))) await take(request, weight);
+  async function admit(request: IncomingMessage, cost?: Cost): Promise<void> {
+    if (!(await isFree(request))) await take(request, cost);
   }
 
   // A request without an Authorization header was counted on arrival, also one with a session's cookie.
   const isBare = ({ headers }: IncomingMessage) => headers.authorization === undefined;
   return {
     admit,
-    async admitBare(request, weight) {
-      if (isBare(request)) await admit(request, weight);
+    async admitBare(request, cost) {
+      if (isBare(request)) await admit(request, cost);
     },
     async admitUnpaid(request, weight) {
       if (!isBare(request) || !deps.isBusy() || (await isFree(request))) return;
       await count(request, weight * (BUSY_WEIGHT - 1), true);
     },
-    async admitSession(request, wallet) {
-      if (!isBare(request) && !(await deps.payers.isKnown(wallet))) await take(request);
+    async admitSession(request, wallet, cost) {
+      if (!isBare(request) && !(await deps.payers.isKnown(wallet))) await take(request, cost);
     },
-    async admitRefused(request, error) {
+    async admitRefused(request, error, cost) {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);
-      if (isUnknown && !isBare(request)) await take(request);
+      if (isUnknown && !isBare(request)) await take(request, cost);
     },
   };
-}
-
-/** A call whose money is in escrow already. */
-const START = /^\/v1\/executions\/[^/?]+\/start(\?|$)/;
-
-/**
- * False for an x402 client's payment, for the start of a call that is paid, and for a proxy that asks if it may send
- * calls here. Also for /mcp, whose payments are in the body: `admitUnpaid` counts the rest of it.
- */
-function mayWait({ url = '', headers }: IncomingMessage): boolean {
-  const isPayment = url.startsWith('/v1/x402/') && headers['payment-signature'] !== undefined;
-  return !isPayment && !START.test(url) && !/^\/mcp(\?|$)/.test(url) && url !== '/ready';
 }
 
 /** Counts a request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */

@@ -68,7 +68,8 @@ export function createMcp(
 ): RequestHandler {
   return async (request, response) => {
     requirePost(request, response);
-    await limit.admitBare(request, WEIGHT);
+    // Its payment, if any, is in the body.
+    await limit.admitBare(request, { weight: WEIGHT, isUrgent: true });
     // Without a key, each tool's own request is limited like any other of this address.
     if (request.headers.authorization !== undefined || !deps.door) {
       try {

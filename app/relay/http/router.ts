@@ -4,7 +4,7 @@
  */
 import type { Application, Request, Response } from 'express';
 import { authenticate, authenticateWallet } from '../access/auth.ts';
-import type { PublicLimit } from '../access/publicLimit.ts';
+import type { Cost, PublicLimit } from '../access/publicLimit.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { finishOutput } from './outputStream.ts';
@@ -69,18 +69,21 @@ async function limited<Value>(
   handle: () => Promise<Value>,
 ): Promise<Value> {
   if (route.unlimited) return handle();
+  const cost = costOf(route, request);
   if (route.access === 'public') {
-    await limit.admit(request, route.weight);
+    await limit.admit(request, cost);
     return handle();
   }
-  await limit.admitBare(request, route.weight);
+  await limit.admitBare(request, cost);
   try {
     return await handle();
   } catch (error) {
-    await limit.admitRefused(request, error);
+    await limit.admitRefused(request, error, cost);
     throw error;
   }
 }
+
+const costOf = ({ weight, isUrgent }: Route, request: Request): Cost => ({ weight, isUrgent: isUrgent?.(request) });
 
 /** Checks size and media type of the body, then the key, then runs the route. */
 async function handle(
@@ -92,7 +95,7 @@ async function handle(
 ): Promise<AnyReply | WrittenReply | StreamReply> {
   const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
   const caller = await findCaller(context.deps, route, request);
-  if (caller && !('keyId' in caller)) await limit.admitSession(request, caller.wallet);
+  if (caller && !('keyId' in caller)) await limit.admitSession(request, caller.wallet, costOf(route, request));
   return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });
 }
 

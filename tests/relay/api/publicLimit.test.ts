@@ -156,44 +156,40 @@ describe('the limit for requests without a key', () => {
       const config = { ...world.deps.config, publicRate: { perSecond, burst: perSecond } };
       const limit = createPublicLimit({ ...world.deps, config, limits: ownLimits() });
       const bare = { url: '/mcp', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
-      const all = await Promise.allSettled([1, 2, 3].map(() => limit.admitBare(bare as never, weight)));
+      const all = await Promise.allSettled([1, 2, 3].map(() => limit.admitBare(bare as never, { weight })));
       return all.filter(({ status }) => status === 'rejected').length;
     };
     expect([await refusedOf(6, 1), await refusedOf(6, 3), await refusedOf(2, 3)]).to.deep.equal([0, 1, 2]);
   });
 
-  it('counts ten for one while many calls run, except for probes and payments of x402 clients, and says so', async () => {
+  it('counts ten for one while many calls run, except for an urgent one, and says so', async () => {
     const config = { ...world.deps.config, publicRate: { perSecond: 10, burst: 20 } };
-    const refusals = async (isBusy: boolean, url: string, headers = {}) => {
+    const refusals = async (isBusy: boolean, isUrgent: boolean) => {
       const limit = createPublicLimit({ ...world.deps, config, limits: ownLimits(), isBusy: () => isBusy });
-      const bare = { url, headers, socket: { remoteAddress: '203.0.113.1' } };
-      const all = await Promise.allSettled(Array.from({ length: 10 }, () => limit.admitBare(bare as never)));
+      const bare = { url: '/', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
+      const all = await Promise.allSettled(
+        Array.from({ length: 10 }, () => limit.admitBare(bare as never, { isUrgent })),
+      );
       return all.flatMap((one) => (one.status === 'rejected' ? [one.reason.message as string] : []));
     };
-    const refused = await refusals(true, '/v1/agents');
+    const refused = await refusals(true, false);
     expect(new Set(refused)).to.deep.equal(
       new Set([
         'Too many requests from this IP address: at most 1 per second while many calls run without an API key or a session of a wallet that has paid or has a listing. Retry later.',
       ]),
     );
     expect(refused.length).to.equal(8);
-    const payment = { 'payment-signature': 'e30=' };
-    expect([
-      await refusals(false, '/v1/agents'),
-      await refusals(true, '/ready'),
-      await refusals(true, '/v1/x402/agents/x/execute', payment),
-      (await refusals(true, '/v1/agents', payment)).length,
-    ]).to.deep.equal([[], [], [], 8]);
+    expect([await refusals(false, false), await refusals(true, true)]).to.deep.equal([[], []]);
   });
 
-  it('counts payments in bodies of /mcp and starts of paid calls no more while many calls run, and all else of /mcp', async () => {
+  it('counts payments, starts of paid calls and probes no more while many calls run, and all else', async () => {
     // MANY requests of /mcp count 120, and 1,200 while many calls run.
     const config = { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: 130, burst: 130 } };
     const busy = await startWorld({ config, isBusy: () => true, door: {} as never });
-    const refusedOf = async (path: string, body: object) => {
-      const headers = { 'x-forwarded-for': newClient() };
-      const answers = await Promise.all(Array.from({ length: MANY }, () => busy.post(path, body, { headers })));
-      return countOf(answers, 429);
+    const refusedOf = async (path: string, body: object | null, more = {}) => {
+      const headers = { ...more, 'x-forwarded-for': newClient() };
+      const ask = () => (body ? busy.post(path, body, { headers }) : busy.call(path, { headers }));
+      return countOf(await Promise.all(Array.from({ length: MANY }, ask)), 429);
     };
     const message = (meta: object) => ({
       jsonrpc: '2.0',
@@ -205,6 +201,11 @@ describe('the limit for requests without a key', () => {
     expect(await refusedOf('/mcp?approve_above_usdc=1', message({}))).to.be.greaterThan(0);
     expect(await refusedOf(`/v1/executions/${newExecutionId()}/start`, {})).to.equal(0);
     expect(await refusedOf('/v1/metadata', {})).to.be.greaterThan(0);
+    expect(await refusedOf('/ready', null)).to.equal(0);
+    const payment = { 'payment-signature': 'e30=' };
+    expect(await refusedOf('/v1/x402/agents/x/execute', {}, payment)).to.equal(0);
+    expect(await refusedOf('/v1/x402/agents/x/execute', {})).to.be.greaterThan(0);
+    expect(await refusedOf('/v1/agents', null, payment)).to.be.greaterThan(0);
     await busy.stop();
   });
 

@@ -136,6 +136,7 @@ export const executionRoutes = {
     about:
       'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, and then into the escrow. It is paid to the creator only for the signed result; otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query, only that wallet can be the caller of the execution and get its refund.',
     access: 'public',
+    isUrgent: ({ headers }) => headers['payment-signature'] !== undefined,
     params: { agent_id: AGENT_PARAM },
     query: DoorQuery,
     queryExample: { payer: WALLET },
@@ -197,6 +198,8 @@ export const executionRoutes = {
     about:
       'Runs an execution whose escrow the wallet funded on-chain with `open_execution`, and answers like execute. It needs an API key of that wallet, or a `wallet_signature` in the body. Repeating the request never runs the execution twice. While it runs the answer is 409, or 200 `pending` with `async`; afterwards it is always the same outcome.',
     access: 'wallet',
+    // The money is in escrow already.
+    isUrgent: () => true,
     params: { execution_id: EXECUTION_PARAM },
     body: { schema: StartBody, maxBytes: MAX_BODY_BYTES, example: TASK },
     answers: outcomesOf('started'),

@@ -84,6 +84,8 @@ export interface Route {
   unlimited?: true;
   /** The number of ordinary requests that cost as much; default: 1. */
   weight?: number;
+  /** True for a request that counts no more against the rate limit while many calls run. */
+  isUrgent?(request: Request): boolean;
   handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply | StreamReply>;
 }
 

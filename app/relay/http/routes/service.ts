@@ -93,6 +93,8 @@ export const serviceRoutes = {
     summary: 'Check that the service works',
     about: 'Shows if executions can be accepted and read now, and lists the problems if not.',
     access: 'public',
+    // Proxies ask it before they send calls here.
+    isUrgent: () => true,
     answers: {
       200: {
         about: 'The service works.',
