@@ -100,9 +100,8 @@ export async function tryListing(
   const { endpoint: url } = document.metadata;
   const listings = await countListings(deps, wallet);
   const endpoint = listings > 0 ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
-  await spend(limits.endpoint, [endpoint], 'This endpoint was');
-  const counters = Array.from({ length: Math.max(1, listings) }, (_, n) => (n === 0 ? wallet : `${wallet} ${n}`));
-  await spend(limits.wallet, counters, 'Endpoints of this wallet were');
+  await spend(limits.endpoint, endpoint, 1, 'This endpoint was');
+  await spend(limits.wallet, wallet, Math.max(1, listings), 'Endpoints of this wallet were');
   const limit =
     own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
   const target = {
@@ -161,20 +160,16 @@ async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<
   throw invalid(`The field "timeout_seconds" ${expected}`, issue);
 }
 
-/** Takes one test from the first of these counters that has one left. */
-async function spend(limiter: RateLimiterAbstract, keys: string[], what: string): Promise<void> {
-  let waitMs = Number.POSITIVE_INFINITY;
-  for (const key of keys) {
-    try {
-      await limiter.consume(key);
-      return;
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      waitMs = Math.min(waitMs, refusal.msBeforeNext);
-    }
+/** Counts one test of a key that may have the limiter's points so many times. */
+async function spend(limiter: RateLimiterAbstract, key: string, times: number, what: string): Promise<void> {
+  try {
+    await limiter.consume(key);
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal;
+    if (refusal.consumedPoints <= times * limiter.points) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
+    throw new ApiError('rate_limited', `${what} tested too often. Retry in ${retryAfterSeconds} s.`, {
+      retryAfterSeconds,
+    });
   }
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
-  throw new ApiError('rate_limited', `${what} tested too often. Retry in ${retryAfterSeconds} s.`, {
-    retryAfterSeconds,
-  });
 }

@@ -97,12 +97,8 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
     const ofKey = own.filter((other) => other.keyId === keyId).length;
     const isKeyFull = keyId !== undefined && ofKey >= settings.perKey;
     const isWalletFull = own.length >= settings.perWallet;
-    const isFull =
-      !isKeyFull &&
-      !isWalletFull &&
-      alike.length >= (isKnown ? settings.total : settings.ofStrangers) &&
-      !endOneOf(isKnown, own.length + 1);
-    if (!isKeyFull && !isWalletFull && !isFull) return isKnown;
+    const isFull = alike.length >= (isKnown ? settings.total : settings.ofStrangers);
+    if (!isKeyFull && !isWalletFull && (!isFull || endOneOf(isKnown, own.length + 1))) return isKnown;
     const what = isKeyFull
       ? `This API key has ${ofKey} open event streams, the maximum. Close one.`
       : isWalletFull
