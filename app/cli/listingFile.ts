@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type ListingDraft, parseListingDraft } from '../sdk/wallet/listingDraft.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
+import { parseJsonFile } from '../sdk/wire/jsonFile.ts';
 
 /** Reads the file; a signing key's path in it becomes absolute. Throws Refusal that names every wrong field. */
 export function readListingFile(path: string): ListingDraft {
   let content: unknown;
   try {
-    // Editors of Windows begin a file with a byte order mark.
-    content = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
+    content = parseJsonFile(readFileSync(path, 'utf8'));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Refusal(code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read as JSON: ${message}`);

@@ -1,6 +1,7 @@
-/** What runs: the release by package.json, and the commit by the checkout's Git files, without a Git. */
-import { readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+/** What runs: the release by package.json, and the commit of the checkout. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Digits of a commit that are shown. */
@@ -8,7 +9,7 @@ const SHOWN = 12;
 
 export interface Build {
   release: string;
-  /** The first digits of the commit; null without Git files. */
+  /** The first digits of the commit; null without Git or its files, as in the image. */
   build: string | null;
 }
 
@@ -18,34 +19,11 @@ function readRelease(): string {
 
 function readCommit(): string | null {
   try {
-    const [own, shared] = readFolders();
-    const head = readText(own, 'HEAD');
-    const [, ref] = /^ref: (.+)$/.exec(head) ?? [];
-    return (ref === undefined ? head : readRef(shared, ref)).slice(0, SHOWN);
+    // With the folder named, Git does not mind that the files belong to another user.
+    const words = ['--git-dir', join(ROOT, '.git'), 'rev-parse', 'HEAD'];
+    return execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).slice(0, SHOWN);
   } catch {
     return null;
-  }
-}
-
-const readText = (...path: string[]): string => readFileSync(join(...path), 'utf8').trim();
-
-/** The folder of HEAD, and that of the refs, which is another one in a linked worktree. */
-function readFolders(): [own: string, shared: string] {
-  const git = join(ROOT, '.git');
-  if (statSync(git).isDirectory()) return [git, git];
-  const own = resolve(ROOT, readText(git).replace(/^gitdir: /, ''));
-  return [own, resolve(own, readText(own, 'commondir'))];
-}
-
-function readRef(folder: string, ref: string): string {
-  try {
-    return readText(folder, ref);
-  } catch {
-    const line = readText(folder, 'packed-refs')
-      .split('\n')
-      .find((one) => one.endsWith(` ${ref}`));
-    if (line === undefined) throw new Error(`no commit of ${ref}`);
-    return line;
   }
 }
 

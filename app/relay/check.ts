@@ -3,13 +3,14 @@
  * deployment script, before it replaces the running relay. It only reads.
  */
 import { existsSync, statSync } from 'node:fs';
-import { type Connection, SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import type { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
 import { attachedIndex, isBehind, lagOf, readProgress } from '../../indexer/read.ts';
+import { CLOCK_ADDRESS, decodeClock } from '../sdk/program/clock.ts';
 import { relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
-import { createClock } from '../solana/clock.ts';
-import { FAST, readFinality } from '../solana/finality.ts';
+import { createClock, describeSkew } from '../solana/clock.ts';
+import { FAST, readFinality, SLOW } from '../solana/finality.ts';
 import { connectForReading, createRpcFetch, type RpcFetch } from '../solana/rpc.ts';
 import { readMarketplace } from './chain/cluster.ts';
 import type { RelayConfig } from './config.ts';
@@ -40,8 +41,6 @@ const METHODS = [
 const NO_METHOD = -32_601;
 const NOT_PASSED = [403, 404, 405];
 const TIMEOUT_MS = 10_000;
-/** Where the sysvar Clock has its unix_timestamp. */
-const CLOCK_TIME_AT = 32;
 
 const EXIT_FAILED = 1;
 
@@ -115,18 +114,17 @@ async function checkFinality(nodes: string[], { x402 }: RelayConfig): Promise<Fi
 }
 
 function clockFinding(aheadMs: number): Finding {
-  const words = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the nodes’`;
-  if (Math.abs(aheadMs) > MAX_SKEW_MS) return bad('clock', `the clock of this machine is ${words}. Set it by NTP`);
+  if (Math.abs(aheadMs) > MAX_SKEW_MS)
+    return bad('clock', `the clock of this machine is ${describeSkew(aheadMs)} the nodes’. Set it by NTP`);
   return good('clock', 'the clock of this machine agrees with the nodes’');
 }
 
 async function checkLag(connection: Connection, aheadMs: number): Promise<Finding[]> {
-  const account = await connection.getAccountInfo(SYSVAR_CLOCK_PUBKEY, 'finalized');
+  const account = await connection.getAccountInfo(CLOCK_ADDRESS, 'finalized');
   if (!account) return [bad('lag', 'the node does not show the clock of the chain')];
-  const ageMs = Date.now() - aheadMs - Number(account.data.readBigInt64LE(CLOCK_TIME_AT)) * 1_000;
+  const ageMs = Date.now() - aheadMs - Number(decodeClock(account.data)) * 1_000;
   const words = `the newest final block is ${Math.max(0, Math.round(ageMs / 1_000))} s old`;
-  // A cluster without Alpenglow needs 14 s in addition.
-  return [ageMs > OLD_MS + 2 * FAST.ms + 14_000 ? bad('lag', `${words}: check the node`) : good('lag', words)];
+  return [ageMs > OLD_MS + 2 * FAST.ms + SLOW.ms ? bad('lag', `${words}: check the node`) : good('lag', words)];
 }
 
 async function checkAuthority(config: RelayConfig, connection: Connection): Promise<Finding[]> {

@@ -38,6 +38,11 @@ export function createClock(now: () => number): Clock {
   };
 }
 
+/** How far a clock is from another, which the message names next. */
+export function describeSkew(aheadMs: number): string {
+  return `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+}
+
 /** The node answered at a moment of this second, and between the other two times by our clock. */
 function aheadOf(nodeMs: number, askedMs: number, answeredMs: number): number {
   const [ahead, behind] = [askedMs - (nodeMs + DATE_STEP_MS), nodeMs - answeredMs];

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { Check, ExecutionFacts } from '../../sdk/receipt/verify.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { parseJsonFile } from '../../sdk/wire/jsonFile.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
 import { printResult } from '../output.ts';
@@ -118,7 +119,7 @@ function readReceipt(path: string): unknown {
     throw new Refusal(`${path} is not an execution_id, and cannot be read as a file: ${(error as Error).message}`);
   }
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return parseJsonFile(text);
   } catch {
     throw new Refusal(`${path} is not a receipt: it is not JSON.`);
   }

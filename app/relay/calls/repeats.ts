@@ -69,8 +69,8 @@ export async function findFirst(deps: KeyedDeps, request: Keyed): Promise<Repeat
 
 /**
  * The execution of an Idempotency-Key that the ledger does not know, by the index. The accounts are read too if the
- * ledger lacks calls; `holder` is the wallet, if its key asks. Throws ApiError: 503 while such a call may still be unknown, 409 or 422 if only its account is
- * known.
+ * ledger lacks calls; `holder` is the wallet, if its key asks. Throws ApiError: 503 while such a call may still be
+ * unknown, 409 or 422 if only its account is known.
  */
 export async function findLost(deps: KeyedDeps, request: Keyed, holder?: string): Promise<Repeatable | null> {
   const { views, lostCalls, accounts } = deps;
@@ -96,8 +96,8 @@ export async function findLost(deps: KeyedDeps, request: Keyed, holder?: string)
 
 /**
  * Refuses a request whose execution the index knows, with the error of its end. This is needed if the journal was lost.
- * Throws ApiError: 422 if the record is another request's, 409 while it runs, 410 if its result is lost, else its error. With `deposit`, only
- * an execution that was opened from this deposit counts.
+ * Throws ApiError: 422 if the record is another request's, 409 while it runs, 410 if its result is lost, else its error.
+ * With `deposit`, only an execution that was opened from this deposit counts.
  */
 export async function refuseByRecord(deps: RepeatsDeps, request: Repeatable, deposit?: string): Promise<void> {
   const { executionId, wallet } = request;

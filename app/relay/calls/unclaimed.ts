@@ -26,7 +26,10 @@ export const leafFieldsOf = (row: UnclaimedRefundRow): LeafFields => ({
   unclaimedAt: row.unclaimed_at,
 });
 
-/** The refunds of this record or deposit whose leaves are proven, oldest first. `views` has ledger.db, with index.db attached as `chain`. */
+/**
+ * The refunds of this record or deposit whose leaves are proven, oldest first. `views` has ledger.db, with index.db
+ * attached as `chain`.
+ */
 export async function unclaimedOf(views: Kysely<LedgerDatabase>, source: string): Promise<UnclaimedProof[]> {
   const rows = await views
     .selectFrom('chain.unclaimed_refunds as u')

@@ -54,9 +54,10 @@ export function createAuthorityWatch(options: {
     const now = foreign ? (await chain.read([])).now : chain.clock();
     if (remembered.size > MOST_REMEMBERED) remembered.clear();
     let unread = await readSome(now);
-    for (let before = unread + 1; !hasReadAll && foreign === null && unread > 0 && unread < before; ) {
-      before = unread;
-      unread = await readSome(now);
+    for (let isFewer = true; isFewer && !hasReadAll && foreign === null && unread > 0; ) {
+      const left = await readSome(now);
+      isFewer = left < unread;
+      unread = left;
     }
     if (unread > 0 && foreign === null)
       log.warn({ unread }, 'not all transactions that name the relay authority were read; others follow');

@@ -45,7 +45,7 @@ export function toRow(record: ExecutionRecord): ClaimedExecution {
   };
 }
 
-/** True if no key paid for the record: a deposit did, or its wallet opened it. Then only the wallet knows if it is to run. */
+/** True if no key paid for the record: a deposit did, or its wallet opened it, which alone knows if it is to run. */
 export function isByWallet({ keyId }: Pick<ExecutionRecord, 'keyId'>): boolean {
   return keyId.every((byte) => byte === 0);
 }

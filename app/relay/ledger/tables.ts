@@ -193,7 +193,10 @@ export interface TransactionsTable {
   fee: bigint;
   /** As far as this service has seen; null while unknown. */
   outcome: TransactionOutcome | null;
-  /** Whose doing it was that nobody pays the fee, which the row has counted since (not the operator's); null while nobody is known. */
+  /**
+   * Whose doing it was that nobody pays the fee; null while nobody is known. The row has counted it since, if it was not
+   * the operator's.
+   */
   culprit: Generated<Culprit | null>;
   bytes: Buffer;
 }

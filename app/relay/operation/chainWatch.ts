@@ -4,6 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { describeSkew } from '../../solana/clock.ts';
 import { FAST } from '../../solana/finality.ts';
 import { LAST_RESTART_ADDRESS, lastRestartIn } from '../../solana/lastRestart.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
@@ -54,7 +55,7 @@ export function createChainWatch(options: {
 
   function setClock(aheadMs: number): void {
     const isWrong = Math.abs(aheadMs) > MAX_SKEW_MS;
-    const words = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the Solana node’s`;
+    const words = `${describeSkew(aheadMs)} the Solana node’s`;
     if (isWrong && !wasWrong)
       log.error({ ms: aheadMs }, `the clock of this machine is ${words}; new executions are refused`);
     if (!isWrong && wasWrong) log.info({ ms: aheadMs }, 'the clock of this machine is right again');

@@ -68,9 +68,9 @@ export interface ExecuteOptions extends ReadOptions {
 }
 
 /**
- * The REST API. Throws TypeError for a key with a character that no key has. Methods throw MarketplaceError for error answers, and TypeError if there was no answer. Reads, `execute`
- * and `startExecution` are then retried automatically, which never charges twice. A read that gets no answer in time
- * throws a DOMException named TimeoutError.
+ * The REST API. Throws TypeError for a key with a character that no key has. Methods throw MarketplaceError for error
+ * answers, and TypeError if there was no answer. Reads, `execute` and `startExecution` are then retried automatically,
+ * which never charges twice. A read that gets no answer in time throws a DOMException named TimeoutError.
  */
 export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');

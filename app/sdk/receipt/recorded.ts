@@ -130,10 +130,11 @@ async function proveLeaf(
     check.equal('root from fields and proof', root, bytesToHex(present.root));
   } else if (!isProven) {
     const fresh = await askForArchive(claim, findArchive);
-    isProven = fresh !== null && compareTree(check, placeOf(claim, fresh), tree);
-    if (isProven) check.equal('archive.fields', archive.fields, fresh?.fields);
-    if (isProven && archive.fields !== fresh?.fields) return null;
-    if (!isProven) check.lacks(fresh ? NEITHER : OUTGROWN);
+    if (fresh && compareTree(check, placeOf(claim, fresh), tree)) {
+      check.equal('archive.fields', archive.fields, fresh.fields);
+      if (archive.fields !== fresh.fields) return null;
+      isProven = true;
+    } else check.lacks(fresh ? NEITHER : OUTGROWN);
   }
   if (isProven) await checkArchiving(node, check, found);
   return isProven ? fields : null;

@@ -2,6 +2,7 @@
  * The file of a creator's signing key, in the form of solana-keygen: a JSON array of 64 bytes, seed then public key.
  */
 import nacl from 'tweetnacl';
+import { parseJsonFile } from '../wire/jsonFile.ts';
 
 const LENGTH = 64;
 
@@ -15,8 +16,7 @@ export function encodeSigningKey(signingKey: Uint8Array): string {
 export function parseSigningKey(text: string, file: string): Uint8Array {
   let value: unknown;
   try {
-    // Editors of Windows begin a file with a byte order mark.
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+    value = parseJsonFile(text);
   } catch {
     value = null;
   }

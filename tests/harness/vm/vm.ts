@@ -4,16 +4,17 @@
  * loader. Their ProgramData accounts are written here, so that the upgrade authority is known. PROGRAM_SO names another
  * marketplace binary to test.
  */
-import { AccountLayout, AccountState, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { AccountLayout, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   type Keypair,
-  PublicKey,
+  type PublicKey,
   SystemProgram,
   Transaction,
   type TransactionInstruction,
   VersionedTransaction,
 } from '@solana/web3.js';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
+import { encodeTokenAccount, type TokenFields } from '../tokenAccount.ts';
 import { type Backend, DEFAULT_RENT, NO_ACCOUNT, type RawAccount, type RawOutcome } from './backend.ts';
 import { BankBackend } from './bankrun.ts';
 import { namedKeypair, signAll } from './keys.ts';
@@ -25,14 +26,7 @@ export type VmKind = 'litesvm' | 'bankrun';
 /** The VM of this run, unless a test needs a certain one. */
 export const VM_KIND: VmKind = chooseVm(process.env.VM);
 
-export interface TokenAccountInput {
-  mint: PublicKey;
-  owner: PublicKey;
-  amount?: bigint;
-  frozen?: boolean;
-  delegate?: PublicKey;
-  delegatedAmount?: bigint;
-  /** The close authority. */
+export interface TokenAccountInput extends TokenFields {
   lamports?: bigint;
 }
 
@@ -176,23 +170,7 @@ export class Vm {
 
   /** Makes any address a token account. */
   setTokenAccount(account: PublicKey, input: TokenAccountInput): void {
-    const data = Buffer.alloc(AccountLayout.span);
-    AccountLayout.encode(
-      {
-        mint: input.mint,
-        owner: input.owner,
-        amount: input.amount ?? 0n,
-        delegateOption: input.delegate ? 1 : 0,
-        delegate: input.delegate ?? PublicKey.default,
-        state: input.frozen ? AccountState.Frozen : AccountState.Initialized,
-        isNativeOption: 0,
-        isNative: 0n,
-        delegatedAmount: input.delegatedAmount ?? 0n,
-        closeAuthorityOption: 0,
-        closeAuthority: PublicKey.default,
-      },
-      data,
-    );
+    const data = encodeTokenAccount(input);
     this.setAccount(account, { lamports: input.lamports ?? this.rent(data.length), owner: TOKEN_PROGRAM_ID, data });
   }
 

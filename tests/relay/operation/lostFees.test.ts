@@ -2,7 +2,7 @@
  * Each fee that the chain took in vain counts once: wherever the relay is killed, whichever relay notes it, and however
  * often the same bytes are signed. On a real ledger, with a node whose answers are given.
  */
-import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
@@ -18,6 +18,7 @@ import { createLog } from '../../../app/relay/log.ts';
 import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, type Journals, openJournals, signedAnew, TIMES } from '../../harness/edge/journals.ts';
+import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
 const FEE = 5_000n;
 const ID = '00000000-0000-8000-8000-000000000001';
@@ -61,13 +62,7 @@ describe('lost fees', () => {
     return { owner: PROGRAM_ID, data };
   }
   function vault(owner: PublicKey) {
-    const data = Buffer.alloc(AccountLayout.span);
-    const none = { delegateOption: 0, isNativeOption: 0, closeAuthorityOption: 0 } as const;
-    const nobody = PublicKey.default;
-    const zeros = { delegate: nobody, isNative: 0n, delegatedAmount: 0n, closeAuthority: nobody } as const;
-    const state = AccountState.Initialized;
-    AccountLayout.encode({ mint: nobody, owner, amount: 2n, state, ...none, ...zeros }, data);
-    return { owner: TOKEN_PROGRAM_ID, data };
+    return { owner: TOKEN_PROGRAM_ID, data: encodeTokenAccount({ mint: PublicKey.default, owner, amount: 2n }) };
   }
 
   /** What the node shows and says. */

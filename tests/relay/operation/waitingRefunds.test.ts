@@ -1,5 +1,5 @@
 /** Refunds that wait for their callers' accounts, on a ledger that two relays share. */
-import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createEnding, type Ending } from '../../../app/relay/execution/ending.ts';
@@ -20,6 +20,7 @@ import {
   signedAnew,
   TIMES,
 } from '../../harness/edge/journals.ts';
+import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
 const FAR = 2n ** 53n;
 const MINT = PublicKey.default;
@@ -28,12 +29,8 @@ const WAITS = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, 
 type Account = ReturnType<typeof tokenAccount>;
 
 /** A token account with 2 base units. */
-function tokenAccount(owner: PublicKey, state = AccountState.Initialized) {
-  const data = Buffer.alloc(AccountLayout.span);
-  const none = { delegateOption: 0, isNativeOption: 0, closeAuthorityOption: 0 } as const;
-  const zeros = { delegate: MINT, isNative: 0n, delegatedAmount: 0n, closeAuthority: MINT } as const;
-  AccountLayout.encode({ mint: MINT, owner, amount: 2n, state, ...none, ...zeros }, data);
-  return { owner: TOKEN_PROGRAM_ID, data };
+function tokenAccount(owner: PublicKey, frozen = false) {
+  return { owner: TOKEN_PROGRAM_ID, data: encodeTokenAccount({ mint: MINT, owner, amount: 2n, frozen }) };
 }
 
 describe('waiting refunds', () => {
@@ -153,7 +150,7 @@ describe('waiting refunds', () => {
 
     const looks: [Account | null, number][] = [
       [null, 0],
-      [tokenAccount(caller, AccountState.Frozen), 0],
+      [tokenAccount(caller, true), 0],
       [tokenAccount(deposit), 0],
       [tokenAccount(caller), 2],
     ];
