@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { exportTo, importFrom } from '../../../app/relay/ledger/unwritten.ts';
+import { exportTo, importFrom } from '../../../app/relay/ledger/exports.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -20,7 +20,7 @@ describe('a lost ledger', function () {
 
   before(async () => {
     market = await startMarketplace();
-    folder = mkdtempSync(join(tmpdir(), 'unwritten-'));
+    folder = mkdtempSync(join(tmpdir(), 'exports-'));
     lost = await openTables(folder);
     file = join(folder, 'export.jsonl');
   });
