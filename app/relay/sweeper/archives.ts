@@ -65,7 +65,6 @@ async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
   const { chain, sending, resting, minLamports, log } = deps;
   const address = findArchive(index).toBase58();
   if (!deps.makesTrees || resting.rests(address)) return;
-  resting.rest(address);
   const payer = chain.authority;
   const [lamports, held, balance] = await Promise.all([
     chain.connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes),
@@ -73,6 +72,7 @@ async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
     chain.connection.getBalance(payer),
   ]);
   if (balance - (lamports - held) < minLamports) {
+    resting.rest(address);
     log.warn(
       { archive_index: index, lamports },
       'the relay authority has too little SOL for the tree of the next archive',
@@ -80,6 +80,11 @@ async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
     return;
   }
   const sent = await sending.send(makeArchive({ payer, index, lamports, held }));
-  if (sent.kind === 'confirmed') log.info({ archive_index: index, lamports: lamports - held }, 'created an archive');
-  else log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot create the next archive');
+  if (sent.kind === 'confirmed') {
+    log.info({ archive_index: index, lamports: lamports - held }, 'created an archive');
+    return;
+  }
+  // One that came too late says nothing about the account.
+  if (sent.kind !== 'expired') resting.rest(address);
+  log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot create the next archive');
 }
