@@ -29,6 +29,8 @@ const NPM = 'run npm ci';
 const SOURCES = ['app', 'indexer', 'migrations', 'bench', 'scripts', 'tests', 'examples'];
 const COLORS = process.stderr.isTTY ? '--colors=force' : '--colors=off';
 const bin = (name: string) => join(ROOT, 'node_modules/.bin', name);
+/** TypeScript 7, which takes a third of the time. `typescript` is 5.9, whose API other tools need. */
+const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
 
 const CHECKS: Check[] = [
   {
@@ -51,10 +53,10 @@ const CHECKS: Check[] = [
     fixArgs: ['check', '--write', COLORS, '--error-on-warnings'],
     missing: NPM,
   },
-  { name: 'tsc', command: bin('tsc'), args: ['--noEmit', '-p', ROOT], missing: NPM },
+  { name: 'tsc', command: TSC, args: ['--noEmit', '-p', ROOT], missing: NPM },
   {
     name: 'tsc of the page',
-    command: bin('tsc'),
+    command: TSC,
     args: ['--noEmit', '-p', join(ROOT, 'app/dashboard')],
     missing: NPM,
   },
