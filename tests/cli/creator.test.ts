@@ -10,8 +10,7 @@ import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
 import { runHere, testUndisturbed } from './run.ts';
 
-describe('the command line of a creator', function () {
-  this.timeout(60_000);
+describe('the command line of a creator', () => {
   after(() => cleanUp());
 
   /** Runs `creator test` against a server of the kit, which trusts the keys at this port. */

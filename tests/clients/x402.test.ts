@@ -20,8 +20,7 @@ import { decodeHeader } from '../harness/node/x402.ts';
 const SERVICE_FEE = 5_000n;
 const LIMIT = { maxCostUsdc: '0.255' };
 
-describe('clients/x402', function () {
-  this.timeout(120_000);
+describe('clients/x402', () => {
   let market: TestMarketplace;
   let payment: Payment;
   let quotes: CheckedQuote[];

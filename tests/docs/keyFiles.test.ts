@@ -72,8 +72,7 @@ describe('key files in a checkout', () => {
     expect(git(ROOT, 'ls-files', '-z', '--cached', '--ignored', '--exclude-standard')).to.deep.equal([]);
   });
 
-  it('do not get into the image, which has what relay, indexer and page are made of', function () {
-    this.timeout(120_000);
+  it('do not get into the image, which has what relay, indexer and page are made of', () => {
     const isSent = dockerignore(readFileSync(join(ROOT, 'deploy', 'Dockerfile.dockerignore'), 'utf8'));
     expect(planted.filter(isSent)).to.deep.equal([]);
     const sent = tracked.filter(isSent);

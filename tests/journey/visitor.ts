@@ -24,7 +24,7 @@ export type Balances = Record<string, bigint>;
 export type Visitor = ReturnType<typeof createVisitor>;
 
 const POLL_MS = 50;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 
 /** `dataDir` is that of the network, where the commands find it. */
 export function createVisitor(demo: DemoFile, dataDir: string) {

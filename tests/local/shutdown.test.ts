@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { ROOT } from './start.ts';
 
 /** Much longer than the product waits for a step. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 const HANGING = `
   import { createShutdown } from './app/local/shutdown.ts';
   const shutdown = createShutdown(console.log);

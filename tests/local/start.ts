@@ -14,7 +14,7 @@ export const ROOT = join(import.meta.dirname, '..', '..');
 const READY_LINE = 'Stop with Ctrl-C.';
 const POLL_MS = 20;
 /** Longer than the end of a busy machine's processes takes. A process that hangs never ends. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 
 export interface Start {
   child: ChildProcess;

@@ -30,8 +30,7 @@ const PRICE_USDC = toUsdc(PRICE);
 /** A model reads all descriptions before each of its answers. */
 const MOST_BYTES = 15_000;
 
-describe('the MCP server', function () {
-  this.timeout(120_000);
+describe('the MCP server', () => {
   let market: TestMarketplace;
   const open: Host[] = [];
   before(async () => {

@@ -64,8 +64,7 @@ function marketOf({ execute, execution, door }: Service, more: Partial<Market> =
 const hanging = (signal: AbortSignal | null | undefined) =>
   new Promise<Response>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
-describe('the outcomes of paid calls over MCP', function () {
-  this.timeout(60_000);
+describe('the outcomes of paid calls over MCP', () => {
   const open: Host[] = [];
   afterEach(async () => {
     for (const host of open.splice(0)) await host.close();

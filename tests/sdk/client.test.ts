@@ -33,8 +33,7 @@ const lose = (): never => {
   throw new TypeError('the connection broke');
 };
 
-describe('client', function () {
-  this.timeout(20_000);
+describe('client', () => {
   it('sends a paid call again with the key of its error, also after an answer that is no one of the API', async () => {
     for (const method of ['run', 'create'] as const) {
       const { keys, fetch } = answering(() => new Response('<h1>Welcome</h1>'));

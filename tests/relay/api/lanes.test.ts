@@ -11,8 +11,7 @@ import * as work from '../operation/threadWork.ts';
 
 const WORK = new URL('../operation/threadWork.ts', import.meta.url).href;
 
-describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
-  this.timeout(60_000);
+describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, () => {
   let world: World;
   before(async () => {
     world = await startWorld();

@@ -31,8 +31,7 @@ function begin(response: ServerResponse, ...texts: string[]): void {
   for (const text of texts) response.write(delta(text));
 }
 
-describe('streamed output', function () {
-  this.timeout(120_000);
+describe('streamed output', () => {
   let market: TestMarketplace;
   let held: Balances;
   /** The Accept header of each call to the creator. */

@@ -138,8 +138,7 @@ function pageOf(all: Iterable<Plain>, query: AgentsQuery) {
   return { agents: matching.slice(offset, offset + limit).map(({ listing }) => listing), total: matching.length };
 }
 
-describe('lists of agents', function () {
-  this.timeout(120_000);
+describe('lists of agents', () => {
   let folder: string;
   let tables: Tables;
   beforeEach(async () => {

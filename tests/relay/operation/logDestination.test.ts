@@ -25,9 +25,7 @@ function run(script: string, stdout: 'pipe' | number): ChildProcess {
   });
 }
 
-describe('a log that cannot be written', function () {
-  this.timeout(120_000);
-
+describe('a log that cannot be written', () => {
   it('does not delay a process whose reader has stopped; each line is written whole later, or counted', async () => {
     const child = run(
       `process.send(droppedLines());

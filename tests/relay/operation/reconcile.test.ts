@@ -35,7 +35,7 @@ import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
 /** An address without an account. */
 const STRANGER = Keypair.generate().publicKey.toBase58();
 const STRANGER_ID = formatUuid(Buffer.from('00112233445580008000aabbccddeeff', 'hex'));
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 
 /** Tables that a test can spoil. Columns are checked only by its statements. */
 interface Written {

@@ -5,8 +5,7 @@ import { OutOfTime, withinWork } from '../../../app/relay/agents/schemas/timeLim
 
 const LIMIT_MS = 50;
 
-describe('the time limit of a check', function () {
-  this.timeout(60_000);
+describe('the time limit of a check', () => {
   // A thread of this process that keeps a processor busy.
   let busy: Worker;
   before(async () => {

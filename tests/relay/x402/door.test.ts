@@ -37,8 +37,7 @@ const MAX_QUOTE_BYTES = 4_096;
 /** Far more than the relay's other calls to the node in the meantime. */
 const QUOTES = 100;
 
-describe('the x402 API', function () {
-  this.timeout(120_000);
+describe('the x402 API', () => {
   let market: TestMarketplace;
   const feePayer = Keypair.generate();
   const wallet = Keypair.generate();
