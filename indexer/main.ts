@@ -20,7 +20,7 @@ import { LockLost, openPlace, placeName } from './open.ts';
 import { describePruned, isBehind, lagOf, readGaps, readProgress, readPruned, readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
 import type { IndexDatabase } from './tables.ts';
-import { verify } from './verify.ts';
+import { describeDifference, verify } from './verify.ts';
 
 async function run(): Promise<void> {
   const config = readConfig(process.env);
@@ -158,11 +158,7 @@ async function runVerify({ json }: { json?: true }): Promise<void> {
         programId: PROGRAM_ID,
         onProgress: (table, count) => console.error(`${table}: ${count} rows`),
       });
-      const lines = differences.map(
-        ({ table, key, column, index, chain }) =>
-          `${table} ${key}${column === null ? '' : ` ${column}`}: ${index} in the index, ${chain} on the chain`,
-      );
-      print(json, { rows, differences }, lines.join('\n') || 'none');
+      print(json, { rows, differences }, differences.map(describeDifference).join('\n') || 'none');
       process.exitCode = differences.length === 0 ? 0 : 1;
     } finally {
       await close();

@@ -31,6 +31,10 @@ export interface Verification {
   differences: Difference[];
 }
 
+/** A difference, for a person. */
+export const describeDifference = ({ table, key, column, index, chain }: Difference): string =>
+  `${table} ${key}${column === null ? '' : ` ${column}`}: ${index} in the index, ${chain} on the chain`;
+
 const AGAIN_MS = 500;
 const PATIENCE_MS = 10_000;
 

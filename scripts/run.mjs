@@ -63,7 +63,7 @@ const target = resolve(root, file);
 if (!existsSync(target)) fail(`${file} does not exist.`);
 
 // Programs for servers need no development packages: `npm ci --omit=dev` is enough.
-const isProduction = /^(app\/relay|app\/cli|app\/mcp|indexer)\//.test(file);
+const isProduction = /^((app\/relay|app\/cli|app\/mcp|indexer)\/|scripts\/drill\.ts$)/.test(file);
 const lockHash = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex');

@@ -3,7 +3,8 @@
 
 -- index.db
 
-CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
+CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
+      release TEXT, older_run INTEGER) STRICT;
 
 CREATE TABLE chain_meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -401,7 +402,8 @@ WHERE l.status = 'active';
 
 -- ledger.db
 
-CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
+CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
+      release TEXT, older_run INTEGER) STRICT;
 
 CREATE TABLE executions (
   execution_id TEXT PRIMARY KEY,

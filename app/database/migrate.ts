@@ -1,7 +1,8 @@
 /**
  * Applies migrations. A migration is a file `NNNN_subject.sqlite.sql` and a file `NNNN_subject.pg.sql` with the same
  * number. Once applied anywhere, a file is never edited, not even its comments: every database stores the checksum of
- * each applied file.
+ * each applied file. An older release, which lacks the file, starts on the database if the file says that it can
+ * (OLDER_RUN), and refuses it otherwise.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +10,11 @@ import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { connectPostgres, lockNumber, type Schema } from './postgres.ts';
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'migrations');
+const ROOT = join(import.meta.dirname, '..', '..');
+const FOLDER = join(ROOT, 'migrations');
+const { version: RELEASE } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+/** A line of a migration that only adds: tables, indexes, and columns with a default. */
+const OLDER_RUN = /^-- Older releases run on it\.$/m;
 
 /** Folders with the migrations of each database. */
 export const MIGRATIONS = { index: join(FOLDER, 'index'), ledger: join(FOLDER, 'ledger') } as const;
@@ -18,6 +23,10 @@ interface Applied {
   number: bigint;
   name: string;
   checksum: string;
+  /** The release that applied it; null or missing if that was before releases were stored. */
+  release?: string | null;
+  /** 1: releases that lack the file run on the database. */
+  older_run?: bigint | null;
 }
 
 interface Migration {
@@ -26,25 +35,36 @@ interface Migration {
   sql: string;
   /** SHA-256 of the file, hex. */
   checksum: string;
+  olderRun: bigint;
 }
 
-const SELECT_APPLIED = 'SELECT number, name, checksum FROM migrations ORDER BY number';
-const COLUMNS = 'number, name, checksum';
+const SELECT_APPLIED = 'SELECT * FROM migrations ORDER BY number';
+const COLUMNS = 'number, name, checksum, release, older_run';
+/** Databases made before the first release lack the last two columns. */
+const lacksRelease = ([first]: Applied[]): boolean => first !== undefined && !('release' in first);
+const valuesOf = (file: Migration) => [file.number, file.name, file.checksum, RELEASE, file.olderRun];
 
 /**
  * Applies the files `NNNN_subject.sqlite.sql` of a folder that this database has not applied, in order, each in one
- * transaction. Throws if an applied file was edited or is missing, or if numbers repeat or are missing.
+ * transaction. Throws if an applied file was edited, if an older release cannot run on the database, or if numbers
+ * repeat or are missing.
  */
 export function migrate(sqlite: Sqlite.Database, folder: string): void {
   sqlite.exec(
-    'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT',
+    `CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
+      release TEXT, older_run INTEGER) STRICT`,
   );
   const files = readMigrations(folder, '.sqlite.sql');
   const applyPending = sqlite.transaction(() => {
-    const next = nextOf(sqlite.prepare(SELECT_APPLIED).all() as Applied[], files, sqlite.name, folder);
+    const applied = sqlite.prepare(SELECT_APPLIED).all() as Applied[];
+    const next = nextOf(applied, files, sqlite.name, folder);
     if (!next) return false;
+    if (lacksRelease(applied))
+      sqlite.exec(
+        'ALTER TABLE migrations ADD COLUMN release TEXT; ALTER TABLE migrations ADD COLUMN older_run INTEGER',
+      );
     // The row comes first, so that a file that fails leaves neither.
-    sqlite.prepare(`INSERT INTO migrations (${COLUMNS}) VALUES (?, ?, ?)`).run(next.number, next.name, next.checksum);
+    sqlite.prepare(`INSERT INTO migrations (${COLUMNS}) VALUES (?, ?, ?, ?, ?)`).run(valuesOf(next));
     sqlite.exec(next.sql);
     return true;
   });
@@ -62,7 +82,8 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
     if (!known[0].is_there) {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await client.query(
-        'CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)',
+        `CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
+          release TEXT, older_run BIGINT)`,
       );
     }
     for (;;) {
@@ -70,8 +91,9 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
       const next = nextOf(rows, files, `the schema ${schema}`, folder);
       if (!next) return;
       await client.query('BEGIN');
-      const values = [next.number, next.name, next.checksum];
-      await client.query(`INSERT INTO migrations (${COLUMNS}) VALUES ($1, $2, $3)`, values);
+      if (lacksRelease(rows))
+        await client.query('ALTER TABLE migrations ADD COLUMN release TEXT, ADD COLUMN older_run BIGINT');
+      await client.query(`INSERT INTO migrations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5)`, valuesOf(next));
       await client.query(next.sql);
       await client.query('COMMIT');
     }
@@ -84,8 +106,10 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
 function nextOf(applied: Applied[], files: Migration[], database: string, folder: string): Migration | undefined {
   for (const [at, row] of applied.entries()) {
     const file = files[at];
-    if (file?.number !== row.number)
-      throw new Error(`${database} was made by a newer version: ${row.name} is not in ${folder}`);
+    if (!file) {
+      if (Number(row.older_run) === 1) continue;
+      throw new Error(refusalOf(row, database, folder));
+    }
     if (file.checksum !== row.checksum) {
       throw new Error(
         `${database} was made with another version of ${file.name}: use the version that made it, or a new database. Never edit an applied migration; add one`,
@@ -93,6 +117,16 @@ function nextOf(applied: Applied[], files: Migration[], database: string, folder
     }
   }
   return files[applied.length];
+}
+
+/** Says which release fits, and how to go on with this one. */
+function refusalOf({ name, release }: Applied, database: string, folder: string): string {
+  const by = release && release !== RELEASE ? `release ${release}` : 'a newer release';
+  const back =
+    folder === MIGRATIONS.index
+      ? 'move it away and start the indexer: it fills a new index from the chain'
+      : 'restore the backup made before the upgrade: npm run relay -- restore FILE';
+  return `${database} was migrated by ${by}, which has ${name}. This is release ${RELEASE}, which cannot use it. Start ${by}. To go back to ${RELEASE} instead, ${back}. See “Going back” in docs/deploying.md.`;
 }
 
 function readMigrations(folder: string, ending: '.sqlite.sql' | '.pg.sql'): Migration[] {
@@ -104,6 +138,7 @@ function readMigrations(folder: string, ending: '.sqlite.sql' | '.pg.sql'): Migr
     const expected = String(number).padStart(4, '0');
     if (!name.startsWith(`${expected}_`)) throw new Error(`${join(folder, name)} should be number ${expected}`);
     const sql = readFileSync(join(folder, name), 'utf8');
-    return { number: BigInt(number), name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    const checksum = createHash('sha256').update(sql).digest('hex');
+    return { number: BigInt(number), name, sql, checksum, olderRun: OLDER_RUN.test(sql) ? 1n : 0n };
   });
 }

@@ -87,6 +87,16 @@ export function addressOf(url: string): string {
   return `${host}:${port}/${database}`;
 }
 
+/** For programs of PostgreSQL: the address without its password, which a list of processes would show, and the environment. */
+export function withoutPassword(
+  url: string,
+  environment: NodeJS.ProcessEnv,
+): { address: string; env: NodeJS.ProcessEnv } {
+  const [, start, password, rest] = /^(\w+:\/\/[^:@/]*):([^@/]*)(@.*)$/.exec(url) ?? [];
+  if (password === undefined) return { address: url, env: environment };
+  return { address: `${start}${rest}`, env: { ...environment, PGPASSWORD: decodeURIComponent(password) } };
+}
+
 /** Opens a pool; it connects on first use. Throws if the URL is invalid. */
 export function openPostgres<Tables>(url: string, options: PostgresOptions): OpenedPostgres<Tables> {
   const pool = new pg.Pool({ ...connectionOf(url, options), max: options.max ?? MAX_CONNECTIONS, Client: Connection });

@@ -11,6 +11,7 @@ import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts'
 import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
 import type { PublicRate } from './access/publicLimit.ts';
 import type { KeepingSettings } from './execution/keeping.ts';
+import type { BackupSettings } from './ledger/backup.ts';
 import type { RevocationBudget } from './ledger/revocations.ts';
 import type { RunwayLimits } from './operation/runway.ts';
 import type { ObjectSettings } from './outbound/resultObjects.ts';
@@ -278,6 +279,13 @@ const settings = z.object({
     .min(0)
     .default(USUAL_RESULTS.objectBytes)
     .describe('results of at least this many bytes are stored there instead of in the ledger'),
+  BACKUP_DIR: z.string().min(1).optional().describe('folder of backups of the ledger (default: DATA_DIR/backups)'),
+  BACKUP_KEEP: z.coerce.number().int().min(1).default(7).describe('number of the newest backups kept in BACKUP_DIR'),
+  BACKUP_COMMAND: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('shell command after each backup, to copy BACKUP_DIR to another machine; $BACKUP_FILE is the new backup'),
   METRICS_TOKEN: z
     .string()
     .min(16)
@@ -438,6 +446,7 @@ export interface ToolConfig {
   dataDir: string;
   databaseUrl: string | null;
   rpcUrl: string;
+  backup: BackupSettings;
   /** The folder of the user's shell, for relative paths on the command line; npm runs its scripts in another. */
   workingFolder: string;
 }
@@ -452,6 +461,9 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
       HELIUS_API_KEY: true,
       HELIUS_URL: true,
       ENVIRONMENT: true,
+      BACKUP_DIR: true,
+      BACKUP_KEEP: true,
+      BACKUP_COMMAND: true,
     }),
     environment,
   );
@@ -460,6 +472,12 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL ?? null,
     rpcUrl: helius ? heliusUrls(helius).rpcUrl : nodesOf(env.SOLANA_RPC_URL, '')[0].rpcUrl,
+    backup: {
+      dir: env.BACKUP_DIR ?? join(env.DATA_DIR, 'backups'),
+      keep: env.BACKUP_KEEP,
+      command: env.BACKUP_COMMAND ?? null,
+      environment,
+    },
     workingFolder: environment.INIT_CWD ?? process.cwd(),
   };
 }

@@ -9,6 +9,7 @@ import { describeConfig, readConfig, readToolConfig } from './config.ts';
 import { addBackupCommand } from './ledger/backup.ts';
 import { addExportCommands } from './ledger/exports.ts';
 import { addMoveCommand } from './ledger/moveToPostgres.ts';
+import { addRestoreCommand } from './ledger/restore.ts';
 import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
     .action(serve);
   const readPlaces = () => readToolConfig(process.env);
   addBackupCommand(program, readPlaces);
+  addRestoreCommand(program, readPlaces);
   addCheckCommand(program, () => readConfig(process.env));
   addExportCommands(program, readPlaces);
   addReconcileCommand(program, readPlaces);

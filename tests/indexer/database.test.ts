@@ -54,7 +54,7 @@ describe('indexer/database', () => {
     renameSync(join(folder, '0001_first.sqlite.sql'), join(folder, '0002_first.sqlite.sql'));
     expect(() => migrate(sqlite, folder)).to.throw('should be number 0001');
     rmSync(join(folder, '0002_first.sqlite.sql'));
-    expect(() => migrate(sqlite, folder)).to.throw('newer version');
+    expect(() => migrate(sqlite, folder)).to.throw('was migrated by a newer release, which has 0001_first.sqlite.sql');
     close();
   });
 

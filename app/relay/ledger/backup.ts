@@ -1,51 +1,143 @@
 /**
- * `npm run relay -- backup FILE` copies the ledger at one moment, while the relay goes on writing it. The file gets its
- * name only when it is complete and checked.
+ * `npm run relay -- backup` copies the ledger at one moment, while relays go on writing it: compressed, into a folder that
+ * keeps the newest copies. A command of the operator's then takes the folder to another machine. A file gets its name
+ * only when it is complete.
  */
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
-import { type DatabasePlace, indexPath, ledgerPath } from './open.ts';
+import { LockHeld, takeLock } from '../../database/lock.ts';
+import { addressOf, SCHEMAS, withoutPassword } from '../../database/postgres.ts';
+import { runPiped } from '../../process/pipe.ts';
+import { type DatabasePlace, ledgerPath, openViews } from './open.ts';
 
 /** Pages copied between two reports of progress: 4 MiB. */
 const PAGES_PER_STEP = 1_024;
-const POSTGRES_HAS_ITS_OWN =
-  'The ledger is in PostgreSQL (DATABASE_URL). Copy it with pg_dump --schema=ledger; see docs/operating.md.';
-/** It contains callers' tasks and results, so only its owner may read it. */
-const PRIVATE = 0o600;
+/** A folder inside of the backups' for unfinished files. Nothing in it is kept. */
+const WORK = '.work';
+/** `ledger-20260131T120000Z.sqlite.zst`: the moment, and the database that can read it. */
+const NAME = /^ledger-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(sqlite|postgres)\.zst$/;
 
-/** The relay's own files, as absolute paths. */
-export interface OwnFiles {
-  ledger: string;
-  index: string;
+export interface BackupSettings {
+  /** Folder of the backups. */
+  dir: string;
+  /** Number of the newest ones that stay in it. */
+  keep: number;
+  /** Run by a shell after each backup; null: none. */
+  command: string | null;
+  /** For the programs that make a backup and take it away. */
+  environment: NodeJS.ProcessEnv;
 }
 
-export interface BackupResult {
-  /** Absolute. */
-  file: string;
+export interface Backup {
+  path: string;
+  /** The copied ledger has everything from before, and may have some of what came later. */
+  madeAt: Date;
+  database: 'sqlite' | 'postgres';
   bytes: number;
-  executions: number;
-  results: number;
-  api_keys: number;
-  metadata: number;
 }
 
-/**
- * Copies `ledger` to `file`, which is replaced if it exists. `report` gets the copied pages and the total. If the copy
- * fails or is damaged, it throws and leaves nothing behind.
- */
-export async function backUp(
-  ledger: string,
-  file: string,
+export interface MadeBackup extends Backup {
+  /** Older ones that were removed. */
+  removed: string[];
+}
+
+/** The backups in a folder, newest first. Throws if there is no such folder. */
+export function listBackups(dir: string): Backup[] {
+  return readdirSync(dir)
+    .filter((name) => NAME.test(name))
+    .sort()
+    .reverse()
+    .map((name) => readBackup(join(dir, name)));
+}
+
+/** What a backup's name says. Throws if it is another file. */
+export function readBackup(path: string): Backup {
+  const [, year, month, day, hour, minute, second, database] = NAME.exec(path.slice(path.lastIndexOf('/') + 1)) ?? [];
+  if (!database)
+    throw new Error(`${path} does not have the name of a backup, such as ledger-20260131T120000Z.sqlite.zst.`);
+  if (!existsSync(path)) throw new Error(`${path} does not exist.`);
+  const madeAt = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return { path, madeAt, database: database as Backup['database'], bytes: statSync(path).size };
+}
+
+/** Runs `work` with an empty folder for unfinished files, which only one process has at a time. */
+export async function withWorkFolder<Result>(dir: string, work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = join(dir, WORK);
+  const lock = takeFolder(dir);
+  // A killed process left its files.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o700 });
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+function takeFolder(dir: string) {
+  try {
+    return takeLock(join(dir, '.lock'));
+  } catch (cause) {
+    if (!(cause instanceof LockHeld)) throw cause;
+    throw new Error(`Another backup or drill works in ${dir}${cause.holder}. Wait until it has ended.`);
+  }
+}
+
+/** Makes a backup, then removes the oldest. If the making fails, it throws and leaves nothing new behind. */
+export function backUp(
+  place: DatabasePlace,
+  { dir, keep, environment }: BackupSettings,
   report: (done: number, total: number) => void = () => undefined,
-): Promise<BackupResult> {
-  const partial = join(dirname(file), `.${basename(file)}.${process.pid}.partial`);
+): Promise<MadeBackup> {
+  return withWorkFolder(dir, async (folder) => {
+    const database = place.databaseUrl === null ? 'sqlite' : 'postgres';
+    const moment = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+    const draft = join(folder, 'draft.zst');
+    if (place.databaseUrl === null) await copyFile(place.dataDir, folder, draft, report);
+    else await dumpSchema(place.databaseUrl, environment, draft);
+    sync(draft);
+    const path = join(dir, `ledger-${moment}.${database}.zst`);
+    renameSync(draft, path);
+    sync(dir);
+    const old = listBackups(dir).slice(keep);
+    for (const one of old) rmSync(one.path);
+    return { ...readBackup(path), removed: old.map((one) => one.path) };
+  });
+}
+
+const compress = { command: 'zstd', args: ['-q', '-c'], from: 'zstd' };
+
+async function copyFile(
+  dataDir: string,
+  folder: string,
+  draft: string,
+  report: (done: number, total: number) => void,
+): Promise<void> {
+  const ledger = ledgerPath(dataDir);
+  if (!existsSync(ledger)) throw new Error(`The ledger ${ledger} does not exist. Set DATA_DIR to its folder.`);
+  requireRoom(folder, statSync(ledger).size);
+  const copy = join(folder, 'ledger.db');
+  closeSync(openSync(copy, 'wx', 0o600));
   const source = new Sqlite(ledger, { readonly: true, fileMustExist: true });
   try {
-    closeSync(openSync(partial, 'wx', PRIVATE));
     let least = Number.POSITIVE_INFINITY;
-    await source.backup(partial, {
+    await source.backup(copy, {
       progress({ totalPages, remainingPages }) {
         report(totalPages - remainingPages, totalPages);
         // SQLite starts over whenever the relay writes between two steps. Taking the whole rest in one step ends that.
@@ -54,78 +146,81 @@ export async function backUp(
         return PAGES_PER_STEP;
       },
     });
-    const counts = inspect(partial);
-    sync(partial);
-    renameSync(partial, file);
-    sync(dirname(file));
-    return { file, bytes: statSync(file).size, ...counts };
   } finally {
     source.close();
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(partial + suffix, { force: true });
   }
+  inspectCopy(copy);
+  await runPiped([compress], { input: copy, output: draft });
+}
+
+/** On the relay's own disk, a copy that fills it would stop new calls. A compressed copy is smaller than the ledger. */
+function requireRoom(folder: string, ledgerBytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < 2 * ledgerBytes)
+    throw new Error(
+      `${folder} has ${bavail * bsize} bytes free. A backup needs twice the ledger's ${ledgerBytes} for a moment. Free space, or set BACKUP_DIR to a folder on another disk.`,
+    );
 }
 
 /** Makes the copy a single file, and throws if SQLite finds it damaged. */
-function inspect(path: string) {
+export function inspectCopy(path: string): void {
   const copy = new Sqlite(path);
   try {
     copy.pragma('journal_mode = DELETE');
     const verdict = copy.pragma('integrity_check', { simple: true });
     if (verdict !== 'ok') throw new Error(`the copy is damaged, so the ledger may be damaged too: ${verdict}`);
-    const count = (table: string) => Number(copy.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
-    return {
-      executions: count('executions'),
-      results: count('results'),
-      api_keys: count('api_keys'),
-      metadata: count('documents'),
-    };
   } finally {
     copy.close();
   }
 }
 
-function sync(path: string): void {
+async function dumpSchema(url: string, environment: NodeJS.ProcessEnv, draft: string): Promise<void> {
+  // Throws if the database cannot be reached, or has no ledger.
+  await (await openViews({ dataDir: '', databaseUrl: url })).close();
+  const { address, env } = withoutPassword(url, environment);
+  const args = ['--format=custom', '--compress=0', `--schema=${SCHEMAS.ledger}`, `--dbname=${address}`];
+  const dump = { command: 'pg_dump', args, env, from: 'postgresql-client' };
+  await runPiped([dump, compress], { output: draft });
+}
+
+/** Writes a file, or the names in a folder, to the disk. */
+export function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
 }
 
-/** Throws if a backup cannot be written to `file`, or would replace one of the relay's own files. */
-export function checkTarget(file: string, own: OwnFiles): void {
-  if (!existsSync(dirname(file))) throw new Error(`The folder ${dirname(file)} does not exist`);
-  if (existsSync(file) && statSync(file).isDirectory())
-    throw new Error(`${file} is a folder. Give the name of a file in it.`);
-  const target = join(realpathSync(dirname(file)), basename(file));
-  for (const path of [own.ledger, own.index].filter(existsSync)) {
-    for (const suffix of ['', '-wal', '-shm']) {
-      if (target === realpathSync(path) + suffix)
-        throw new Error(`${file} is the relay's own file. Choose another name.`);
-    }
-  }
+/** Runs the operator's command, with its output on stderr. Throws if it fails. */
+async function takeAway({ dir, command, environment }: BackupSettings, path: string): Promise<void> {
+  if (command === null) return;
+  const env = { ...environment, BACKUP_DIR: dir, BACKUP_FILE: path };
+  const [code, signal] = await once(spawn('sh', ['-c', command], { env, stdio: ['ignore', 2, 2] }), 'close');
+  if (code !== 0)
+    throw new Error(`${path} is complete, but BACKUP_COMMAND ended with ${signal ?? `exit code ${code}`}.`);
 }
 
-/**
- * `readPlaces` returns the paths of the files, and the folder of relative paths. It is called when the command runs.
- */
-export function addBackupCommand(program: Command, readPlaces: () => DatabasePlace & { workingFolder: string }): void {
+export type BackupPlaces = DatabasePlace & { backup: BackupSettings; workingFolder: string };
+
+/** `readPlaces` is called when the command runs. */
+export function addBackupCommand(program: Command, readPlaces: () => BackupPlaces): void {
   program
     .command('backup')
-    .description("Copies the ledger to a file. The relay can keep running. DATA_DIR is the ledger's folder.")
-    .argument('<file>', 'the file of the copy; an existing file is replaced after the new copy is complete and checked')
+    .description(
+      'Copies the ledger into BACKUP_DIR, compressed, removes the oldest copies, and runs BACKUP_COMMAND. The relay can keep running.',
+    )
     .option('--json', 'print one JSON object and no progress')
-    .action(async (name: string, { json }: { json?: true }) => {
-      const { dataDir, databaseUrl, workingFolder } = readPlaces();
-      if (databaseUrl !== null) throw new Error(POSTGRES_HAS_ITS_OWN);
-      const [ledger, index] = [ledgerPath(dataDir), indexPath(dataDir)];
-      if (!existsSync(ledger)) throw new Error(`The ledger ${ledger} does not exist. Set DATA_DIR to its folder.`);
-      const file = resolve(workingFolder, name);
-      checkTarget(file, { ledger, index });
+    .action(async ({ json }: { json?: true }) => {
+      const { backup, ...place } = readPlaces();
+      mkdirSync(backup.dir, { recursive: true, mode: 0o700 });
       const shows = !json && process.stderr.isTTY;
-      const made = await backUp(ledger, file, (done, total) => {
+      const made = await backUp(place, backup, (done, total) => {
         if (shows) process.stderr.write(`\r${done} of ${total} pages`);
       });
       if (shows) process.stderr.write('\r');
-      if (json) console.log(JSON.stringify(made));
-      else console.log(`${made.file}: ${made.bytes} bytes, ${made.executions} executions, checked`);
+      const { path: file, madeAt, bytes, removed } = made;
+      const from = place.databaseUrl === null ? ledgerPath(place.dataDir) : addressOf(place.databaseUrl);
+      if (json) console.log(JSON.stringify({ file, made_at: madeAt.toISOString(), bytes, removed }));
+      else console.log(`${file}: ${bytes} bytes, of ${from}; ${removed.length} older removed`);
+      await takeAway(backup, file);
     });
 }

@@ -51,12 +51,12 @@ async function run({ rpcUrl, ...place }: ReconcilePlaces): Promise<Reconciliatio
   }
 }
 
-function toJson(found: Reconciliation): Record<string, unknown> {
+export function toJson(found: Reconciliation): Record<string, unknown> {
   const { escrow_total, ...rest } = found;
   return { ...rest, escrow_total_usdc: toUsdc(escrow_total) };
 }
 
-function toText(found: Reconciliation): string {
+export function toText(found: Reconciliation): string {
   const { open_records, escrow_total, journal_rows, index_rows, keys, differences, differences_total } = found;
   const checked = `${open_records} open records holding ${formatUsdc(escrow_total)} USDC, ${journal_rows} rows of the journal, ${index_rows} of the index, ${keys} keys`;
   if (found.agrees) return `All agree: ${checked}.`;

@@ -39,6 +39,14 @@ export interface Difference {
   detail: string;
 }
 
+/** The journal of a restored ledger lacks what happened after its backup: that is no difference. */
+export interface Restored {
+  /** Unix seconds. The journal has everything that ended before. */
+  to: bigint;
+  /** Called for each such execution or deposit, also repeatedly. */
+  onLater(id: string): void;
+}
+
 export interface JournalView {
   wallet: string;
   listing: string;

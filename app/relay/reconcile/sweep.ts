@@ -19,7 +19,7 @@ import {
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readToken } from '../chain/tokenAccounts.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import { compareExecution, type Difference, type ExecutionViews } from './compare.ts';
+import { compareExecution, type Difference, type ExecutionViews, type Restored } from './compare.ts';
 import { checkDeposits } from './deposits.ts';
 import { checkKeys } from './keys.ts';
 
@@ -38,6 +38,8 @@ export interface ReconcileDeps {
   /** Number of checks of a suspected difference, and the pause between them, ms. */
   looks?: number;
   pauseMs?: number;
+  /** For a ledger that a backup has restored and that no relay has continued. */
+  restored?: Restored;
 }
 
 export interface Reconciliation {
@@ -61,7 +63,7 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   const sweep = async (ids: string[], countEscrow = false): Promise<void> => {
     for (const views of await readViews(deps, ids)) {
       if (countEscrow && views.record?.status === 'open') escrowTotal += views.escrow ?? 0n;
-      if (compareExecution(views).length === 0) continue;
+      if (differencesOf(deps, views).length === 0) continue;
       if (suspects.size < MAX_LISTED) suspects.add(views.executionId);
       else uncounted += 1;
     }
@@ -98,6 +100,14 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
     differences: differences.slice(0, MAX_LISTED),
     differences_total: total,
   };
+}
+
+function differencesOf({ restored }: ReconcileDeps, views: DatedViews): Difference[] {
+  const found = compareExecution(views);
+  if (!restored || views.changedAt === null || views.changedAt < restored.to) return found;
+  const others = found.filter(({ kind }) => !kind.startsWith('journal_'));
+  if (others.length < found.length) restored.onLater(views.executionId);
+  return others;
 }
 
 /** Ids of all open records. Only ids are requested, because nodes do not page this answer. */
@@ -142,7 +152,7 @@ async function again(deps: ReconcileDeps, suspects: Set<string>): Promise<Differ
   const ids = [...suspects];
   for (let start = 0; start < ids.length; start += PAGE) {
     for (const views of await readViews(deps, ids.slice(start, start + PAGE))) {
-      const differences = compareExecution(views);
+      const differences = differencesOf(deps, views);
       if (differences.length === 0) suspects.delete(views.executionId);
       found.push(...differences);
     }
@@ -150,8 +160,11 @@ async function again(deps: ReconcileDeps, suspects: Set<string>): Promise<Differ
   return found;
 }
 
+/** With the time of its open or its end, in Unix seconds of the chain; null if it is not in the index. */
+type DatedViews = ExecutionViews & { changedAt: bigint | null };
+
 /** The state of some executions on the chain, in the journal and in the index. */
-async function readViews({ connection, views }: ReconcileDeps, ids: string[]): Promise<ExecutionViews[]> {
+async function readViews({ connection, views }: ReconcileDeps, ids: string[]): Promise<DatedViews[]> {
   const records = ids.map((id) => findExecution(parseUuid(id)!));
   const addresses = records.flatMap((record) => [record, findEscrow(record)]);
   const accounts = await connection.getMultipleAccountsInfo(addresses, 'finalized');
@@ -165,19 +178,21 @@ async function readViews({ connection, views }: ReconcileDeps, ids: string[]): P
   const index = await views
     .selectFrom('chain.executions')
     .select(['execution_id', 'caller', 'listing', 'price', 'request_hash', 'result_hash', 'status'])
-    .select(['creator_amount', 'platform_amount', 'closed'])
+    .select(['creator_amount', 'platform_amount', 'closed', 'opened_at', 'settled_at'])
     .where('execution_id', 'in', ids)
     .execute();
   const journalById = new Map(journal.map((row) => [row.execution_id, row]));
   const indexById = new Map(index.map((row) => [row.execution_id, row]));
   return ids.map((executionId, at) => {
     const [record, escrow] = [accounts[2 * at], accounts[2 * at + 1]];
+    const indexed = indexById.get(executionId) ?? null;
     return {
       executionId,
       record: decodeOwn('ExecutionRecord', record),
       escrow: readToken(escrow)?.amount ?? null,
       journal: journalById.get(executionId) ?? null,
-      index: indexById.get(executionId) ?? null,
+      index: indexed,
+      changedAt: indexed && (indexed.settled_at ?? indexed.opened_at),
     };
   });
 }

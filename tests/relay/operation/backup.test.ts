@@ -1,22 +1,28 @@
-/** Backups of the ledger, made while the relay works. */
+/** Backups of the ledger, made while the relay works, and put back. */
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
-import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
-import { backUp, checkTarget } from '../../../app/relay/ledger/backup.ts';
+import { ledgerPath } from '../../../app/relay/config.ts';
+import { backUp, listBackups, readBackup } from '../../../app/relay/ledger/backup.ts';
+import { chooseBackup, restore } from '../../../app/relay/ledger/restore.ts';
 import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
+
+const NAME = /^ledger-\d{8}T\d{6}Z\.sqlite\.zst$/;
 
 describe('a backup of the ledger', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
   let folder: string;
+  let dir: string;
 
   before(async () => {
     market = await startMarketplace();
     folder = mkdtempSync(join(tmpdir(), 'backup-'));
+    dir = join(folder, 'backups');
   });
   after(async () => {
     await market.stop();
@@ -25,7 +31,16 @@ describe('a backup of the ledger', function () {
 
   const execute = (url: string, body: Record<string, unknown>) =>
     request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
-  it('is complete and private, and is made while calls continue', async () => {
+  const namesIn = (path: string) => readdirSync(path).filter((name) => !name.startsWith('.'));
+  const settings = { keep: 7, command: null, environment: process.env };
+  const place = (dataDir: string) => ({ dataDir, databaseUrl: null });
+  const thrown = (work: Promise<unknown>) =>
+    work.then(
+      () => 'made',
+      (error: Error) => error.message,
+    );
+
+  it('is complete, compressed and private, and is made while calls continue', async () => {
     let ended = false;
     const calls = (async () => {
       let done = 0;
@@ -35,71 +50,102 @@ describe('a backup of the ledger', function () {
       }
       return done;
     })();
-    const file = join(folder, 'first.db');
-    const { status, stdout, stderr } = await runRelayCommand(market, ['backup', file, '--json']);
+    const { status, stdout, stderr } = await runRelayCommand(market, ['backup', '--json'], { BACKUP_DIR: dir });
     ended = true;
     expect(await calls).to.be.greaterThan(0);
     expect([status, stderr]).to.deep.equal([0, '']);
     const report = JSON.parse(stdout);
-    expect(report).to.include({ file, bytes: statSync(file).size, api_keys: 2, metadata: 1 });
-    expect(statSync(file).mode & 0o777).to.equal(0o600);
-    expect(readdirSync(folder)).to.deep.equal(['first.db']);
-    const copy = new Sqlite(file, { readonly: true });
-    expect(copy.pragma('integrity_check', { simple: true })).to.equal('ok');
-    expect(copy.prepare('SELECT count(*) FROM executions').pluck().get()).to.equal(report.executions);
-    copy.close();
+    expect(basename(report.file)).to.match(NAME);
+    expect(report).to.deep.include({ bytes: statSync(report.file).size, removed: [] });
+    expect(report.bytes).to.be.lessThan(statSync(ledgerPath(market.dataDir)).size / 2);
+    expect(statSync(report.file).mode & 0o777).to.equal(0o600);
+    expect(statSync(dir).mode & 0o777).to.equal(0o700);
+    expect(namesIn(dir)).to.deep.equal([basename(report.file)]);
   });
 
-  it('replaces an older backup, but no file of the relay itself', async () => {
-    const file = join(folder, 'first.db');
-    const plain = await runRelayCommand(market, ['backup', file]);
-    expect(plain.status).to.equal(0);
-    expect(plain.stdout).to.match(/first\.db: \d+ bytes, \d+ executions, checked\n$/);
-    const before = readFileSync(ledgerPath(market.dataDir)).length;
-    for (const [target, message] of [
-      [ledgerPath(market.dataDir), /own file/],
-      [`${ledgerPath(market.dataDir)}-wal`, /own file/],
-      [join(market.dataDir, 'index.db'), /own file/],
-      [folder, /is a folder/],
-      [join(folder, 'nowhere', 'x.db'), /does not exist/],
-    ] as const) {
-      expect(() =>
-        checkTarget(target, { ledger: ledgerPath(market.dataDir), index: indexPath(market.dataDir) }),
-      ).to.throw(message);
-    }
-    const refused = await runRelayCommand(market, ['backup', ledgerPath(market.dataDir)]);
-    expect([refused.status, refused.stdout]).to.deep.equal([1, '']);
-    expect(refused.stderr).to.match(/own file/);
-    expect(readFileSync(ledgerPath(market.dataDir)).length).to.be.at.least(before);
-    const nothing = await runRelayCommand(market, ['backup', file], { DATA_DIR: join(folder, 'empty') });
-    expect([nothing.status, /The ledger .* does not exist/.test(nothing.stderr)]).to.deep.equal([1, true]);
+  it('is put back into an empty place, and never onto a ledger or under a relay', async () => {
+    const empty = join(folder, 'empty');
+    const given = { BACKUP_DIR: dir, DATA_DIR: empty };
+    const { status, stdout } = await runRelayCommand(market, ['restore'], given);
+    expect([status, stdout.includes(`Restored ${listBackups(dir)[0]!.path}`)]).to.deep.equal([0, true]);
+    const copy = new Sqlite(ledgerPath(empty), { readonly: true });
+    expect(copy.prepare('SELECT count(*) FROM api_keys').pluck().get()).to.equal(2);
+    copy.close();
+    const again = await runRelayCommand(market, ['restore'], given);
+    expect([again.status, /Move the present ledger away first.*ledger\.db/.test(again.stderr)]).to.deep.equal([
+      1,
+      true,
+    ]);
+    const under = await runRelayCommand(market, ['restore'], { BACKUP_DIR: dir });
+    expect([under.status, /A relay runs on .*Stop it first/.test(under.stderr)]).to.deep.equal([1, true]);
     expect((await execute(market.relay.url, { task: 'still there' })).status).to.equal(200);
   });
 
-  it('is refused for a damaged ledger, and the older backup stays', async () => {
+  it('replaces the oldest ones, and is taken away by BACKUP_COMMAND', async () => {
+    const away = join(folder, 'away');
+    mkdirSync(away);
+    const old = ['ledger-20200101T000000Z.sqlite.zst', 'ledger-20200102T000000Z.sqlite.zst'];
+    for (const name of [...old, 'notes.txt']) writeFileSync(join(dir, name), 'old');
+    const given = { BACKUP_DIR: dir, BACKUP_KEEP: '2', BACKUP_COMMAND: `cp "$BACKUP_FILE" "$BACKUP_DIR"/n* ${away}` };
+    const { status, stdout } = await runRelayCommand(market, ['backup', '--json'], given);
+    expect(status).to.equal(0);
+    const { file, removed } = JSON.parse(stdout);
+    expect(removed).to.deep.equal(old.reverse().map((name) => join(dir, name)));
+    expect(listBackups(dir).map(({ path }) => path))
+      .to.include(file)
+      .and.have.length(2);
+    expect(namesIn(away).sort()).to.deep.equal([basename(file), 'notes.txt']);
+    expect(readFileSync(join(away, basename(file)))).to.deep.equal(readFileSync(file));
+
+    const failed = await runRelayCommand(market, ['backup'], { ...given, BACKUP_COMMAND: 'echo no way >&2; exit 7' });
+    expect(failed.status).to.equal(1);
+    expect(failed.stderr).to.match(/^no way\n.* is complete, but BACKUP_COMMAND ended with exit code 7\.\n$/);
+    expect(listBackups(dir)).to.have.length(2);
+  });
+
+  it('is refused for a damaged or missing ledger, and the older backup stays', async () => {
     const damaged = join(folder, 'damaged');
-    mkdirSync(damaged);
-    const healthy = join(damaged, 'healthy.db');
-    await backUp(ledgerPath(market.dataDir), healthy);
-    const bytes = readFileSync(healthy);
+    await restore(listBackups(dir)[0]!, place(damaged), process.env);
+    const bytes = readFileSync(ledgerPath(damaged));
     // The first page stays intact, because without it SQLite cannot open the file.
     bytes.fill(0xff, 4_096 * 3, 4_096 * 5);
-    const broken = join(damaged, 'broken.db');
-    writeFileSync(broken, bytes);
-    const target = join(damaged, 'copy.db');
-    writeFileSync(target, 'the older copy');
-    const refusal = await backUp(broken, target).then(
-      () => 'made',
-      (error: Error) => error.message,
-    );
-    expect(refusal).to.match(/damaged|malformed/);
-    expect(readFileSync(target, 'utf8')).to.equal('the older copy');
-    expect(readdirSync(damaged).sort()).to.deep.equal(['broken.db', 'copy.db', 'healthy.db']);
+    writeFileSync(ledgerPath(damaged), bytes);
+    const own = join(damaged, 'backups');
+    mkdirSync(own);
+    const older = join(own, 'ledger-20200101T000000Z.sqlite.zst');
+    writeFileSync(older, 'the older copy');
+    expect(await thrown(backUp(place(damaged), { ...settings, dir: own, keep: 1 }))).to.match(/damaged|malformed/);
+    expect(readFileSync(older, 'utf8')).to.equal('the older copy');
+    expect(namesIn(own)).to.deep.equal([basename(older)]);
+    const nothing = await runRelayCommand(market, ['backup'], { DATA_DIR: join(folder, 'nothing') });
+    expect([nothing.status, /The ledger .* does not exist/.test(nothing.stderr)]).to.deep.equal([1, true]);
+  });
+
+  it('is not put back if it was cut, and one of PostgreSQL not into a file', async () => {
+    const [newest] = listBackups(dir);
+    const cut = join(folder, basename(newest!.path));
+    writeFileSync(cut, readFileSync(newest!.path).subarray(0, newest!.bytes / 2));
+    const empty = join(folder, 'cut');
+    const attempt = (file: string) => thrown(restore(readBackup(file), place(empty), process.env));
+    expect(await attempt(cut)).to.match(/^zstd ended with exit code 1: /);
+    expect(namesIn(empty).filter((name) => !name.includes('lock'))).to.deep.equal([]);
+    const other = join(folder, 'ledger-20200101T000000Z.postgres.zst');
+    writeFileSync(other, '');
+    expect(await attempt(other)).to.include('Set DATABASE_URL');
+    expect(() => readBackup(folder)).to.throw('the name of a backup');
+    expect(() => chooseBackup(empty, undefined)).to.throw('has no backup');
+  });
+
+  it('says what to install if zstd is missing', () => {
+    const given = { ...process.env, DATA_DIR: market.dataDir, BACKUP_DIR: dir, PATH: '' };
+    const words = ['scripts/run.mjs', 'app/relay/main.ts', 'backup'];
+    const { status, stderr } = spawnSync(process.execPath, words, { env: given, encoding: 'utf8' });
+    expect([status, stderr]).to.deep.equal([1, 'zstd is not installed. On Debian or Ubuntu: apt-get install zstd\n']);
   });
 
   it('reports its progress', async () => {
     const seen: [number, number][] = [];
-    await backUp(ledgerPath(market.dataDir), join(folder, 'progress.db'), (done, total) => seen.push([done, total]));
+    await backUp(place(market.dataDir), { ...settings, dir }, (done, total) => seen.push([done, total]));
     const [done, total] = seen.at(-1)!;
     expect(total).to.be.greaterThan(0);
     expect(done).to.be.at.most(total);

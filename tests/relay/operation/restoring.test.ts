@@ -1,12 +1,12 @@
-/** Restoring an old backup of a lost ledger: a copy of the file, or a pg_dump of its schema. */
-import { execFile } from 'node:child_process';
-import { copyFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+/** A backup tried by `npm run drill`, and put in the place of a lost ledger: a file, or a schema of PostgreSQL. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { SCHEMAS } from '../../../app/database/postgres.ts';
-import { postgresFolder } from '../../../app/local/postgres.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
 import { reconcile } from '../../../app/relay/reconcile/sweep.ts';
@@ -29,26 +29,28 @@ import {
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
-/** Runs a program of PostgreSQL; rejects with its output. */
-const runPostgres = (name: string, ...args: string[]) => promisify(execFile)(join(postgresFolder(), name), args);
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** Makes a backup as docs/operating.md describes. Resolves with a function that restores it. */
-async function backUpLedger({ databaseUrl, dataDir, ...market }: TestMarketplace): Promise<() => Promise<unknown>> {
-  if (databaseUrl) {
-    const backup = join(dataDir, 'backup.sql');
-    await runPostgres('pg_dump', `--schema=${SCHEMAS.ledger}`, `--file=${backup}`, databaseUrl);
-    return async () => {
-      await market.query('ledger', `DROP SCHEMA ${SCHEMAS.ledger} CASCADE`);
-      await runPostgres('psql', '--quiet', '--set=ON_ERROR_STOP=1', `--file=${backup}`, databaseUrl);
-    };
-  }
-  const backup = join(dataDir, 'backup.db');
-  expect((await runRelayCommand({ databaseUrl, dataDir, ...market }, ['backup', backup])).status).to.equal(0);
-  return async () => {
-    const lost = ledgerPath(dataDir);
-    for (const suffix of ['', '-wal', '-shm']) rmSync(lost + suffix, { force: true });
-    copyFileSync(backup, lost);
+/** Loses the ledger and puts the newest backup in its place, as docs/operating.md describes. */
+async function restoreLedger(market: TestMarketplace): Promise<void> {
+  if (market.databaseUrl) await market.query('ledger', `ALTER SCHEMA ${SCHEMAS.ledger} RENAME TO ledger_old`);
+  else for (const suffix of ['', '-wal', '-shm']) rmSync(ledgerPath(market.dataDir) + suffix, { force: true });
+  const { status, stderr } = await runRelayCommand(market, ['restore']);
+  expect([status, stderr]).to.deep.equal([0, '']);
+}
+
+/** Runs `npm run drill` as an operator does. */
+async function drill(market: TestMarketplace, ...args: string[]) {
+  const env = {
+    ...process.env,
+    SOLANA_RPC_URL: market.node.rpcUrl,
+    SOLANA_WS_URL: market.node.wsUrl,
+    ...market.database,
   };
+  const words = ['scripts/run.mjs', 'scripts/drill.ts', '--json', ...args];
+  const child = spawn(process.execPath, words, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { status, stderr, found: stdout === '' ? null : JSON.parse(stdout) };
 }
 
 describe('the ledger lost, and an old backup restored', function () {
@@ -95,7 +97,9 @@ describe('the ledger lost, and an old backup restored', function () {
     const completed = (await execute(url, { task: 'before' })).body.execution_id as string;
     const endsAfter = await begin('held: ends after the backup');
     const endsLater = await begin('held: ends after the restore');
-    const restore = await backUpLedger(market);
+    const backup = await runRelayCommand(market, ['backup', '--json']);
+    expect([backup.status, backup.stderr]).to.deep.equal([0, '']);
+    const { file } = JSON.parse(backup.stdout);
 
     // Not in the backup: one paid call, one refunded, and two that are open when the disk breaks.
     held.get(endsAfter)!();
@@ -104,7 +108,32 @@ describe('the ledger lost, and an old backup restored', function () {
     const lostFailed = (await execute(url, { task: 'failing' })).body.error.execution_id as string;
     const lostOpen = [await begin('silent: one'), await begin('silent: two')];
     await market.relay.kill();
-    await restore();
+
+    const before = await market.balances();
+    const { status, stderr, found: drilled } = await drill(market);
+    expect(status, stderr).to.equal(0);
+    expect(drilled).to.deep.include({ ok: true, file, later: 3 });
+    expect(drilled.rows).to.deep.include({ executions: 3, api_keys: 2, documents: 1 });
+    expect(drilled.reconcile).to.deep.include({ agrees: true, journal_rows: 3, index_rows: 7, differences: [] });
+    expect(drilled.verify.differences).to.deep.equal([]);
+    // By its name this backup would have everything, so what it lacks is a difference.
+    const newer = join(dirname(file), basename(file).replace(/\d{8}/, '20990101'));
+    copyFileSync(file, newer);
+    const differing = await drill(market, '--file', newer, ...(market.databaseUrl ? ['--on-server'] : []));
+    expect(differing.status, differing.stderr).to.equal(1);
+    const kinds = differing.found.reconcile.differences.map(({ kind }: { kind: string }) => kind);
+    expect(kinds.sort()).to.deep.equal(['journal_missing', 'journal_missing', 'journal_state']);
+    rmSync(newer);
+    const damaged = join(dirname(file), basename(file).replace(/\d{8}/, '20980101'));
+    writeFileSync(damaged, readFileSync(file).subarray(0, 10_000));
+    const failed = await drill(market);
+    expect([failed.status, failed.found]).to.deep.equal([2, null]);
+    rmSync(damaged);
+    // A drill leaves nothing behind, and moves nothing.
+    expect(existsSync(join(dirname(file), '.work'))).to.equal(false);
+    expect(await market.balances()).to.deep.equal(before);
+
+    await restoreLedger(market);
     expect(await openRecords()).to.equal(3);
 
     // Signatures of the dead relay that the backup lacks would block the start. sharedAuthority.test.ts waits for that;

@@ -1,0 +1,264 @@
+/**
+ * `npm run drill`: proves that the newest backup brings the ledger back. It restores the backup into a scratch place,
+ * fills an index from the chain beside it, and ends with `reconcile` and `verify`. It signs nothing: a relay on the
+ * scratch ledger would refund the open executions of the working one.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Connection } from '@solana/web3.js';
+import { Command } from 'commander';
+import pg from 'pg';
+import pino from 'pino';
+import { addressOf } from '../app/database/postgres.ts';
+import { startPostgres } from '../app/local/postgres.ts';
+import { readToolConfig, type ToolConfig } from '../app/relay/config.ts';
+import { type Backup, withWorkFolder } from '../app/relay/ledger/backup.ts';
+import { type DatabasePlace, indexPath, type OpenLedger, openLedger } from '../app/relay/ledger/open.ts';
+import { chooseBackup, restore } from '../app/relay/ledger/restore.ts';
+import { toJson, toText } from '../app/relay/reconcile/command.ts';
+import { type Reconciliation, reconcile } from '../app/relay/reconcile/sweep.ts';
+import { PROGRAM_ID } from '../app/sdk/program/program.ts';
+import { heliusHistory } from '../app/solana/helius.ts';
+import { connectForReading } from '../app/solana/rpc.ts';
+import { type IndexerConfig, readConfig as readIndexerConfig } from '../indexer/config.ts';
+import { createIndexer, type Indexer } from '../indexer/indexer.ts';
+import { openPlace } from '../indexer/open.ts';
+import { describeDifference, type Verification, verify } from '../indexer/verify.ts';
+import { runScript } from './options.ts';
+
+const EXIT_DIFFERS = 1;
+const EXIT_FAILED = 2;
+/** The journal is written after the chain, and clocks differ. Longer than both together. */
+const MARGIN_SECONDS = 300;
+/** Time between two reports of progress. */
+const REPORT_MS = 5_000;
+/** The longest that a timer takes, 24 days: an index of a long history takes hours. */
+const FILL_MS = 2 ** 31 - 1;
+/** Timeout of the node's answer to a search through all escrows. */
+const ANSWER_MS = 60_000;
+/** Made and removed on the server of DATABASE_URL, with `--on-server`. */
+const SCRATCH_DATABASE = 'marketplace_drill';
+/** Losing scratch data in a power cut is no loss. */
+const SCRATCH_SETTINGS = ['fsync=off', 'full_page_writes=off'];
+/** Tables whose rows are counted. */
+const COUNTED = ['executions', 'results', 'api_keys', 'documents', 'webhook_endpoints'] as const;
+
+interface Drilled {
+  backup: Backup;
+  rows: Record<(typeof COUNTED)[number], number>;
+  /** Executions and deposits that the ledger lacks, or whose end it lacks, because they are later than the backup. */
+  later: number;
+  reconciled: Reconciliation;
+  verified: Verification;
+  seconds: Record<'restore' | 'index' | 'reconcile' | 'verify', number>;
+}
+
+const say = (line: string): void => console.error(line);
+
+/** Runs `use` with an empty database for the backup, which is removed afterwards. */
+async function withScratch<Result>(
+  { database }: Backup,
+  { databaseUrl }: ToolConfig,
+  { folder, onServer }: { folder: string; onServer: boolean },
+  use: (place: DatabasePlace) => Promise<Result>,
+): Promise<Result> {
+  if (database === 'sqlite') return use({ dataDir: folder, databaseUrl: null });
+  if (!onServer) {
+    say('Starting a PostgreSQL of its own');
+    const server = await startPostgres({ folder: join(folder, 'postgres'), settings: SCRATCH_SETTINGS });
+    try {
+      return await use({ dataDir: folder, databaseUrl: server.url('postgres') });
+    } finally {
+      await server.stop();
+    }
+  }
+  if (databaseUrl === null) throw new Error('--on-server needs DATABASE_URL.');
+  say(`Making the database ${SCRATCH_DATABASE} beside ${addressOf(databaseUrl)}`);
+  const drop = `DROP DATABASE IF EXISTS ${SCRATCH_DATABASE}`;
+  // A killed drill left its own.
+  await runOn(databaseUrl, drop, `CREATE DATABASE ${SCRATCH_DATABASE}`);
+  try {
+    const url = new URL(databaseUrl);
+    url.pathname = SCRATCH_DATABASE;
+    return await use({ dataDir: folder, databaseUrl: String(url) });
+  } finally {
+    await runOn(databaseUrl, drop);
+  }
+}
+
+async function runOn(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Starts an indexer on the scratch place. Resolves once it has all that is final now; it goes on. */
+async function fillIndex({ helius, ...config }: IndexerConfig, path: string): Promise<Indexer> {
+  const indexer = createIndexer({
+    ...config,
+    path,
+    log: pino({ level: 'warn' }, pino.destination(2)),
+    ...(helius && { history: heliusHistory(helius) }),
+  });
+  await indexer.start();
+  try {
+    const slot = await connectForReading(config.rpcUrl, new AbortController().signal).getSlot('finalized');
+    const report = setInterval(async () => {
+      const { cursor, error } = await indexer.status();
+      say(`  up to slot ${cursor?.slot ?? 0} of ${slot}${error === null ? '' : `; retrying: ${error}`}`);
+    }, REPORT_MS);
+    await indexer.caughtUpTo(slot, FILL_MS).finally(() => clearInterval(report));
+    return indexer;
+  } catch (error) {
+    await indexer.stop();
+    throw error;
+  }
+}
+
+/** Counts rows of the restored ledger. */
+async function countRows({ ledger }: OpenLedger): Promise<Drilled['rows']> {
+  const counts = {} as Drilled['rows'];
+  for (const table of COUNTED) {
+    const { count } = await ledger.db
+      .selectFrom(table)
+      .select((select) => select.fn.countAll<bigint>().as('count'))
+      .executeTakeFirstOrThrow();
+    counts[table] = Number(count);
+  }
+  return counts;
+}
+
+/** Restores, then compares; the scratch place is empty. */
+async function drillIn(place: DatabasePlace, backup: Backup, config: ToolConfig): Promise<Drilled> {
+  const seconds = {} as Drilled['seconds'];
+  async function timed<Result>(part: keyof typeof seconds, what: string, work: () => Promise<Result>): Promise<Result> {
+    say(what);
+    const started = performance.now();
+    const result = await work();
+    seconds[part] = Math.round(performance.now() - started) / 1_000;
+    return result;
+  }
+  const index = place.databaseUrl ?? indexPath(place.dataDir);
+  await timed('restore', `Restoring ${backup.path}`, () => restore(backup, place, process.env));
+  const indexer = await timed('index', 'Filling an index from the chain', () =>
+    fillIndex(readIndexerConfig(process.env), index),
+  );
+  try {
+    // Applies the migrations of this release, as a relay does.
+    const opened = await openLedger(place);
+    const connection = connectForReading(config.rpcUrl, new AbortController().signal, ANSWER_MS);
+    const later = new Set<string>();
+    const restored = {
+      to: BigInt(Math.floor(backup.madeAt.getTime() / 1_000) - MARGIN_SECONDS),
+      onLater: (id: string) => void later.add(id),
+    };
+    try {
+      const rows = await countRows(opened);
+      const reconciled = await timed('reconcile', 'Comparing every escrow with the ledger and the index', () =>
+        reconcile({ connection, views: opened.views.db, restored }),
+      );
+      const verified = await timed('verify', 'Comparing every row of the index with the chain', () =>
+        verifyIndex(index, connection),
+      );
+      return { backup, rows, later: later.size, reconciled, verified, seconds };
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await indexer.stop();
+  }
+}
+
+async function verifyIndex(index: string, connection: Connection): Promise<Verification> {
+  const { db, close } = await openPlace(index);
+  try {
+    const onProgress = (table: string, count: number) => say(`  ${table}: ${count} rows`);
+    return await verify({ db, connection, programId: PROGRAM_ID, onProgress });
+  } finally {
+    await close();
+  }
+}
+
+function drill(config: ToolConfig, { file, onServer = false }: Options): Promise<Drilled> {
+  const { dir } = config.backup;
+  const backup = chooseBackup(dir, file && resolve(config.workingFolder, file));
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return withWorkFolder(dir, (folder) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        rmSync(folder, { recursive: true, force: true });
+        process.exit(EXIT_FAILED);
+      });
+    }
+    return withScratch(backup, config, { folder, onServer }, (place) => drillIn(place, backup, config));
+  });
+}
+
+interface Options {
+  file?: string;
+  onServer?: boolean;
+  json?: true;
+}
+
+async function run({ json, ...options }: Options): Promise<void> {
+  try {
+    const { backup, rows, later, reconciled, verified, seconds } = await drill(readToolConfig(process.env), options);
+    const ok = reconciled.agrees && verified.differences.length === 0;
+    const { path, madeAt, bytes } = backup;
+    const made_at = madeAt.toISOString();
+    if (json) {
+      console.log(
+        JSON.stringify({
+          ok,
+          file: path,
+          made_at,
+          bytes,
+          rows,
+          later,
+          reconcile: toJson(reconciled),
+          verify: verified,
+          seconds,
+        }),
+      );
+    } else {
+      const counts = Object.entries(rows).map(([table, count]) => `${count} ${table}`);
+      console.log(
+        [
+          `${path}, made at ${made_at}, ${bytes} bytes: restored with ${counts.join(', ')}.`,
+          `${later} executions and deposits opened or ended after the backup, which lacks that.`,
+          `reconcile: ${toText(reconciled)}`,
+          `verify: ${verified.differences.map(describeDifference).join('\n') || 'none'}`,
+          ok ? 'The drill succeeded: this backup can be restored.' : 'The drill found differences.',
+        ].join('\n'),
+      );
+    }
+    process.exitCode = ok ? 0 : EXIT_DIFFERS;
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = EXIT_FAILED;
+  }
+}
+
+await runScript(
+  new Command('npm run drill --')
+    .description(
+      'Restores the newest backup into a scratch place, fills an index from the chain beside it, and compares both with the chain. The working ledger and index are not touched, and nothing is signed.',
+    )
+    .option('--file <file>', 'the backup (default: the newest in BACKUP_DIR)')
+    .option('--on-server', `restore a backup of PostgreSQL into a new database ${SCRATCH_DATABASE} beside DATABASE_URL`)
+    .option('--json', 'print one JSON object; progress goes to stderr')
+    .addHelpText(
+      'after',
+      `
+Settings come from the environment, as for relay and indexer: BACKUP_DIR (or DATA_DIR), SOLANA_RPC_URL, SOLANA_WS_URL or
+HELIUS_API_KEY. For a backup of PostgreSQL, PostgreSQL must be installed here: the drill starts one of its own. With
+--on-server only its programs must be; the user of DATABASE_URL then needs the right CREATEDB.
+The scratch place is in BACKUP_DIR and needs as much room as ledger and index. It is removed at the end.
+Exit code 0: the backup can be restored; 1: there are differences; 2: the drill failed.`,
+    )
+    .action(run),
+);
