@@ -66,7 +66,7 @@ import { createLeadership, type Leadership } from './ledger/leadership.ts';
 import { noteLender } from './ledger/lenders.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
-import { createPayers } from './ledger/payers.ts';
+import { createPayers, type Payers } from './ledger/payers.ts';
 import { createSweepTransactions } from './ledger/sweepTransactions.ts';
 import { hasSigned } from './ledger/transactions.ts';
 import { isReturned, readClosedEnd, readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
@@ -143,7 +143,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   setMaxListeners(0, stopping.signal);
   const keyUse = createKeyUse(files.ledger.db, log);
 
-  const takeReading = createEdgeBudget(config.edgeRpcPerSecond);
+  const takeReading = createEdgeBudget(config.edgeRpcPerSecond, parts.payers);
   const accounts = createChainAccounts(chain, takeReading, stopping.signal);
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
@@ -369,6 +369,7 @@ interface EngineParts {
   x402Runway: Runway | null;
   readText: ReadText;
   files: OpenLedger;
+  payers: Payers;
   undocumented: Undocumented;
   clock: Clock;
   chain: RelayChain;
@@ -442,6 +443,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
     x402Runway: await startX402Runway(config, chain, marketplace.config, log),
     readText: createReadText(objects, log),
     files,
+    payers: createPayers(files.views.db),
     undocumented,
     clock,
     chain,
@@ -467,8 +469,7 @@ type MoreDeps = Pick<
 
 /** Builds the dependencies of the API. */
 function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: MoreDeps): RelayDeps {
-  const { files, chain, metrics } = parts;
-  const payers = createPayers(files.views.db);
+  const { files, chain, metrics, payers } = parts;
   return {
     config,
     dashboardFolder: DASHBOARD,

@@ -545,7 +545,7 @@ CREATE TABLE webhook_endpoints (
   old_secret_until_ms BIGINT,
   created_ms BIGINT NOT NULL,
   failing_since_ms BIGINT,
-  is_slow BIGINT NOT NULL DEFAULT 0 CHECK (is_slow IN (0, 1)),
+  slow_for BIGINT NOT NULL DEFAULT 0 CHECK (slow_for >= 0),
   disabled_ms BIGINT,
   disabled_by TEXT COLLATE "C" CHECK (disabled_by IN ('wallet', 'failures'))
 );

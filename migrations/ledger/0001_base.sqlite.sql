@@ -655,8 +655,8 @@ CREATE TABLE webhook_endpoints (
   created_ms INTEGER NOT NULL,
   -- Of the first attempt that failed since the last success; null while it works.
   failing_since_ms INTEGER,
-  -- 1 if its last attempt took long. Slow endpoints get few parallel attempts.
-  is_slow INTEGER NOT NULL DEFAULT 0 CHECK (is_slow IN (0, 1)),
+  -- Quick attempts until it is no longer slow; 0 if it is not. Slow endpoints get few parallel attempts.
+  slow_for INTEGER NOT NULL DEFAULT 0 CHECK (slow_for >= 0),
   -- When it was switched off, and by whom: its wallet, or the relay after days of failures.
   disabled_ms INTEGER,
   disabled_by TEXT CHECK (disabled_by IN ('wallet', 'failures'))

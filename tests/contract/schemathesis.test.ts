@@ -81,7 +81,7 @@ function createDoor(): World['deps']['door'] {
     ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: () => 5_000n },
     ...{ secret: Buffer.alloc(32, 1), ownKeys: [] },
     lastHeightOf: async () => 1_000n,
-    takeReading: () => undefined,
+    takeReading: async () => undefined,
     requireFees: () => undefined,
     unpaid: { limit: async (_network, _hasPaid, pay) => pay(() => undefined) },
   };

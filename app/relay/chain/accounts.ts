@@ -74,7 +74,7 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
   let mint: PublicKey | undefined;
 
   async function read(keys: PublicKey[], holder?: string): Promise<AccountsAt> {
-    take(holder);
+    await take(holder);
     return chain.read(keys);
   }
 
@@ -118,7 +118,7 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       return decodeAccount('Config', accounts[0]!.data);
     },
     async readChanges() {
-      take();
+      await take();
       return findAccounts(chain.scanning, 'PendingChange');
     },
     readTime: (slot) => chain.connection.getBlockTime(slot),

@@ -13,6 +13,7 @@ import {
   type DeliveryRow,
   type EndpointRow,
   noteAttempt,
+  noteQuick,
   readDueEndpoints,
   switchOff,
   takeDeliveries,
@@ -36,10 +37,13 @@ export interface DeliverySettings {
   perWallet: number;
   /** The same of all slow endpoints together. */
   ofSlow: number;
+  /** Of these, so many begin before those of quick endpoints, whose queue may never end. */
+  slowFirst: number;
   /** Parallel attempts of this relay. */
   total: number;
-  /** An endpoint is slow if its last attempt took longer. */
+  /** An endpoint is slow after an attempt that took longer, until enough quick ones in a row. */
   slowMs: number;
+  quickInARow: number;
   /** An endpoint that fails for this long is switched off. */
   failingMs: number;
 }
@@ -60,8 +64,10 @@ export const USUAL_DELIVERIES: DeliverySettings = {
   perEndpoint: 4,
   perWallet: 8,
   ofSlow: 16,
+  slowFirst: 4,
   total: 64,
   slowMs: SECOND_MS,
+  quickInARow: 20,
   failingMs: 3 * 24 * HOUR_MS,
 };
 /** Added to the timeout, for writing the outcome. */
@@ -100,15 +106,16 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
     attempts.set(attempt, endpoint);
   }
 
+  const isSlow = ({ slow_for }: EndpointRow) => slow_for > 0n;
   const count = (is: (endpoint: EndpointRow) => boolean) => [...attempts.values()].filter(is).length;
   /** Attempts that may begin now to slow endpoints. */
-  const freeSlow = () => settings.ofSlow - count(({ is_slow }) => is_slow === 1n);
+  const freeSlow = () => settings.ofSlow - count(isSlow);
   const freeOf = (wallet: string) => settings.perWallet - count((other) => other.wallet === wallet);
 
   /** Attempts that may begin now to this endpoint. */
-  function freeFor({ wallet, is_slow }: EndpointRow): number {
-    const own = is_slow === 1n ? Math.min(1, freeSlow()) : settings.perEndpoint;
-    return Math.min(own, freeOf(wallet), settings.total - attempts.size);
+  function freeFor(endpoint: EndpointRow): number {
+    const own = isSlow(endpoint) ? Math.min(1, freeSlow()) : settings.perEndpoint;
+    return Math.min(own, freeOf(endpoint.wallet), settings.total - attempts.size);
   }
 
   return {
@@ -116,8 +123,9 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
       const free = settings.total - attempts.size;
       if (free <= 0) return;
       const full = new Set([...attempts.values()].map(({ wallet }) => wallet).filter((wallet) => freeOf(wallet) <= 0));
-      const skipped = { wallets: [...full], slow: freeSlow() <= 0 };
-      for (const endpoint of await readDueEndpoints(ledger, now(), free, skipped)) {
+      const slowFirst = Math.max(0, settings.slowFirst - count(isSlow));
+      const eligible = { fullWallets: [...full], slow: freeSlow(), slowFirst };
+      for (const endpoint of await readDueEndpoints(ledger, now(), free, eligible)) {
         const most = freeFor(endpoint);
         if (most <= 0) continue;
         const untilMs = now() + settings.timeoutMs + MARGIN_MS;
@@ -154,8 +162,9 @@ async function deliver(
     error: isDelivered ? null : (error ?? `the answer has the status ${status}`),
     duration_ms: BigInt(durationMs),
   });
-  const is_slow = durationMs > settings.slowMs ? 1n : 0n;
-  if (is_slow !== endpoint.is_slow) await updateEndpoint(ledger, endpoint.endpoint_id, { is_slow });
+  if (durationMs > settings.slowMs)
+    await updateEndpoint(ledger, endpoint.endpoint_id, { slow_for: BigInt(settings.quickInARow) });
+  else if (endpoint.slow_for > 0n) await noteQuick(ledger, endpoint.endpoint_id);
   if (isDelivered) {
     if (endpoint.failing_since_ms !== null)
       await updateEndpoint(ledger, endpoint.endpoint_id, { failing_since_ms: null });

@@ -95,7 +95,7 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
         old_secret_until_ms: null,
         created_ms: BigInt(now()),
         failing_since_ms: null,
-        is_slow: 0n,
+        slow_for: 0n,
         disabled_ms: null,
         disabled_by: null,
       };

@@ -59,10 +59,11 @@ export interface StreamDeps {
   payers: Pick<Payers, 'isKnown'>;
 }
 
-/** A session has no `keyId`. */
+/** A session has no `keyId`. `network` is that of the request's address. */
 interface Reader {
   wallet: string;
   keyId?: string;
+  network: string;
 }
 
 export interface Streams {
@@ -86,11 +87,14 @@ export interface OpenStream {
   write(response: Response): void;
 }
 
+/** A reader whose stream is open. */
+type Open = Reader & { isKnown: boolean };
+
 /** Opens streams within the limits. All functions throw ApiError. */
 export function createStreams({ ledger, views, feed, payers }: StreamDeps, settings = USUAL_STREAMS): Streams {
-  const open = new Map<Response, Reader & { isKnown: boolean }>();
+  const open = new Map<Response, Open>();
 
-  async function requireRoom({ wallet, keyId }: Reader): Promise<boolean> {
+  async function requireRoom({ wallet, keyId, network }: Reader): Promise<boolean> {
     const isKnown = await payers.isKnown(wallet);
     const alike = [...open.values()].filter((other) => other.isKnown === isKnown);
     const own = alike.filter((other) => other.wallet === wallet);
@@ -98,7 +102,7 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
     const isKeyFull = keyId !== undefined && ofKey >= settings.perKey;
     const isWalletFull = own.length >= settings.perWallet;
     const isFull = alike.length >= (isKnown ? settings.total : settings.ofStrangers);
-    if (!isKeyFull && !isWalletFull && (!isFull || endOneOf(isKnown, own.length + 1))) return isKnown;
+    if (!isKeyFull && !isWalletFull && (!isFull || endOneOf(isKnown, { wallet, network }))) return isKnown;
     const what = isKeyFull
       ? `This API key has ${ofKey} open event streams, the maximum. Close one.`
       : isWalletFull
@@ -108,32 +112,32 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
   }
 
   /**
-   * Ends the oldest stream of the wallet with the most, if it has more than `fair`. Its reader resumes once there is
-   * room. So no number of wallets can take all streams from another one.
+   * Ends the oldest stream of the wallet with the most, if it has more than this reader will have. Its reader resumes
+   * once there is room. Wallets that have not paid cost nothing, so for them the networks share first, and then the
+   * wallets of one network.
    */
-  function endOneOf(isKnown: boolean, fair: number): boolean {
-    const byWallet = new Map<string, Response[]>();
-    for (const [response, other] of open) {
-      if (other.isKnown === isKnown) byWallet.set(other.wallet, [...(byWallet.get(other.wallet) ?? []), response]);
-    }
-    const [most = []] = [...byWallet.values()].sort((one, other) => other.length - one.length);
-    const [oldest] = most;
-    if (!oldest || most.length <= fair) return false;
-    open.delete(oldest);
-    endStream(oldest, settings);
+  function endOneOf(isKnown: boolean, { wallet, network }: Pick<Reader, 'wallet' | 'network'>): boolean {
+    const alike = [...open].filter(([, other]) => other.isKnown === isKnown);
+    const ofNetwork = isKnown ? null : ofMost(alike, 'network', network);
+    const rivals = isKnown ? alike : alike.filter(([, other]) => other.network === network);
+    const ofWallet = ofNetwork ? ofMost(ofNetwork, 'wallet') : ofMost(rivals, 'wallet', wallet);
+    const [oldest] = ofWallet ?? [];
+    if (!oldest) return false;
+    open.delete(oldest[0]);
+    endStream(oldest[0], settings);
     return true;
   }
 
   async function streamOf(
-    { wallet, keyId }: Reader,
+    { wallet, keyId, network }: Reader,
     after: bigint,
     of: Pick<Stream, 'executionId' | 'isOver'>,
   ): Promise<OpenStream> {
-    const isKnown = await requireRoom({ wallet, keyId });
+    const isKnown = await requireRoom({ wallet, keyId, network });
     return {
       after: eventIdOf(after),
       write(response) {
-        open.set(response, { wallet, keyId, isKnown });
+        open.set(response, { wallet, keyId, network, isKnown });
         write(response, { wallet, ...of, after, settings, ledger, feed }).catch(() => response.destroy());
         response.once('close', () => open.delete(response));
       },
@@ -160,6 +164,22 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
       for (const response of open.keys()) endStream(response, settings);
     },
   };
+}
+
+/**
+ * The streams of the wallet or network with the most, oldest first. Null if `own` would have as many with one more
+ * stream.
+ */
+function ofMost<Of extends readonly [Response, Open]>(
+  streams: Of[],
+  by: 'wallet' | 'network',
+  own?: string,
+): Of[] | null {
+  const groups = new Map<string, Of[]>();
+  for (const stream of streams) groups.set(stream[1][by], [...(groups.get(stream[1][by]) ?? []), stream]);
+  const [most = []] = [...groups.values()].sort((one, other) => other.length - one.length);
+  const fair = own === undefined ? 0 : (groups.get(own)?.length ?? 0) + 1;
+  return most.length > fair ? most : null;
 }
 
 /** Ends it. The connection of a reader that takes nothing would stay otherwise. */

@@ -446,8 +446,8 @@ export interface WebhookEndpointsTable {
   old_secret_until_ms: bigint | null;
   created_ms: bigint;
   failing_since_ms: bigint | null;
-  /** 1 if its last attempt took long. */
-  is_slow: bigint;
+  /** Quick attempts until it is no longer slow; 0 if it is not. */
+  slow_for: bigint;
   disabled_ms: bigint | null;
   disabled_by: 'wallet' | 'failures' | null;
 }

@@ -42,7 +42,7 @@ export function insertEndpoint(ledger: Ledger, row: EndpointRow, most: number): 
     const columns = Object.keys(row) as (keyof EndpointRow)[];
     const { rows } = await sql`
       INSERT INTO webhook_endpoints (${sql.join(columns.map((column) => sql.ref(column)))})
-      SELECT ${sql.join(columns.map((column) => sql`CAST(${row[column]} AS ${sql.raw(/_ms$|^is_/.test(column) ? 'BIGINT' : 'TEXT')})`))}
+      SELECT ${sql.join(columns.map((column) => sql`CAST(${row[column]} AS ${sql.raw(/_ms$|^is_|^slow_for$/.test(column) ? 'BIGINT' : 'TEXT')})`))}
       WHERE ${own} < ${most} RETURNING endpoint_id`.execute(alone);
     return rows.length === 1;
   });
@@ -54,6 +54,16 @@ export async function updateEndpoint(
   changes: Partial<Omit<EndpointRow, 'endpoint_id' | 'wallet'>>,
 ): Promise<void> {
   await ledger.updateTable('webhook_endpoints').set(changes).where('endpoint_id', '=', endpointId).execute();
+}
+
+/** Counts one quick attempt of a slow endpoint. Others may have ended meanwhile. */
+export async function noteQuick(ledger: Ledger, endpointId: string): Promise<void> {
+  await ledger
+    .updateTable('webhook_endpoints')
+    .set({ slow_for: sql`slow_for - 1` })
+    .where('endpoint_id', '=', endpointId)
+    .where('slow_for', '>', 0n)
+    .execute();
 }
 
 /** Deletes an endpoint with its deliveries. It must be gone before them, so that none is added in between. */
@@ -140,35 +150,43 @@ export async function readDueDeliveries(
   return { count: Number(count), oldestMs: oldest === null ? 0 : nowMs - Number(oldest) };
 }
 
-/** The endpoints that may get nothing now: those of these wallets, and with `slow` the slow ones. */
-export interface Skipped {
-  wallets: readonly string[];
-  slow: boolean;
+/** The endpoints that may get something now. */
+export interface Eligible {
+  /** Those of these wallets get nothing. */
+  fullWallets: readonly string[];
+  /** At most so many slow ones get something. */
+  slow: number;
+  /** So many of them come before the quick ones, whose queue may never end. */
+  slowFirst: number;
 }
 
 /**
- * Endpoints with a delivery that is due, slow ones last. They are searched from a random one on, so that none waits for
- * the others.
+ * Endpoints with a delivery that is due: some slow ones, the quick ones, then the other slow ones. They are searched from
+ * a random one on, so that none waits for the others.
  */
 export async function readDueEndpoints(
   ledger: Ledger,
   nowMs: number,
   limit: number,
-  skipped: Skipped = { wallets: [], slow: false },
+  { fullWallets, slow: slowMost, slowFirst }: Eligible,
 ): Promise<EndpointRow[]> {
   const now = BigInt(nowMs);
   const { rows: due } = await sql`SELECT 1 AS due FROM webhook_deliveries
     WHERE state = 'pending' AND due_ms <= ${now} LIMIT ${sql.lit(1)}`.execute(ledger);
   if (due.length === 0) return [];
   const start = newEndpointId();
-  const found: EndpointRow[] = [];
-  for (const isSlow of skipped.slow ? [0n] : [0n, 1n]) {
+  async function find(isSlow: boolean, most: number): Promise<EndpointRow[]> {
+    const found: EndpointRow[] = [];
     for (const part of [sql`>= ${start}`, sql`< ${start}`]) {
-      if (found.length === limit) return found;
-      found.push(...(await walkDue(ledger, now, part, limit - found.length, { isSlow, ...skipped })));
+      if (found.length >= most) return found;
+      found.push(...(await walkDue(ledger, now, part, most - found.length, { isSlow, fullWallets })));
     }
+    return found;
   }
-  return found;
+  const slow = await find(true, Math.min(slowMost, limit));
+  const first = slow.slice(0, slowFirst);
+  const quick = await find(false, limit - first.length);
+  return [...first, ...quick, ...slow.slice(slowFirst)].slice(0, limit);
 }
 
 /**
@@ -180,7 +198,7 @@ async function walkDue(
   now: bigint,
   part: RawBuilder<unknown>,
   limit: number,
-  { wallets, isSlow }: Pick<Skipped, 'wallets'> & { isSlow: bigint },
+  { fullWallets, isSlow }: Pick<Eligible, 'fullWallets'> & { isSlow: boolean },
 ): Promise<EndpointRow[]> {
   const next = (after: RawBuilder<unknown>) => sql`(SELECT n.endpoint_id FROM webhook_deliveries AS n
     WHERE n.state = 'pending' AND n.endpoint_id ${part} ${after} ORDER BY n.endpoint_id, n.due_ms, n.id LIMIT ${sql.lit(1)})`;
@@ -193,7 +211,7 @@ async function walkDue(
     SELECT w.* FROM walk CROSS JOIN webhook_endpoints AS w
     WHERE w.endpoint_id = walk.endpoint_id AND EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.endpoint_id = w.endpoint_id AND d.state = 'pending'
       AND d.due_ms <= ${now} AND (w.disabled_ms IS NULL OR d.is_asked = 1))
-      AND w.is_slow = ${isSlow} ${wallets.length > 0 ? sql`AND w.wallet NOT IN (${sql.join(wallets)})` : sql``}
+      AND w.slow_for ${isSlow ? sql`>` : sql`=`} 0 ${fullWallets.length > 0 ? sql`AND w.wallet NOT IN (${sql.join(fullWallets)})` : sql``}
     LIMIT ${limit}`.execute(ledger);
   return rows;
 }

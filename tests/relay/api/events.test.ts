@@ -338,10 +338,43 @@ describe('event streams', () => {
     leaving.abort();
   });
 
+  it('takes a stream of strangers from the network with the most, until all have equally many', async () => {
+    const { config } = world.deps;
+    world.deps.config = { ...config, trustProxy: 1 };
+    const leaving = new AbortController();
+    const opened: Response[] = [];
+    async function open(network: string) {
+      const { apiKey } = await world.addKey({ wallet: newAddress() });
+      const headers = { authorization: `Bearer ${apiKey}`, 'x-forwarded-for': network };
+      const response = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
+      opened.push(response);
+      return response;
+    }
+    try {
+      const held = [];
+      for (let wallet = 0; wallet < 4; wallet += 1) held.push(await open('203.0.113.7'));
+      expect((await open('203.0.113.7')).status).to.equal(429);
+      for (let wallet = 0; wallet < 2; wallet += 1) {
+        expect((await open('198.51.100.9')).status).to.equal(200);
+        await held[wallet]!.text();
+      }
+      for (const network of ['203.0.113.7', '198.51.100.9']) expect((await open(network)).status).to.equal(429);
+      // Node ends the stream of a response that nothing refers to.
+      expect(opened.filter(({ status }) => status === 200)).to.have.length(6);
+    } finally {
+      world.deps.config = config;
+      leaving.abort();
+    }
+  });
+
   const ENDS: [when: string, settings: Partial<StreamSettings>, end: (streams: Streams) => unknown][] = [
     ['its relay stops', {}, (streams) => streams.end()],
     ['it has lasted its time', { longestMs: 1 }, () => undefined],
-    ['another wallet needs its place', { ofStrangers: 2 }, (streams) => streams.ofWallet({ wallet: newAddress() }, '')],
+    [
+      'another wallet needs its place',
+      { ofStrangers: 2 },
+      (streams) => streams.ofWallet({ wallet: newAddress(), network: 'a network' }, ''),
+    ],
   ];
   for (const [when, settings, end] of ENDS) {
     it(`closes the connection of a reader that takes nothing when ${when}, and writes nothing more`, async () => {
@@ -352,7 +385,7 @@ describe('event streams', () => {
       );
       const responses: ServerResponse[] = [];
       const server = createServer(async (_request, response) => {
-        const stream = await streams.ofWallet({ wallet }, 'evt_0');
+        const stream = await streams.ofWallet({ wallet, network: 'a network' }, 'evt_0');
         // More than a connection holds unread.
         response.write(Buffer.alloc(16 * 1024 * 1024));
         stream.write(response as Answer);

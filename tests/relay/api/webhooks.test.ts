@@ -438,22 +438,68 @@ describe('webhooks', () => {
     const first = sender({ slowMs: -1, total: 100 }, { post: async () => ({ status: 200, body: null, error: null }) });
     await first.turn();
     await first.idle();
-    const slow = () => world.ledger.selectFrom('webhook_endpoints').select('endpoint_id').where('is_slow', '=', 1n);
+    const slow = () => world.ledger.selectFrom('webhook_endpoints').select('endpoint_id').where('slow_for', '>', 0n);
     expect((await slow().execute()).length).to.equal(21);
     await world.ledger
       .updateTable('webhook_endpoints')
-      .set({ is_slow: 0n })
+      .set({ slow_for: 0n })
       .where('url', '=', 'http://quick.example/')
       .execute();
     for (let n = 0; n < 3; n += 1) await add(Number(position));
-    const deliveries = sender({}, held);
+    const deliveries = sender({ slowMs: HOUR_MS }, held);
     for (let turn = 0; turn < 5; turn += 1) await deliveries.turn();
     await until('22 attempts have begun', async () => open.length === 22);
     expect(open.filter((url) => url === 'http://quick.example/').length).to.equal(6);
     for (const answer of answers.splice(0)) answer();
     await deliveries.idle();
-    // They have answered in time.
-    expect((await slow().execute()).length).to.equal(21 - 2 - 16);
+  });
+
+  it('counts an endpoint as slow until 20 quick attempts in a row', async () => {
+    const { endpoint_id } = (await create()).endpoint;
+    const slowFor = async () =>
+      (await world.ledger.selectFrom('webhook_endpoints').select('slow_for').executeTakeFirstOrThrow()).slow_for;
+    async function attempt(count: number, settings: Parameters<typeof sender>[0]) {
+      const nowMs = BigInt(world.state.nowMs);
+      const due = { endpoint_id, position: 1, state: 'pending', due_ms: nowMs, created_ms: nowMs };
+      await world.ledger
+        .insertInto('webhook_deliveries')
+        .values(Array(count).fill(due) as never)
+        .execute();
+      await send(sender(settings));
+    }
+    await execute();
+    await world.feed.turn();
+    const quick = { slowMs: HOUR_MS };
+    await attempt(1, quick);
+    expect(await slowFor()).to.equal(0n);
+    await attempt(1, { slowMs: -1 });
+    expect(await slowFor()).to.equal(20n);
+    await attempt(19, quick);
+    expect(await slowFor()).to.equal(1n);
+    await attempt(1, { slowMs: -1 });
+    expect(await slowFor()).to.equal(20n);
+    await attempt(21, quick);
+    expect(await slowFor()).to.equal(0n);
+  });
+
+  it('sends to a slow endpoint although quick ones always have a backlog', async () => {
+    const ids = await addEndpoints(9, (n) => ({ wallet: newAddress(), is_known: 1n, slow_for: n < 3 ? 20n : 0n }));
+    const due = ids.flatMap((endpoint_id) => Array(10).fill({ endpoint_id, position: 1, state: 'pending' }));
+    await world.ledger
+      .insertInto('webhook_deliveries')
+      .values(due.map((one) => ({ ...one, due_ms: 1, created_ms: 1 })) as never)
+      .execute();
+    const attempted = async () => {
+      const rows = await world.ledger
+        .selectFrom('webhook_deliveries')
+        .select('endpoint_id')
+        .where('attempts', '>', 0n)
+        .execute();
+      return [rows.length, rows.filter((row) => ids.indexOf(row.endpoint_id) < 3).length];
+    };
+    const deliveries = sender({ total: 8, slowFirst: 2 }, { post: () => new Promise(() => undefined) });
+    await deliveries.turn();
+    expect(await attempted()).to.deep.equal([8, 2]);
   });
 
   it('sends a delivery again if its relay died during the attempt', async () => {
@@ -558,7 +604,9 @@ describe('webhooks', () => {
       )
       .execute();
     const found = async (most: number) =>
-      (await readDueEndpoints(world.ledger, nowMs, most)).map(({ endpoint_id }) => endpoint_id);
+      (await readDueEndpoints(world.ledger, nowMs, most, { fullWallets: [], slow: most, slowFirst: 1 })).map(
+        ({ endpoint_id }) => endpoint_id,
+      );
     expect((await found(64)).sort()).to.deep.equal([...ids].sort());
     const seen = new Set<string>();
     for (let turn = 0; turn < 5_000 && seen.size < ids.length; turn += 1) for (const id of await found(4)) seen.add(id);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createEdgeBudget } from '../../../app/relay/chain/edgeBudget.ts';
+import { createEdgeBudget, type TakeReading } from '../../../app/relay/chain/edgeBudget.ts';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
@@ -18,37 +18,57 @@ import { decodeHeader, makePayment, type PaymentChange, paymentHeader } from '..
 describe("the edge's budget of readings", function () {
   this.timeout(600_000);
 
-  it("allows five seconds' worth at once, then its rate, and names the time to retry", () => {
+  const payers = { hasPaid: async (wallet: string) => wallet.startsWith('paying') };
+  const refusalOf = (take: TakeReading, wallet?: string) =>
+    take(wallet).then(
+      () => null,
+      ({ code, retryAfterSeconds }: ApiError) => ({ code, retryAfterSeconds }),
+    );
+  /** Readings until one is refused. */
+  async function countReadings(take: TakeReading, wallet?: string): Promise<number> {
+    for (let taken = 0; taken < 10_000; taken += 1) {
+      if (await refusalOf(take, wallet)) return taken;
+    }
+    throw new Error('no reading was refused');
+  }
+
+  it("allows five seconds' worth at once, then its rate, and names the time to retry", async () => {
     let now = 0;
-    const take = createEdgeBudget(2, () => now);
-    for (let reading = 0; reading < 10; reading += 1) take();
-    const refusalOf = () => {
-      try {
-        take();
-        return null;
-      } catch (error) {
-        const { code, retryAfterSeconds } = error as ApiError;
-        return { code, retryAfterSeconds };
-      }
-    };
-    expect(refusalOf()).to.deep.equal({ code: 'service_unavailable', retryAfterSeconds: 1 });
+    const take = createEdgeBudget(2, payers, () => now);
+    expect(await countReadings(take)).to.equal(10);
+    expect(await refusalOf(take)).to.deep.equal({ code: 'service_unavailable', retryAfterSeconds: 1 });
     now = 499;
-    expect(refusalOf()).to.not.equal(null);
+    expect(await refusalOf(take)).to.not.equal(null);
     now = 500;
-    expect(refusalOf()).to.equal(null);
-    expect(refusalOf()).to.not.equal(null);
+    expect(await refusalOf(take)).to.equal(null);
+    expect(await refusalOf(take)).to.not.equal(null);
     now = 1_000_000;
-    for (let reading = 0; reading < 10; reading += 1) take();
-    expect(refusalOf()).to.not.equal(null);
+    expect(await countReadings(take)).to.equal(10);
   });
 
-  it('is separate for each wallet with a live key, which strangers and other wallets cannot use up', () => {
-    const take = createEdgeBudget(1, () => 0);
-    for (let reading = 0; reading < 5; reading += 1) take();
-    expect(() => take()).to.throw('Too many unpaid requests');
-    for (let reading = 0; reading < 5; reading += 1) take('wallet');
-    expect(() => take('wallet')).to.throw('Too many unpaid requests');
-    take('another');
+  it('is separate for each wallet that has paid, which strangers and other wallets cannot use up', async () => {
+    const take = createEdgeBudget(4, payers, () => 0);
+    expect(await countReadings(take)).to.equal(20);
+    expect(await countReadings(take, 'paying one')).to.equal(20);
+    expect(await countReadings(take, 'paying two')).to.equal(20);
+    expect(await countReadings(take, 'new')).to.equal(5);
+  });
+
+  it('is one for all wallets with a key that have never paid, and each has a quarter of it', async () => {
+    const take = createEdgeBudget(4, payers, () => 0);
+    let taken = 0;
+    for (let wallet = 0; wallet < 100; wallet += 1) taken += await countReadings(take, `new ${wallet}`);
+    expect(taken).to.equal(20);
+    expect(await countReadings(take)).to.equal(20);
+    expect(await countReadings(take, 'paying')).to.equal(20);
+  });
+
+  it('is a full one from the first payment on', async () => {
+    let hasPaid = false;
+    const take = createEdgeBudget(4, { hasPaid: async () => hasPaid }, () => 0);
+    expect(await countReadings(take, 'wallet')).to.equal(5);
+    hasPaid = true;
+    expect(await countReadings(take, 'wallet')).to.equal(20);
   });
 
   describe('when it is used up', () => {

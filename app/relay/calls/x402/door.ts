@@ -251,7 +251,7 @@ async function requireFresh(
 ): Promise<bigint> {
   if (now() > expiresMs) throw refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
   // This asks the node, and a payment from an empty wallet costs nothing.
-  if (!hasPaid) door.takeReading();
+  if (!hasPaid) await door.takeReading();
   const lastHeight = await door.lastHeightOf(payment.blockhash).catch(chainUnreadable);
   if (lastHeight !== null) return lastHeight;
   throw refusePayment('quote_expired', 'The blockhash of the payment is not valid. Pay the new quote with a new one.');

@@ -1,8 +1,11 @@
 /** Routes of event streams. */
+import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { EventData, EventType, MarketplaceEvent } from '../../../sdk/wire/events.ts';
+import { clientNetwork } from '../../access/clientAddress.ts';
+import type { RelayDeps } from '../../deps.ts';
 import { requireNoQuery } from '../../parse.ts';
-import { CACHING, route } from './route.ts';
+import { CACHING, type Caller, route } from './route.ts';
 import { AGENT_ID, EXECUTION_ID, EXECUTION_PARAM } from './samples.ts';
 
 const LAST_EVENT_ID = {
@@ -24,6 +27,11 @@ export const COMPLETED_EVENT = sampleOf('execution.completed', {
   status: 'completed',
   cost_usdc: 0.25,
   error_code: null,
+});
+
+const readerOf = (deps: RelayDeps, request: IncomingMessage, caller: Caller<'read'>) => ({
+  ...caller,
+  network: clientNetwork(request, deps.config.trustProxy),
 });
 
 const STREAM = {
@@ -52,7 +60,7 @@ export const eventRoutes = {
     async handle({ deps }, { caller, request, param }) {
       requireNoQuery(request.url);
       const id = request.headers['last-event-id'] as string | undefined;
-      return { stream: await deps.streams.ofExecution(caller, param('execution_id'), id) };
+      return { stream: await deps.streams.ofExecution(readerOf(deps, request, caller), param('execution_id'), id) };
     },
   }),
 
@@ -71,7 +79,7 @@ export const eventRoutes = {
     async handle({ deps }, { caller, request }) {
       requireNoQuery(request.url);
       const id = request.headers['last-event-id'] as string | undefined;
-      return { stream: await deps.streams.ofWallet(caller, id) };
+      return { stream: await deps.streams.ofWallet(readerOf(deps, request, caller), id) };
     },
   }),
 };
