@@ -185,9 +185,11 @@ describe('the command line', function () {
       ...['keys', 'create', '--name', 'laptop', '--keypair', caller.keypair_path, '--per-execution', '0.5', '--json'],
     );
     expect(made.code, made.stderr).to.equal(0);
-    expect(made.stderr).to.include("The wallet's allowance stays at 1000 USDC, shared by all keys of this wallet and used up by refunded calls too.");
+    expect(made.stderr).to.include(
+      "The wallet's allowance stays at 2000 USDC, shared by all keys of this wallet and used up by refunded calls too.",
+    );
     const key = JSON.parse(made.stdout);
-    expect(await delegatedBy(caller.wallet)).to.equal(1_000_000_000n);
+    expect(await delegatedBy(caller.wallet)).to.equal(2_000_000_000n);
     const readGrant = async () => {
       const account = await connection.getAccountInfo(findGrant(wallet, keyIdOf(key.api_key)));
       return decodeAccount('KeyGrant', account?.data as Buffer);

@@ -122,9 +122,7 @@ def _text(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def request_of(
-    service: Service, call: Call, deadline: Deadline, on_execution: OnExecution | None = None
-) -> Send:
+def request_of(service: Service, call: Call, deadline: Deadline, on_execution: OnExecution | None = None) -> Send:
     accept = "application/json" if call.on_delta is None else "text/event-stream, application/json"
     headers = {"accept": accept, "user-agent": service.user_agent, **call.headers}
     if service.api_key:
@@ -187,7 +185,9 @@ def _ask(service: Service, call: Call, deadline: Deadline | None, on_execution: 
             if answer.status == call.accepts or (200 <= answer.status < 300 and not answer.is_error):
                 return answer
             is_redirect = answer.status in REDIRECTS
-            failure = redirected(answer, service.base_url, call.path) if is_redirect else error_of(answer, service.base_url)
+            failure = (
+                redirected(answer, service.base_url, call.path) if is_redirect else error_of(answer, service.base_url)
+            )
             if failure.execution_id is not None:
                 on_execution(failure.execution_id)
         is_running = failure.code == "request_in_progress"
