@@ -91,7 +91,7 @@ class Agent(BaseHTTPRequestHandler):
 
 
 key_file, port, *marketplace = sys.argv[1:]
-signing_key = Ed25519PrivateKey.from_private_bytes(bytes(json.load(open(key_file)))[:32])
+signing_key = Ed25519PrivateKey.from_private_bytes(bytes(json.load(open(key_file, encoding="utf-8-sig")))[:32])
 verifier = marketplace and HTTPMessageVerifier(
     signature_algorithm=algorithms.ED25519, key_resolver=MarketplaceKeys(marketplace[0])
 )

@@ -7,7 +7,7 @@ import type { Marketplace } from '../sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../sdk/wallet/signer.ts';
 import { type DemoCaller, renewApiKey } from './identities.ts';
 
-/** Each caller's balance, and also its allowance and its limits, base units. */
+/** Each caller's balance, and the limits of its key, base units. */
 export const CALLER_USDC = 1_000_000_000n;
 const DAY_SECONDS = 86_400;
 /** Two days less than the chain allows, because its clock may differ from ours. */

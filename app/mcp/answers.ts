@@ -41,7 +41,8 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
 
 const LIMITS: Record<string, string> = {
   balance: 'Ask the user to send USDC to the wallet.',
-  allowance: "Ask the user to raise the allowance of the wallet's keys.",
+  allowance:
+    "Ask the user to renew the allowance of the wallet's keys, on the page API keys or with `keys allowance`. Refunded calls use it up too.",
   per_execution: "Choose a cheaper agent, or ask the user to raise the key's limit per execution.",
   period: "Wait until details.renews_at, choose a cheaper agent, or ask the user to raise the key's limit per period.",
   total: "Ask the user to raise the key's total limit.",

@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { read } from '../sdk/client/answer.ts';
-import { toError, unknownAnswer } from '../sdk/client/http.ts';
+import { fetchDirect, toError, unknownAnswer } from '../sdk/client/http.ts';
 import { type MarketplaceClient, MarketplaceError, createClient as newClient } from '../sdk/client/index.ts';
 import { createManagementClient } from '../sdk/client/management.ts';
 import { isProven } from '../sdk/client/receipts.ts';
@@ -105,7 +105,7 @@ export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringi
 async function enterDoor(fetcher: typeof fetch, baseUrl: string, call: DoorCall): Promise<DoorAnswer> {
   const { agentId, idempotencyKey, payer, payment, signal } = call;
   const path = `/v1/x402/agents/${encodeURIComponent(agentId)}/execute${payer === null ? '' : `?payer=${payer}`}`;
-  const response = await fetcher(`${baseUrl}${path}`, {
+  const response = await fetchDirect(fetcher, baseUrl, path, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { databaseUrl } from '../database/postgres.ts';
 import { describeSettings, readSettings } from '../process/settings.ts';
 import { constants } from '../sdk/program/program.ts';
+import { parseJsonFile } from '../sdk/wire/jsonFile.ts';
 import { formatUsdc, isUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
@@ -356,7 +357,7 @@ export interface RelayConfig {
 /** A keypair file in solana-keygen's format. Throws with the path and the expected format. */
 export function readKeypair(path: string): Keypair {
   try {
-    return Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(path, 'utf8'))));
+    return Keypair.fromSecretKey(Uint8Array.from(parseJsonFile(readFileSync(path, 'utf8')) as number[]));
   } catch (error) {
     throw new Error(`${path} is not a keypair file (a JSON array of 64 bytes): ${(error as Error).message}`);
   }

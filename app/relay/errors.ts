@@ -61,6 +61,11 @@ export function databaseAway(error: unknown): ApiError | null {
   });
 }
 
+/** What to say about an allowance that is too small: refunded calls are the usual reason. */
+export const withRenewal = (message: string): string =>
+  `${message.replace(/\.$/, '')}. Each call takes its price from the allowance, and a refund does not give it back. ` +
+  'The wallet renews it on the page "API keys" or with `keys allowance`.';
+
 const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   InsufficientBalance: 'balance',
   InsufficientAllowance: 'allowance',
@@ -95,7 +100,8 @@ export function openRefused(programError: string | null, message: string, call: 
   }
   if (limit !== undefined) {
     const details = { limit, wallet: call.wallet, have_usdc: null, need_usdc: toUsdc(call.price), renews_at: null };
-    return new ApiError('insufficient_balance', message, { executionId, details });
+    const text = limit === 'allowance' ? withRenewal(message) : message;
+    return new ApiError('insufficient_balance', text, { executionId, details });
   }
   switch (programError) {
     case 'PriceAboveMax':

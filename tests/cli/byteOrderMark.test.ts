@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readListingFile } from '../../app/cli/listingFile.ts';
+import { readKeypair } from '../../app/relay/config.ts';
 import { generateSigningKey, loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { encodeSigningKey } from '../../app/sdk/receipt/signingKeyFile.ts';
 
@@ -16,6 +17,7 @@ describe('files on disk', () => {
     const keyFile = join(folder, 'key.json');
     writeFileSync(keyFile, `\uFEFF${encodeSigningKey(key)}`);
     expect(loadSigningKey(keyFile)).to.deep.equal(key);
+    expect(readKeypair(keyFile).secretKey).to.deep.equal(key);
     const template = readFileSync('app/cli/templates/both/agent.json', 'utf8');
     const [plain, marked] = [join(folder, 'plain.json'), join(folder, 'marked.json')];
     writeFileSync(plain, template);

@@ -185,9 +185,11 @@ describe('the command line', function () {
       ...['keys', 'create', '--name', 'laptop', '--keypair', caller.keypair_path, '--per-execution', '0.5', '--json'],
     );
     expect(made.code, made.stderr).to.equal(0);
-    expect(made.stderr).to.include("The wallet's allowance stays at 1000 USDC, shared by all keys of this wallet.");
+    expect(made.stderr).to.include(
+      "The wallet's allowance stays at 2000 USDC, shared by all keys of this wallet and used up by refunded calls too.",
+    );
     const key = JSON.parse(made.stdout);
-    expect(await delegatedBy(caller.wallet)).to.equal(1_000_000_000n);
+    expect(await delegatedBy(caller.wallet)).to.equal(2_000_000_000n);
     const readGrant = async () => {
       const account = await connection.getAccountInfo(findGrant(wallet, keyIdOf(key.api_key)));
       return decodeAccount('KeyGrant', account?.data as Buffer);
@@ -218,16 +220,19 @@ describe('the command line', function () {
     expect((await readGrant()).revoked).to.equal(true);
   });
 
-  it("raises the allowance to the key's spending limit, or sets the named amount", async () => {
+  it("raises the allowance to twice the key's spending limit, sets the named amount, and renews it", async () => {
     const caller = demo.callers[1] as DemoFile['callers'][number];
     const create = (...args: string[]) =>
       local('keys', 'create', '--name', 'more', '--keypair', caller.keypair_path, ...args);
     const raised = await create('--total', '1500');
     expect(raised.code, raised.stderr).to.equal(0);
-    expect(await delegatedBy(caller.wallet)).to.equal(1_500_000_000n);
+    expect(await delegatedBy(caller.wallet)).to.equal(3_000_000_000n);
     const named = await create('--allowance', '20.5');
     expect(named.stdout).to.include('allowance_usdc: 20.5\n');
     expect(await delegatedBy(caller.wallet)).to.equal(20_500_000n);
+    const renewed = await local('keys', 'allowance', '1000', '--keypair', caller.keypair_path);
+    expect(renewed.stdout, renewed.stderr).to.include('allowance_usdc: 1000\n');
+    expect(await delegatedBy(caller.wallet)).to.equal(1_000_000_000n);
   });
 
   it('revokes a grant with the wallet alone', async () => {

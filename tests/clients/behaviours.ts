@@ -124,7 +124,7 @@ async function write(response: ServerResponse, answer: object, pauseMs: number):
 }
 
 /** A server that treats requests to `/N/...` as the Nth script says. */
-async function startScripted(relayUrl: string) {
+async function startScripted(relayUrl: string, agentId: string) {
   const seen: Seen[] = BEHAVIOURS.map(() => ({ requests: 0, keys: new Set(), executionId: '' }));
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -135,7 +135,7 @@ async function startScripted(relayUrl: string) {
     mine.requests += 1;
     if (request.method === 'POST') mine.keys.add(request.headers['idempotency-key'] as string | undefined);
     const ask = () => forward(`${relayUrl}${path}`, request.method!, request.headers, Buffer.concat(chunks));
-    await play(step as Step, mine, ask, response);
+    await play(JSON.parse(JSON.stringify(step).replace('$agent', agentId)), mine, ask, response);
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -212,7 +212,7 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
 
     before(async () => {
       const { relay, callers, agentId } = market();
-      const scripted = await startScripted(relay.url);
+      const scripted = await startScripted(relay.url, agentId);
       const before = (await market().balances()).callers[0]!;
       const entries = BEHAVIOURS.map(({ client = {}, call }, index) => {
         const { api_key = callers[0]!.apiKey, ...options } = client;
@@ -249,9 +249,10 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
         if (wanted.events) expect(outcome.events, said).to.deep.equal(wanted.events);
         if (wanted.count) expect(outcome.count, said).to.equal(wanted.count);
         if (wanted.error) {
-          const { has_execution_id, issue_path, details, ...plain } = wanted.error;
+          const { has_execution_id, issue_path, details, message_has, ...plain } = wanted.error;
           expect(outcome.error, said).to.include(plain);
           if (has_execution_id) expect(outcome.error!.execution_id).to.match(/^[0-9a-f-]{36}$/);
+          if (message_has) expect(outcome.error!.message).to.include(message_has);
           if (details) expect(outcome.error!.details).to.deep.include(details);
           const issues = (outcome.error!.details as { issues?: { path: string }[] })?.issues;
           if (issue_path) expect(issues!.map(({ path }) => path)).to.deep.equal([issue_path]);

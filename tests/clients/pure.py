@@ -1,6 +1,7 @@
 """Compares what the package computes without a network with the project's vectors and the program's IDL."""
 
 import asyncio
+import codecs
 import inspect
 import json
 import logging
@@ -38,6 +39,7 @@ from agent_marketplace.receipts import (
     request_hash,
     sign_message,
     verify_message,
+    verify_receipt,
     verify_result_signature,
 )
 from agent_marketplace.receipts._curve import L, satisfies_equation
@@ -303,6 +305,8 @@ with tempfile.TemporaryDirectory() as folder:
     key_file = Path(folder) / "key.json"
     key_file.write_text(json.dumps(list(secret)), "utf-8-sig")
     assert load_signing_key(key_file) == secret
+for marked in ("\ufeff{}", codecs.BOM_UTF8 + b"{}"):
+    assert verify_receipt(marked, rpc_url=None) == verify_receipt("{}", rpc_url=None)
 for path in ("[1, 2, 3]", "5" * 88, "keys/[1,2]"):
     error = outcome(lambda path=path: load_signing_key(path))
     assert isinstance(error, ValueError) and path not in str(error), error

@@ -83,11 +83,12 @@ function withTextAmounts(value: object): Record<string, unknown> {
 
 function readError(error: unknown): Omit<Outcome, 'ms'> {
   if (!(error instanceof MarketplaceError)) throw error;
-  const { name, code, status, details, executionId, idempotencyKey, retryAfterSeconds } = error;
+  const { name, code, message, status, details, executionId, idempotencyKey, retryAfterSeconds } = error;
   return {
     error: {
       class: name,
       code,
+      message,
       status,
       details: details && withTextAmounts(details),
       execution_id: executionId,

@@ -99,6 +99,7 @@ describe('the MCP server', () => {
     const budget = await host.call('get_budget');
     expect(budget).to.include({ session_spent_usdc: PRICE_USDC, session_remaining_usdc: 1 - PRICE_USDC });
     expect(budget).to.include({ payable_usdc: 1 - PRICE_USDC, gas_pays_next_call: false, approval_above_usdc: 1 });
+    expect(budget).to.include({ allowance_covers_total: true });
   });
 
   for (const era of ['legacy', 'modern'] as const) {

@@ -54,6 +54,7 @@ export function keysCommands(): Command {
   addList(group);
   addRevoke(group);
   addUpdate(group);
+  addAllowance(group);
   addClose(group);
   addRegister(group);
   return group;
@@ -155,6 +156,19 @@ function addUpdate(group: Command): void {
       };
       if (Object.keys(change).length === 0) throw new Refusal('Name at least one limit to change; --help lists them.');
       printResult(await updateKey(chain, { wallet, keyId, change }), options.json);
+    });
+}
+
+function addAllowance(group: Command): void {
+  withWallet(group.command('allowance'))
+    .description(
+      'renew the allowance: what all keys of the wallet may still spend together. Each call takes its price from it, and a refund does not give it back',
+    )
+    .argument('<usdc>', 'the new allowance; any other delegate of the USDC account loses its own', toAmount)
+    .action(async (allowance: bigint, options: CommonOptions) => {
+      const { changeAllowance } = await import('../../sdk/wallet/grants.ts');
+      const wallet = await readWallet(options);
+      printResult(await changeAllowance(await openOnChain(options), { wallet, allowance }), options.json);
     });
 }
 

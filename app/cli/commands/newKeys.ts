@@ -45,7 +45,7 @@ export function addCreate(group: Command): void {
     )
     .option(
       '--allowance <usdc>',
-      'allowance that all keys of the wallet share (default: raised to --total if it is lower)',
+      'allowance that all keys of the wallet share (default: raised to twice --total if it is lower, because refunded calls use it up too)',
       toAmount,
     )
     .option(

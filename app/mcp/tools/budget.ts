@@ -20,6 +20,10 @@ const KeyBudget = listed(
     renews_at: z.string(),
     total_remaining_usdc: z.number(),
     balance_usdc: z.number(),
+    allowance_usdc: z
+      .number()
+      .describe("Left for all of the wallet's keys. Calls take their price, refunds do not return it"),
+    allowance_covers_total: z.boolean().describe('false: ask the user to renew the allowance'),
     gas_pays_next_call: z.boolean(),
     scopes: z.array(z.string()),
     allowed_agents: z.array(z.string()).nullable(),
@@ -61,6 +65,8 @@ function addKeyBudget({ server, market, session }: Tools): void {
           renews_at: key.renews_at,
           total_remaining_usdc: key.total_remaining_usdc,
           balance_usdc: key.balance_usdc,
+          allowance_usdc: key.allowance_usdc,
+          allowance_covers_total: key.allowance_covers_total,
           gas_pays_next_call: key.gas.pays_next_call,
           scopes: key.scopes,
           allowed_agents: key.allowed_agents,

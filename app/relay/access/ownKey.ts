@@ -56,6 +56,7 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
     total_remaining_usdc: toUsdc(inTotal),
     balance_usdc: toUsdc(balance),
     allowance_usdc: toUsdc(allowance),
+    allowance_covers_total: allowance >= inTotal,
     gas: gasOf(wallet, money, grant),
   };
 }

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { parseAddress } from '../../sdk/program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid, nonceHalfHour } from '../../sdk/receipt/receipt.ts';
+import { IDEMPOTENCY_KEY } from '../../sdk/wire/choices.ts';
 import type { RequestIssue } from '../../sdk/wire/errorCodes.ts';
 import { invalid, show } from '../parse.ts';
 
@@ -24,9 +25,6 @@ export interface Repeatable {
 
 /** The present half-hour and those of the 24 hours before. */
 const HALF_HOURS = 49;
-
-/** 1 to 255 visible ASCII characters. */
-export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** The header's value; null without one. Throws ApiError 400 unless it is 1 to 255 visible ASCII characters. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {

@@ -17,8 +17,9 @@ import { ApiError } from '../errors.ts';
 import { addressUrl, transactionUrl } from '../explorer.ts';
 import { type InParts, type Parts, quoteText } from '../json.ts';
 import { archiveOf } from './archived.ts';
-import { findPage } from './executionPages.ts';
+import { findPage, type PageQuery } from './executionPages.ts';
 import { type ExecutionView, isRefunded, isSettled, readViews } from './executionViews.ts';
+import { type KeyedPageDeps, readKeyed } from './keyed.ts';
 import { isCommitted, type ResultsDeps, resultUrl } from './results.ts';
 import { toUnclaimed } from './unclaimed.ts';
 
@@ -46,22 +47,27 @@ export async function getExecution(
 /** Later than any clock of a chain. */
 const NEVER = 2 ** 40;
 
-/** GET /v1/executions: the wallet's own, newest first. */
+/** GET /v1/executions: the wallet's own, newest first. Throws ApiError 503 if a call may exist that is not known. */
 export async function listExecutions(
-  deps: RecordsDeps,
+  deps: RecordsDeps & KeyedPageDeps,
   wallet: string,
   query: ExecutionsQuery,
 ): Promise<ExecutionPage> {
-  const { status, agent_id: agentId, limit, offset } = query;
+  const { status, agent_id: agentId, idempotency_key: key, limit, offset } = query;
   const from = Math.max(0, (query.from?.floorSeconds ?? -1) + 1);
   const to = query.to?.ceilSeconds ?? NEVER;
-  // One transaction, so that page and total are of the same moment.
-  const { rows, total } = await deps.views.transaction().execute(async (views) => {
-    const page = await findPage(views, { wallet, status, agentId, from, to, limit, offset });
-    return { rows: await readViews(views, page.ids), total: page.total };
-  });
+  const wanted = { wallet, status, agentId, from, to, limit, offset };
+  const { rows, total } = await (key === undefined ? readPage(deps, wanted) : readKeyed(deps, wanted, key));
   const names = await agentNames(deps, rows);
   return { executions: rows.map((row) => toSummary(deps, row, names.get(row.listing) ?? null)), total, limit, offset };
+}
+
+/** In one transaction, so that page and total are of the same moment. */
+function readPage({ views }: RecordsDeps, wanted: PageQuery): Promise<{ rows: ExecutionView[]; total: number }> {
+  return views.transaction().execute(async (views) => {
+    const page = await findPage(views, wanted);
+    return { rows: await readViews(views, page.ids), total: page.total };
+  });
 }
 
 /** Names by listing: from the current document, else from the document at the time of the call. */

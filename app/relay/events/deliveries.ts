@@ -7,6 +7,7 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import type { GroupCommit } from '../../database/groupCommit.ts';
+import { statusText } from '../../sdk/wire/redirects.ts';
 import { readEventAt } from '../ledger/events.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import {
@@ -159,7 +160,7 @@ async function deliver(
     due_ms: BigInt(dueMs),
     http_status: status === null ? null : BigInt(status),
     body,
-    error: isDelivered ? null : (error ?? `the answer has the status ${status}`),
+    error: isDelivered || status === null ? error : `the answer has the ${statusText(status)}`,
     duration_ms: BigInt(durationMs),
   });
   if (durationMs > settings.slowMs)

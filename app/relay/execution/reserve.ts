@@ -19,7 +19,7 @@ import type { AccountsAt } from '../chain/reader.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { readToken } from '../chain/tokenAccounts.ts';
-import { ApiError, chainUnreadable } from '../errors.ts';
+import { ApiError, chainUnreadable, withRenewal } from '../errors.ts';
 import type { Held, Purse } from '../ledger/funding.ts';
 import type { Means } from './protection.ts';
 
@@ -47,7 +47,8 @@ const LIMIT_TEXT: Record<PriceLimit, (wallet: string, have: string) => string> =
 function insufficient({ limit, have: left, renewsAt }: Shortage, wallet: string, need: bigint): ApiError {
   const have = left > 0n ? left : 0n;
   const renews_at = renewsAt === null ? null : toTime(renewsAt);
-  const message = `${LIMIT_TEXT[limit](wallet, formatUsdc(have))}; this call needs ${formatUsdc(need)} USDC`;
+  const shortage = `${LIMIT_TEXT[limit](wallet, formatUsdc(have))}; this call needs ${formatUsdc(need)} USDC`;
+  const message = limit === 'allowance' ? withRenewal(shortage) : shortage;
   return new ApiError('insufficient_balance', message, {
     details: { limit, wallet, have_usdc: toUsdc(have), need_usdc: toUsdc(need), renews_at },
   });

@@ -6,6 +6,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { callKeyId, type PublicJwk, type SigningCall, signCall } from '../../sdk/creator/callSignature.ts';
+import { parseJsonFile } from '../../sdk/wire/jsonFile.ts';
 import type { KeyDirectory } from '../../sdk/wire/wire.ts';
 
 /** The directory lists this many after a rotation: the new key and the one before it. */
@@ -76,7 +77,7 @@ function readKeys(path: string): PrivateJwk[] | null {
     throw error;
   }
   try {
-    const { keys } = JSON.parse(text) as { keys: PrivateJwk[] };
+    const { keys } = parseJsonFile(text) as { keys: PrivateJwk[] };
     for (const jwk of keys) {
       if (privateKeyOf(jwk).asymmetricKeyType !== 'ed25519') throw new TypeError('another kind of key');
     }

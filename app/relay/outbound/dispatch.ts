@@ -4,6 +4,7 @@ import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 import { EVENT_STREAM, isEventStream } from '../../sdk/wire/eventStream.ts';
+import { statusText } from '../../sdk/wire/redirects.ts';
 import type { Body } from '../longBytes.ts';
 import {
   AnswerTooLarge,
@@ -128,7 +129,7 @@ async function attempt(
   if (status !== 200) {
     const raw = { status, ...(await readBeginning(response.body)) };
     if (RETRIED_STATUSES.has(status)) return { kind: 'notNow', raw };
-    return { kind: 'failed', message: `The creator's server answered with status ${status}`, raw };
+    return { kind: 'failed', message: `The creator's server answered with ${statusText(status)}`, raw };
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {

@@ -19,8 +19,11 @@ export async function buyCall(
     throw new TypeError('maxCostUsdc is required: without an API key, nothing else limits what the wallet pays.');
   const deadline = startDeadline(timeout, signal);
   const path = `/v1/x402/agents/${encodeURIComponent(agentId)}/execute?payer=${encodeURIComponent(payment.payer)}`;
-  const asked = { ...request, path, signal: deadline.signal };
   let executionId: string | null = null;
+  const onExecution = (id: string) => {
+    executionId = id;
+  };
+  const asked = { ...request, path, signal: deadline.signal, onExecution };
   try {
     const quoted = await service.ask({ ...asked, accepts: [402] });
     const required = quoted.response.headers.get('payment-required');

@@ -46,7 +46,7 @@ const READ_TIMEOUT_MS = 60_000;
 export type { AgentFilters, ExecutionFilters, ReadOptions, StatementFilters };
 
 /** What a method says of its request; the rest is the client's. */
-type Init = Partial<Omit<HttpRequest, 'url'>>;
+type Init = Partial<Omit<HttpRequest, 'baseUrl' | 'path'>>;
 
 const ExecuteAnswer = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteAccepted]);
 export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions) {
   /** Sends a request with the key, or with this token. */
   function ask(path: string, { method = 'GET', headers = {}, ...init }: Init = {}, token = apiKey) {
     const sent = token ? { ...headers, authorization: `Bearer ${token}` } : headers;
-    return send(fetcher, { timeoutMs: null, ...init, method, url: baseUrl + path, headers: sent });
+    return send(fetcher, { timeoutMs: null, ...init, method, baseUrl, path, headers: sent });
   }
 
   const call = async <T>(schema: z.ZodType<T>, path: string, init?: Init, token?: string): Promise<T> =>

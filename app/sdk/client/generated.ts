@@ -615,8 +615,10 @@ export interface components {
             total_remaining_usdc: number;
             /** @description The wallet’s USDC. */
             balance_usdc: number;
-            /** @description The USDC that all keys of the wallet together may still spend. */
+            /** @description The USDC that all keys of the wallet together may still spend. Each call takes its price, and a refund does not give it back. Only the wallet renews it. */
             allowance_usdc: number;
+            /** @description False: the allowance ends before the key’s total limit does. Then calls get 402 with the limit `allowance`. */
+            allowance_covers_total: boolean;
             /** @description The wallet’s gas balance, which pays the network fees of all its keys. */
             gas: {
                 /** @description The address of the wallet’s gas balance. Send the missing lamports there. */

@@ -1,5 +1,6 @@
 /** The HTTP core of both REST clients: one request, its time limit, and what its answer means. */
 import { isEventStream } from '../wire/eventStream.ts';
+import { isRedirect } from '../wire/redirects.ts';
 import { type MarketplaceError, statusError, UnexpectedAnswerError } from './error.ts';
 import { anyOf, startTimer } from './limit.ts';
 import { connected } from './repeat.ts';
@@ -13,7 +14,9 @@ export interface ReadOptions {
 /** One request; `repeat` repeats it. */
 export interface HttpRequest extends StreamHandlers {
   method: string;
-  url: string;
+  /** Without a trailing slash. */
+  baseUrl: string;
+  path: string;
   headers: Record<string, string>;
   body?: RequestInit['body'];
   /** Longest wait for the whole answer, or for the next part of a streamed one, ms; null for no limit. */
@@ -36,11 +39,11 @@ export interface HttpAnswer {
  * TimeoutError at the time limit, and the signal's reason.
  */
 export async function send(fetcher: typeof fetch, request: HttpRequest): Promise<HttpAnswer> {
-  const { method, url, headers, body, timeoutMs, signal, accepts, keepsOpen, onDelta, onBegun } = request;
+  const { method, baseUrl, path, headers, body, timeoutMs, signal, accepts, keepsOpen, onDelta, onBegun } = request;
   const limit = startLimit(timeoutMs, signal);
   try {
     const init = { method, headers: checkedHeaders(headers), body: body ?? null, signal: limit.signal };
-    const response = await connected(fetcher(url, init));
+    const response = await fetchDirect(fetcher, baseUrl, path, init);
     if (onDelta && response.ok && isEventStream(response.headers.get('content-type'))) {
       const { isError, text } = await readStreamed(response, { onDelta, onBegun }, limit.restart);
       if (isError) throw toError(response, parseJson(text));
@@ -54,6 +57,35 @@ export async function send(fetcher: typeof fetch, request: HttpRequest): Promise
   } finally {
     limit.clear();
   }
+}
+
+/**
+ * Fetches without following a redirect: a POST would become a GET, and another origin would not get the key. Throws
+ * UnexpectedAnswerError for a redirect, with the right address where it is known, and TypeError without an answer.
+ */
+export async function fetchDirect(
+  fetcher: typeof fetch,
+  baseUrl: string,
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  const response = await connected(fetcher(baseUrl + path, { ...init, redirect: 'manual' }));
+  // A browser hides the redirect's status and address.
+  if (response.type !== 'opaqueredirect' && !isRedirect(response.status)) return response;
+  await response.body?.cancel();
+  throw unknownAnswer(response, describeRedirect(response, baseUrl, path));
+}
+
+function describeRedirect(response: Response, baseUrl: string, path: string): string {
+  const location = response.headers.get('location');
+  if (location === null || !URL.canParse(location, baseUrl + path)) {
+    return 'a redirect, which is not followed. Use the address that it leads to as base URL.';
+  }
+  const { origin, pathname } = new URL(location, baseUrl + path);
+  const target = origin + pathname;
+  const [route = ''] = path.split('?');
+  const advice = target.endsWith(route) ? ` Use the base URL ${target.slice(0, -route.length)}.` : '';
+  return `a redirect to ${target}, which is not followed.${advice}`;
 }
 
 /** The headers. Throws RangeError for a value that HTTP cannot send: `fetch` would quote it, and call it a failure. */

@@ -2,7 +2,7 @@
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
 import { read } from './answer.ts';
 import { type MarketplaceError, statusError } from './error.ts';
-import { checkedHeaders, jsonOf, retryAfterOf, unknownAnswer } from './http.ts';
+import { checkedHeaders, fetchDirect, jsonOf, retryAfterOf, unknownAnswer } from './http.ts';
 
 /** An answer in tRPC's format. */
 interface ProcedureAnswer {
@@ -23,17 +23,18 @@ interface ProcedureAnswer {
  * procedures that need one. Throws MarketplaceError.
  */
 export function createManagementClient(options: { baseUrl: string; session?: string; fetch?: typeof fetch }) {
-  const send = options.fetch ?? fetch;
-  const url = `${options.baseUrl.replace(/\/+$/, '')}/trpc`;
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const session = checkedHeaders(options.session ? { authorization: `Bearer ${options.session}` } : {});
+
+  const send = (path: string, init: RequestInit) => fetchDirect(options.fetch ?? fetch, baseUrl, `/trpc/${path}`, init);
 
   function ask(name: ProcedureName, input: unknown): Promise<Response> {
     const text = input === undefined ? null : JSON.stringify(input);
     if (PROCEDURES[name].kind === 'query') {
-      return send(`${url}/${name}${text === null ? '' : `?input=${encodeURIComponent(text)}`}`, { headers: session });
+      return send(`${name}${text === null ? '' : `?input=${encodeURIComponent(text)}`}`, { headers: session });
     }
     const headers = { ...session, 'content-type': 'application/json' };
-    return send(`${url}/${name}`, { method: 'POST', headers, body: text });
+    return send(name, { method: 'POST', headers, body: text });
   }
 
   return {

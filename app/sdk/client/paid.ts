@@ -1,12 +1,12 @@
 /** A paid call from its request to its end. */
 import { parseUsdc } from '../wire/usdc.ts';
 import { MarketplaceError, statusError, WaitTimeoutError } from './error.ts';
-import { type HttpAnswer, jsonOf, retryAfterOf } from './http.ts';
+import { type HttpAnswer, jsonOf, retryAfterOf, toQuery } from './http.ts';
 import { anyOf, startTimer } from './limit.ts';
 import { isEarlyRefusal, sleep } from './repeat.ts';
 import { type ApiRequest, type RequestOptions, readAs, type Service } from './service.ts';
 import type { OnDelta } from './streamed.ts';
-import type { CompletedExecution, Execution, StartedExecution } from './types.ts';
+import type { CompletedExecution, Execution, ExecutionSummary, StartedExecution } from './types.ts';
 
 /** The agent's input. */
 export interface RunInput {
@@ -46,6 +46,8 @@ export const WAIT_MS = 600_000;
 /** Pauses between two polls of an execution. Each is 1.5 times the last one. */
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 5_000;
+/** Longest search for the id of a call whose time is over. */
+const FIND_MS = 5_000;
 
 /** POST /v1/agents/{agent_id}/execute. */
 export function executeRequest(
@@ -91,17 +93,41 @@ export async function runCall(
 ): Promise<CompletedExecution> {
   const deadline = startDeadline(timeout, signal);
   let executionId: string | null = null;
+  const onExecution = (id: string) => {
+    executionId = id;
+  };
   try {
-    const answer = await service.ask({ ...request, signal: deadline.signal });
+    const answer = await service.ask({ ...request, signal: deadline.signal, onExecution });
     const outcome = outcomeOf(answer);
     if (outcome.status === 'completed') return outcome;
     executionId = outcome.execution_id;
     const firstPause = (retryAfterOf(answer.response) ?? 0) * 1_000;
     return completed(await untilEnded(service, executionId, deadline.signal, firstPause));
   } catch (error) {
-    const known = deadline.isOver() ? tooLate(executionId) : runningIfRefused(executionId, error);
+    const known = deadline.isOver()
+      ? tooLate(executionId ?? (await findByKey(service, request, signal)))
+      : runningIfRefused(executionId, error);
     if (known instanceof MarketplaceError) known.executionId ??= executionId;
     throw known;
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** The id of the execution of a call by its key; null if there is none, or no answer in time. */
+async function findByKey(service: Service, { idempotencyKey }: ApiRequest, signal?: AbortSignal) {
+  const deadline = startDeadline(FIND_MS, signal);
+  const path = `/v1/executions${toQuery({ idempotency_key: idempotencyKey, limit: 1 })}`;
+  try {
+    type Answer = { executions: ExecutionSummary[] };
+    const { executions } = await service.read<Answer>('ExecutionPage', {
+      method: 'GET',
+      path,
+      signal: deadline.signal,
+    });
+    return executions[0]?.execution_id ?? null;
+  } catch {
+    return null;
   } finally {
     deadline.clear();
   }

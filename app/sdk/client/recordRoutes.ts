@@ -19,6 +19,7 @@ export type ExecutionFilters = Partial<{
   offset: number;
   status: string;
   agent_id: string;
+  idempotency_key: string;
   from: string;
   to: string;
 }>;

@@ -76,6 +76,8 @@ export interface ApiRequest extends RequestOptions {
   keepsOpen?: boolean | undefined;
   /** Receives the output of a streamed answer. */
   onDelta?: OnDelta | undefined;
+  /** Receives the id of the call's execution as soon as an answer, an error or a stream names it. */
+  onExecution?: ((executionId: string) => void) | undefined;
 }
 
 export type Service = ReturnType<typeof createService>;
@@ -99,7 +101,8 @@ export function createService(options: Options) {
   const log = (line: string): void => (options.logger ?? (options.debug ? console : null))?.debug(line);
 
   async function ask(request: ApiRequest): Promise<HttpAnswer> {
-    const { method, path, body, idempotencyKey, isPaid = false, signal, accepts, keepsOpen, onDelta } = request;
+    const { method, path, body, idempotencyKey, isPaid = false, signal, accepts, keepsOpen } = request;
+    const { onDelta, onExecution } = request;
     const accept = onDelta ? `${EVENT_STREAM}, ${JSON_TYPE}` : JSON_TYPE;
     const headers: Record<string, string> = { accept, ...AGENT, ...request.headers };
     if (apiKey) headers.authorization = `Bearer ${apiKey}`;
@@ -114,7 +117,8 @@ export function createService(options: Options) {
       try {
         const answer = await send(fetcher, {
           method,
-          url: baseUrl + path,
+          baseUrl,
+          path,
           headers,
           body: text,
           timeoutMs: timeout,
@@ -122,11 +126,13 @@ export function createService(options: Options) {
           accepts,
           keepsOpen,
           onDelta,
+          onBegun: onExecution,
         });
         log(`${name}: ${answer.response.status} in ${took()}`);
         return answer;
       } catch (error) {
         log(`${name}: ${describe(error)} in ${took()}`);
+        if (error instanceof MarketplaceError && error.executionId !== null) onExecution?.(error.executionId);
         throw signal?.aborted ? error : toKnown(error, baseUrl, timeout);
       }
     }

@@ -6,6 +6,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
 import { CONFORMANCE_CHECKS, type ConformanceCheck } from '../wire/conformance.ts';
+import { statusText } from '../wire/redirects.ts';
 import { callKeyId, type PublicJwk, type SigningCall, signCall } from './callSignature.ts';
 import { type Expected, type Judgement, judgeNow, type VerifiedResult } from './judge.ts';
 import { generateSigningKey, signingKeyAddress } from './signingKey.ts';
@@ -141,7 +142,7 @@ async function checkFirst(
     return null;
   }
   if (answer.status !== 200) {
-    say('reachable', false, `The creator's server answered with status ${answer.status}`);
+    say('reachable', false, `The creator's server answered with ${statusText(answer.status)}`);
     return null;
   }
   say('reachable', true, `${target.url} answered`);

@@ -3,6 +3,7 @@
  * node need not be trusted; its answers are only compared.
  */
 import * as v from 'valibot';
+import { statusText } from '../wire/redirects.ts';
 import { originOf } from '../wire/secrets.ts';
 
 /** Timeout of one request, ms. */
@@ -99,10 +100,11 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        redirect: 'manual',
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       const text = await response.text();
-      if (!response.ok) throw new Unanswered(`The node answered ${method} with status ${response.status}.`);
+      if (!response.ok) throw new Unanswered(`The node answered ${method} with ${statusText(response.status)}.`);
       answer = JSON.parse(text);
     } catch (error) {
       if (error instanceof Unanswered) throw error;

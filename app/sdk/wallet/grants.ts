@@ -14,7 +14,9 @@ import {
   revokeGrant,
   updateGrant,
 } from '../program/program.ts';
+import { greatest } from '../wire/amounts.ts';
 import { formatUsdc } from '../wire/usdc.ts';
+import { lastingAllowance } from './allowance.ts';
 import { readAccount, readClock } from './connection.ts';
 import { formatTime, type Progress } from './format.ts';
 import { type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
@@ -83,8 +85,8 @@ export interface AllowanceOptions {
   wallet: Signer;
   limits: GrantLimits;
   /**
-   * Base units that the wallet's spender may take for all keys together. Default: the present allowance, raised to this
-   * key's total limit if that is more.
+   * Base units that the wallet's spender may take for all keys together. Default: the present allowance, raised to twice
+   * this key's total limit if that is more.
    */
   allowance?: bigint;
   /** True to replace another delegate of the wallet's USDC account, which then loses its allowance. */
@@ -111,8 +113,8 @@ export async function planAllowance(
     );
   }
   const present = isOurs ? account.delegatedAmount : 0n;
-  const allowance = wanted ?? (present > limits.totalMax ? present : limits.totalMax);
-  const shared = `${formatUsdc(allowance)} USDC, shared by all keys of this wallet`;
+  const allowance = wanted ?? greatest(present, lastingAllowance(limits.totalMax));
+  const shared = `${formatUsdc(allowance)} USDC, shared by all keys of this wallet and used up by refunded calls too`;
   if (allowance === present) {
     onProgress(`The wallet's allowance stays at ${shared}.`);
     return { allowance, instructions: [] };

@@ -6,6 +6,9 @@
 /** The text form of an address. A text of this form may still encode more or fewer than 32 bytes. */
 export const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
+/** An Idempotency-Key: 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
 /** The standard taxonomy, in the order of the bits of a listing's tag_mask. */
 export const STANDARD_TAGS = [
   'research',

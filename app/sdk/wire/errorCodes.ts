@@ -98,7 +98,7 @@ export const ERRORS = {
       .nullable(),
     meaning:
       'The wallet or its key cannot pay the price or the network fees. `details.limit` names the limit that is too small.',
-    remedy: `Depending on the limit: send USDC to the wallet, raise its allowance or the key's limits, or add SOL to its gas balance. Then call again. ${NEVER_CHARGED}`,
+    remedy: `Depending on the limit: send USDC to the wallet, renew its allowance (refunded calls use it up too), raise the key's limits, or add SOL to its gas balance. Then call again. ${NEVER_CHARGED}`,
   },
   payment_required: {
     status: 402,

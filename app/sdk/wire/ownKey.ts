@@ -30,6 +30,8 @@ export const OwnKey = z.strictObject({
   /** Balance and allowance of the wallet, which all its keys share. */
   balance_usdc: Usdc,
   allowance_usdc: Usdc,
+  /** False if the allowance ends before the key's total limit. */
+  allowance_covers_total: z.boolean(),
   gas: z.strictObject({
     /** The address to send lamports to. */
     tank: z.string(),

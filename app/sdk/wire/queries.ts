@@ -3,7 +3,7 @@
  * `.meta()` describes them for the published document, where a number is a number.
  */
 import * as z from 'zod';
-import { AGENT_SORTS, EXECUTION_STATUSES, type ExecutionStatus, STATEMENT_ROLES } from './choices.ts';
+import { AGENT_SORTS, EXECUTION_STATUSES, type ExecutionStatus, IDEMPOTENCY_KEY, STATEMENT_ROLES } from './choices.ts';
 import { ADDRESS } from './fields.ts';
 
 export { EXECUTION_STATUSES, type ExecutionStatus };
@@ -92,6 +92,10 @@ export const ExecutionsQuery = z.strictObject({
   ...Page,
   status: z.enum(EXECUTION_STATUSES, { error: `must be one of ${EXECUTION_STATUSES.join(', ')}` }).optional(),
   agent_id: z.string().regex(ADDRESS, "must be an agent's id, a base58 address of 32 to 44 characters").optional(),
+  idempotency_key: z
+    .string()
+    .regex(IDEMPOTENCY_KEY, 'must be 1 to 255 visible ASCII characters (in a URL + is written %2B)')
+    .optional(),
   from: InstantText.optional(),
   to: InstantText.optional(),
 });

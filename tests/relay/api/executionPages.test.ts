@@ -1,7 +1,8 @@
 /** GET /v1/executions: pages, their order and filters. */
 import { expect } from 'chai';
+import { idOf, tailOf } from '../../../app/relay/calls/idempotency.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { nonceHalfHour, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
 
@@ -134,6 +135,45 @@ describe('GET /v1/executions', () => {
     expect(await ids('limit=100')).to.deep.equal(newest);
     expect(await ids('limit=1')).to.deep.equal(newest.slice(0, 1));
     expect(await ids('limit=4&offset=4')).to.deep.equal(newest.slice(4, 8));
+  });
+
+  it("finds the execution of a call by its Idempotency-Key, only the wallet's own", async () => {
+    const { wallet, apiKey } = await world.addKey();
+    const other = await world.addKey();
+    const idempotencyKey = 'order/7+8';
+    const nonce = `01020304${tailOf(idempotencyKey).toString('hex')}`;
+    const call = { listing: listings[0]!, nonce, fingerprint: '00' };
+    const id = await world.addJournal({ ...call, wallet, state: 'dispatched' });
+    const found = async (asked: string, by = apiKey) => {
+      const { status, json } = await world.get(`/v1/executions?${asked}`, by);
+      expect(status, JSON.stringify(json)).to.equal(200);
+      return [json.total, json.executions.map((row: { execution_id: string }) => row.execution_id)];
+    };
+    const asked = `idempotency_key=${encodeURIComponent(idempotencyKey)}`;
+    expect(await found(asked)).to.deep.equal([1, [id]]);
+    expect(await found(`${asked}&status=running&agent_id=${listings[0]}&limit=1`)).to.deep.equal([1, [id]]);
+    expect(await found(`${asked}&status=failed`)).to.deep.equal([0, []]);
+    expect(await found(`${asked}&offset=1`)).to.deep.equal([1, []]);
+    expect(await found(`idempotency_key=order`)).to.deep.equal([0, []]);
+    expect(await found(asked, other.apiKey)).to.deep.equal([0, []]);
+    const bad = await world.get('/v1/executions?idempotency_key=a%20b', apiKey);
+    expect([bad.status, bad.json.error.details.issues[0].path]).to.deep.equal([400, 'idempotency_key']);
+  });
+
+  it('finds a call by its Idempotency-Key in the index alone, and one that was never paid', async () => {
+    const { wallet, apiKey } = await world.addKey();
+    const halfHour = nonceHalfHour(BigInt(EPOCH));
+    const idFor = (key: string, ago: number) => idOf(wallet, tailOf(key), halfHour - ago);
+    const listing = listings[0]!;
+    const lost = await world.addRecord({ execution_id: idFor('lost', 40), caller: wallet, listing });
+    const journal = { wallet, listing, fingerprint: '00', nonce: `01020304${tailOf('void').toString('hex')}` };
+    await world.addJournal({ ...journal, execution_id: idFor('void', 1), state: 'void' });
+    const statusesOf = async (key: string) =>
+      (await world.get(`/v1/executions?idempotency_key=${key}`, apiKey)).json.executions.map(
+        (row: { execution_id: string; status: string }) => [row.execution_id, row.status],
+      );
+    expect(await statusesOf('lost')).to.deep.equal([[lost, 'completed']]);
+    expect(await statusesOf('void')).to.deep.equal([[idFor('void', 1), 'failed']]);
   });
 
   it('returns 20 from offset 0 without parameters, and an empty page past the end', async () => {

@@ -33,6 +33,13 @@ describe('GET /v1/key', () => {
     expect(await payable({ totalMax: 1n, totalSpent: 2n })).to.equal(0);
   });
 
+  it('says if the allowance ends before the total limit, to the base unit', async () => {
+    const covers = async (allowance: bigint) =>
+      (await ask({ totalMax: 100_000_000n, totalSpent: 60_000_000n }, { allowance })).json.allowance_covers_total;
+    expect(await covers(40_000_000n)).to.equal(true);
+    expect(await covers(39_999_999n)).to.equal(false);
+  });
+
   it('counts nothing as spent once a new period has begun, and names the next one', async () => {
     const ended = { periodStart: BigInt(EPOCH - 200), periodSeconds: 150, periodSpent: 9_000_000n };
     const { json } = await ask(ended);

@@ -9,7 +9,7 @@ import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { createKey, listKeys, restrictKey, revokeKey, rotateKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { revokeOnChain } from '../../../app/sdk/wallet/grants.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { toUsdc } from '../../../app/sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   failedAnswer,
@@ -132,11 +132,16 @@ describe('API keys', function () {
     expect(body.gas.next_call_lamports).to.be.within(10_000, 20_000);
   });
 
-  it('show the count and spend of the chain: failed calls count, and their price is subtracted again', async () => {
+  it('show the count and spend of the chain: failed calls count, and their price is subtracted again, but not returned to the allowance', async () => {
     const apiKey = await newKey();
     for (const url of [...urls(), market.relay.url]) expect((await execute(url, apiKey)).status).to.equal(200);
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
+    const before = (await request(other.url, '/v1/key', { apiKey })).body;
     expect((await execute(other.url, apiKey)).status).to.equal(500);
+    const after = (await request(other.url, '/v1/key', { apiKey })).body;
+    const { total_remaining_usdc, balance_usdc } = before;
+    expect(after).to.include({ total_remaining_usdc, balance_usdc, allowance_covers_total: true });
+    expect(parseUsdc(before.allowance_usdc) - parseUsdc(after.allowance_usdc)).to.equal(PRICE);
     const grant = await grantOf(apiKey);
     expect([grant.executionCount, grant.totalSpent]).to.deep.equal([4n, 750_000n]);
     const shown = async () =>

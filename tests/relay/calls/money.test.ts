@@ -171,6 +171,8 @@ describe('paid calls', function () {
         expect(answer.body.error.code).to.equal('insufficient_balance');
         expect(answer.body.error.message).to.include(caller.wallet.publicKey.toBase58()).and.include(have);
         expect(answer.body.error.message).to.include('0.25 USDC');
+        const isExplained = answer.body.error.message.includes('a refund does not give it back');
+        expect(isExplained).to.equal(limit === 'allowance');
         const wallet = caller.wallet.publicKey.toBase58();
         const { renews_at, ...details } = answer.body.error.details;
         expect(details).to.deep.equal({ limit, wallet, have_usdc: 0.249999, need_usdc: 0.25 });

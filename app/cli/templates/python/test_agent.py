@@ -12,7 +12,7 @@ from agent import execute
 from agent_marketplace.creator import CreatorApp, generate_signing_key, signing_key_address
 from nacl.signing import VerifyKey
 
-TEST = json.loads(Path(__file__).with_name("agent.json").read_text())["test"]
+TEST = json.loads(Path(__file__).with_name("agent.json").read_text("utf-8-sig"))["test"]
 REQUEST = {
     "execution_id": "00000000-0000-8000-8000-000000000001",
     "task": TEST["task"],

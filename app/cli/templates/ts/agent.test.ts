@@ -13,7 +13,7 @@ import {
 } from '@agent-marketplace/sdk/creator';
 import { execute } from './agent.ts';
 
-const listing = JSON.parse(readFileSync(new URL('agent.json', import.meta.url), 'utf8'));
+const listing = JSON.parse(readFileSync(new URL('agent.json', import.meta.url), 'utf8').replace(/^\uFEFF/, ''));
 
 test('passes the conformance test, and answers the test of the listing', async () => {
   const signingKey = generateSigningKey();

@@ -1,10 +1,12 @@
 /** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
+import { lastingAllowance } from '../../../sdk/wallet/allowance.ts';
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import { FIRST_GAS } from '../../../sdk/wallet/firstGas.ts';
+import { greatest } from '../../../sdk/wire/amounts.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
@@ -27,7 +29,8 @@ import {
   ScopeFields,
   USUAL_LIMITS,
 } from './fields.tsx';
-import type { WalletMoney } from './money.ts';
+import { spendableOf, type WalletMoney } from './money.ts';
+import { shownAmount } from './wallet.tsx';
 
 /** A key to show to its owner now: it cannot be shown again. */
 export interface MadeKey {
@@ -58,10 +61,12 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
   const [addresses, setAddresses] = useState('');
   const [agents, setAgents] = useState('');
   const [gas, setGas] = useState(money.gas > 0n ? '0' : formatSol(FIRST_GAS));
+  const [allowanceText, setAllowanceText] = useState('');
   const [mayReplace, setMayReplace] = useState(false);
 
   const readings = readLimitTexts(limits, money.limits);
   const lamports = read(() => readGas(gas, money));
+  const allowance = read(() => readAllowance(allowanceText, money, readings.total.value ?? 0n));
   const allowedIps = listOf(addresses);
   const allowedAgents = listOf(agents);
   const hasErrors =
@@ -70,6 +75,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
     addressesError(allowedIps) !== null ||
     agentsError(allowedAgents) !== null ||
     lamports.error !== null ||
+    allowance.error !== null ||
     Object.values(readings).some(({ error }) => error !== null);
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
 
@@ -82,6 +88,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
       readings,
       periodSeconds: Number(limits.periodSeconds),
       lamports: lamports.value!,
+      allowance: allowance.value!,
       allowedIps,
       allowedAgents,
       mayReplace,
@@ -97,7 +104,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
         onOpenChange={onClose}
         title="Create an API key"
         about="One signature sets the limits, the allowance and the first network fees. Your USDC stays in your wallet until a call is paid."
-        rows={hasErrors ? [] : signedRows(money, readings, lamports.value!)}
+        rows={hasErrors ? [] : signedRows(money, allowance.value!, lamports.value!)}
         confirm="Sign and create"
         disabled={hasErrors || isBlocked}
         whyNot={whyNot}
@@ -106,6 +113,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
           setName('');
           setAddresses('');
           setAgents('');
+          setAllowanceText('');
           onMade(made);
         }}
       >
@@ -128,7 +136,9 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
           <FirstGasField text={gas} error={lamports.error} onChange={setGas} />
         </LimitFields>
         <MoreRestrictions
-          {...{ addresses, agents, limits, readings }}
+          {...{ addresses, agents, limits, readings, allowanceText }}
+          allowanceError={allowance.error}
+          onAllowance={setAllowanceText}
           onAddresses={setAddresses}
           onAgents={setAgents}
           onLimits={setLimits}
@@ -188,6 +198,9 @@ interface MoreRestrictionsProps {
   limits: LimitTexts;
   readings: LimitReadings;
   onLimits(limits: LimitTexts): void;
+  allowanceText: string;
+  allowanceError: string | null;
+  onAllowance(text: string): void;
 }
 
 function MoreRestrictions(props: MoreRestrictionsProps) {
@@ -202,6 +215,14 @@ function MoreRestrictions(props: MoreRestrictionsProps) {
           text={limits.maxGas}
           error={readings.maxGas.error}
           onChange={(maxGas) => onLimits({ ...limits, maxGas })}
+        />
+        <Input
+          label="Allowance of all keys, USDC"
+          hint="Each call takes its price from it, and a refund does not give it back. Empty: twice what all keys may still spend, or the present one if it is higher."
+          inputMode="decimal"
+          value={props.allowanceText}
+          onChange={(event) => props.onAllowance(event.target.value)}
+          error={props.allowanceError}
         />
       </div>
     </details>
@@ -230,17 +251,24 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
   );
 }
 
-function signedRows(money: WalletMoney, readings: LimitReadings, lamports: bigint) {
-  const present = formatAmount(toUsdc(money.allowance));
-  const total = readings.total.value!;
+function signedRows(money: WalletMoney, allowance: bigint, lamports: bigint) {
+  const present = shownAmount(money.allowance);
   return [
     [
       'Allowance of all keys',
-      money.allowance >= total ? `stays at ${present}` : `${formatAmount(toUsdc(total))}, now ${present}`,
+      money.allowance === allowance
+        ? `stays at ${present}`
+        : `${shownAmount(allowance)}, now ${present}; refunded calls use it up too`,
     ],
     ['Added to the gas balance', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, which you can withdraw`],
     ['Refundable deposit', `${formatSol(money.grantDeposit)} SOL, returned when the key's grant is closed`],
   ] as const;
+}
+
+/** The allowance as typed; without a text, one that outlasts the limits of all keys, or the present one. */
+function readAllowance(text: string, money: WalletMoney, total: bigint): bigint {
+  if (text.trim() !== '') return parseUsdc(text.trim());
+  return greatest(money.allowance, lastingAllowance(spendableOf(money) + total));
 }
 
 function readGas(text: string, { gas, leastGas }: WalletMoney): bigint {
@@ -257,6 +285,7 @@ interface KeyWishes {
   readings: LimitReadings;
   periodSeconds: number;
   lamports: bigint;
+  allowance: bigint;
   allowedIps: string[] | null;
   allowedAgents: string[] | null;
   mayReplace: boolean;
@@ -264,7 +293,7 @@ interface KeyWishes {
 
 async function makeKey(
   { marketplace, wallet, onProgress, createKey, readClock }: Signing,
-  { name, scopes, readings, periodSeconds, lamports, allowedIps, allowedAgents, mayReplace }: KeyWishes,
+  { name, scopes, readings, periodSeconds, lamports, allowance, allowedIps, allowedAgents, mayReplace }: KeyWishes,
 ): Promise<MadeKey> {
   const now = await readClock(marketplace.connection);
   const limits = {
@@ -288,6 +317,7 @@ async function makeKey(
         name,
         limits,
         restrictions,
+        allowance,
         onProgress,
         ...(lamports > 0n && { gas: lamports }),
         ...(mayReplace && { replaceDelegate: true }),

@@ -99,6 +99,13 @@ export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: b
   return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent) };
 }
 
+/** The USDC that all live keys together may still spend in total. */
+export function spendableOf({ grants, now }: Pick<WalletMoney, 'grants' | 'now'>): bigint {
+  let sum = 0n;
+  for (const grant of grants.values()) if (isLive(grant, now)) sum += leftOf(grant, now).total;
+  return sum;
+}
+
 /** When the grant's next period begins, ISO 8601. */
 export function renewalOf({ periodStart, periodSeconds }: KeyGrant, now: number): string {
   const periods = Math.floor((now - Number(periodStart)) / periodSeconds) + 1;

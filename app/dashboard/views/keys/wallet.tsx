@@ -1,5 +1,6 @@
 /** Shared by all keys of a wallet: its USDC, the allowance on it, and the gas balance that pays their network fees. */
 import { type ReactNode, useState } from 'react';
+import { lastingAllowance } from '../../../sdk/wallet/allowance.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog } from '../../parts/sign.tsx';
@@ -7,12 +8,13 @@ import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Checkbox, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
 import { CORRECT_FIRST, read } from './fields.tsx';
-import { callsPaid, type WalletMoney } from './money.ts';
+import { callsPaid, spendableOf, type WalletMoney } from './money.ts';
 
 /** Above this the amount counts as unlimited: some programs approve the maximum. */
 const UNLIMITED = 2n ** 62n;
 
-const shownAmount = (amount: bigint): string => (amount >= UNLIMITED ? 'Unlimited' : formatAmount(toUsdc(amount)));
+export const shownAmount = (amount: bigint): string =>
+  amount >= UNLIMITED ? 'Unlimited' : formatAmount(toUsdc(amount));
 
 interface WalletFiguresProps {
   money: WalletMoney | undefined;
@@ -40,7 +42,7 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
       <Shared
         label="Allowance"
         value={money.otherDelegate ? 'Replaced by another program' : shownAmount(money.allowance)}
-        about="left for all keys together"
+        about={aboutAllowance(money)}
       >
         <Button small onClick={onAllowance}>
           Change
@@ -64,6 +66,13 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
   );
 }
 
+function aboutAllowance(money: WalletMoney): string {
+  const spendable = spendableOf(money);
+  const rule = 'left for all keys together; each call takes its price, and a refund does not give it back';
+  if (money.otherDelegate || money.allowance >= spendable) return rule;
+  return `${rule}. The keys may spend ${shownAmount(spendable)}: renew it in time`;
+}
+
 function Shared(props: { label: string; value: string; about: string; children?: ReactNode }) {
   return (
     <Card className="flex flex-wrap items-end justify-between gap-3 p-4 sm:min-h-28">
@@ -85,7 +94,8 @@ interface WalletDialogProps {
 export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
   const notify = useNotify();
   const { otherDelegate, allowance: present } = money;
-  const [text, setText] = useState(present >= UNLIMITED || present === 0n ? '100' : formatUsdc(present));
+  const spendable = spendableOf(money);
+  const [text, setText] = useState(() => proposed(present, spendable));
   const [mayReplace, setMayReplace] = useState(false);
   const allowance = read(() => parseUsdc(text.trim()));
   return (
@@ -93,10 +103,11 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
       open
       onOpenChange={onClose}
       title="Change the allowance"
-      about="The total that all keys of this wallet may still spend. Each call reduces it. The limits of each key apply as well."
+      about="The total that all keys of this wallet may still spend. Each call takes its price from it, and a refund does not give it back. The limits of each key apply as well."
       rows={[
         ['Now', otherDelegate ? 'taken by another program' : shownAmount(present)],
         ['Afterwards', allowance.value === undefined ? '' : shownAmount(allowance.value)],
+        ['Left of the limits of all keys', shownAmount(spendable)],
       ]}
       confirm="Sign the allowance"
       disabled={allowance.value === undefined || (otherDelegate !== null && !mayReplace)}
@@ -115,7 +126,7 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
         value={text}
         onChange={(event) => setText(event.target.value)}
         error={allowance.error}
-        hint="0 stops every key at once, without ending any."
+        hint="Twice what is left of the limits lasts, even if half of the money comes back. 0 stops every key at once, without ending any."
       />
       {otherDelegate && (
         <Checkbox
@@ -131,6 +142,13 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
       )}
     </SignDialog>
   );
+}
+
+/** The present allowance, or one that outlasts the limits of the keys. */
+function proposed(present: bigint, spendable: bigint): string {
+  const lasting = lastingAllowance(spendable);
+  if (present < UNLIMITED && present > lasting) return formatUsdc(present);
+  return lasting === 0n ? '100' : formatUsdc(lasting);
 }
 
 export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'add' | 'take' }) {

@@ -43,11 +43,12 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
       {!otherDelegate && allowed < wanted * LOW_PART && (
         <Warning
           title={allowance === 0n ? 'The keys have no allowance' : 'The allowance is running low'}
-          action="Raise the allowance"
+          action="Renew the allowance"
           onAct={onAllowance}
         >
           {formatAmount(allowed)} are left for all keys together, but one of them alone may spend {formatAmount(wanted)}{' '}
-          now. Calls beyond the allowance are refused.
+          now. Each call takes its price from the allowance, and a refund does not give it back. Calls beyond it are
+          refused.
         </Warning>
       )}
       {callsPaid(money) < FEW_CALLS && (

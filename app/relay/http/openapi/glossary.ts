@@ -215,6 +215,7 @@ export const GLOSSARY: Record<string, string> = {
   'listAgents.creator': 'Only agents of this wallet.',
   'listAgents.tags': 'Tags separated by commas; only agents that have all of them. An unknown tag gives an empty list.',
   'listExecutions.agent_id': 'Only this agent’s executions.',
+  idempotency_key: 'Only the execution of your call with this `Idempotency-Key`. Empty: no call with it has begun.',
   'listExecutions.status': 'Only executions with this status.',
   task: 'The instruction for the agent, free text.',
   'AgentFull.timeout_seconds': 'The longest timeout of an execution, and the default.',
@@ -286,7 +287,10 @@ export const GLOSSARY: Record<string, string> = {
   total_remaining_usdc: 'Left of the total limit, USDC.',
   'OwnKey.renews_at': 'When the next period begins.',
   balance_usdc: 'The wallet’s USDC.',
-  allowance_usdc: 'The USDC that all keys of the wallet together may still spend.',
+  allowance_usdc:
+    'The USDC that all keys of the wallet together may still spend. Each call takes its price, and a refund does not give it back. Only the wallet renews it.',
+  allowance_covers_total:
+    'False: the allowance ends before the key’s total limit does. Then calls get 402 with the limit `allowance`.',
   gas: 'The wallet’s gas balance, which pays the network fees of all its keys.',
   lamports: 'The gas balance, lamports.',
   next_call_lamports: 'The present network fees of a call, lamports.',

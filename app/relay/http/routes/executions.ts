@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { hashResult } from '../../../sdk/receipt/receipt.ts';
+import { IDEMPOTENCY_KEY } from '../../../sdk/wire/choices.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import {
   ARCHIVE_PAGE,
@@ -23,7 +24,6 @@ import { clientNetwork } from '../../access/clientAddress.ts';
 import { archiveOf, leavesOf, requireLeaves } from '../../calls/archived.ts';
 import { deleteExecutionContent } from '../../calls/deletion.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
-import { IDEMPOTENCY_KEY } from '../../calls/idempotency.ts';
 import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
@@ -230,7 +230,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: "List the wallet's executions",
     about:
-      "A page of the executions of the key's wallet, newest first by their position on the chain. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
+      "A page of the executions of the key's wallet, newest first by their position on the chain. With `idempotency_key` you find a call whose answer you have lost; calls paid by x402 are not found this way. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
     access: 'read',
     query: ExecutionsQuery,
     queryExample: { status: 'completed', limit: 10 },

@@ -12,7 +12,7 @@ export const keyRoutes = {
     tag: 'Executions',
     summary: 'Read the budget of the API key',
     about:
-      "Limits, spend, remaining amounts and restrictions of the key that sends the request, and its wallet's USDC and gas balance, read from the chain now. Any scope is enough. Calls whose escrow is not open yet are not counted. The chain enforces all limits; scopes, addresses and agents are restrictions that only this service checks.",
+      "Limits, spend, remaining amounts and restrictions of the key that sends the request, and its wallet's USDC and gas balance, read from the chain now. Any scope is enough. Calls whose escrow is not open yet are not counted. Each call takes its price from the allowance, and a refund does not give it back: while `allowance_covers_total` is false, the wallet should renew it, on the page “API keys” or with `keys allowance`. The chain enforces all limits; scopes, addresses and agents are restrictions that only this service checks.",
     access: 'key',
     answers: {
       200: {
@@ -40,7 +40,8 @@ export const keyRoutes = {
             total_spent_usdc: 2.75,
             total_remaining_usdc: 17.25,
             balance_usdc: 97.25,
-            allowance_usdc: 17.25,
+            allowance_usdc: 37.25,
+            allowance_covers_total: true,
             gas: {
               tank: CREATOR,
               lamports: 9_865_000,

@@ -43,6 +43,7 @@ def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> F
             answer = yield from ask(service, paid, deadline)
         except MarketplaceError as error:
             if execution_id is None or not is_early_refusal(error):
+                error.execution_id = error.execution_id or execution_id
                 raise
             raise running_error(execution_id, error) from error
         if answer.status != 202:

@@ -12,7 +12,18 @@ from urllib.parse import quote, urlencode
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from ._flow import Answer, Deadline, Flow, NoAnswerError, NoAnswerInTimeError, OnDelta, Send, send, sleep
+from ._flow import (
+    Answer,
+    Deadline,
+    Flow,
+    NoAnswerError,
+    NoAnswerInTimeError,
+    OnDelta,
+    OnExecution,
+    Send,
+    send,
+    sleep,
+)
 from ._secrets import checked_header
 from .errors import (
     APIConnectionError,
@@ -32,6 +43,7 @@ FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 8.0
 FIRST_LOOK = 0.25
 LONGEST_LOOK = 5.0
+REDIRECTS = (301, 302, 303, 307, 308)
 LONGEST_RETRY_AFTER = 60.0
 """If the service asks for a longer pause, the caller gets its error instead."""
 
@@ -110,7 +122,7 @@ def _text(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
+def request_of(service: Service, call: Call, deadline: Deadline, on_execution: OnExecution | None = None) -> Send:
     accept = "application/json" if call.on_delta is None else "text/event-stream, application/json"
     headers = {"accept": accept, "user-agent": service.user_agent, **call.headers}
     if service.api_key:
@@ -125,7 +137,7 @@ def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
         body = write_json(call.body)
     timeout = min(service.timeout, deadline.left())
     url = service.base_url + call.path
-    return Send(call.method, url, headers, body, timeout, call.on_delta, deadline.end, call.keeps_open)
+    return Send(call.method, url, headers, body, timeout, call.on_delta, on_execution, deadline.end, call.keeps_open)
 
 
 def write_json(value: Any) -> bytes:
@@ -141,8 +153,19 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
 
     A retry never pays twice, because it has the same idempotency key. While the first request still runs, the call is
     retried until the deadline. An error that ended the execution is final. If a paid call is refused after an attempt
-    with an unknown outcome, the error is that of the attempt, with the refusal as its cause.
+    with an unknown outcome, the error is that of the attempt, with the refusal as its cause. Every error has the id of
+    the call's execution, if an answer or a stream has named it.
     """
+    named: list[str] = []
+    try:
+        return (yield from _ask(service, call, deadline, named.append))
+    except MarketplaceError as error:
+        if error.execution_id is None and named:
+            error.execution_id = named[-1]
+        raise
+
+
+def _ask(service: Service, call: Call, deadline: Deadline | None, on_execution: OnExecution) -> Flow[Answer]:
     deadline = deadline or Deadline(None)
     count = looks = 0
     unknown: MarketplaceError | None = None
@@ -151,7 +174,7 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
         if deadline.left() <= 0:
             raise late_error()
         try:
-            answer = yield from send(request_of(service, call, deadline))
+            answer = yield from send(request_of(service, call, deadline, on_execution))
         except NoAnswerInTimeError as error:
             if deadline.left() <= 0:
                 raise late_error() from error
@@ -161,7 +184,12 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
         else:
             if answer.status == call.accepts or (200 <= answer.status < 300 and not answer.is_error):
                 return answer
-            failure = error_of(answer, service.base_url)
+            is_redirect = answer.status in REDIRECTS
+            failure = (
+                redirected(answer, service.base_url, call.path) if is_redirect else error_of(answer, service.base_url)
+            )
+            if failure.execution_id is not None:
+                on_execution(failure.execution_id)
         is_running = failure.code == "request_in_progress"
         asked = failure.retry_after_seconds if isinstance(failure, APIStatusError) else None
         pause = max(asked or 0.0, look_pause(looks) if is_running else pause_before(count))
@@ -170,7 +198,7 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
             unknown = failure
         is_late = pause >= deadline.left()
         if is_late and is_running:
-            raise late_error(failure.execution_id)
+            raise late_error()
         if is_late or not may or pause > LONGEST_RETRY_AFTER:
             if unknown is None or unknown is failure:
                 raise failure
@@ -261,6 +289,20 @@ def read(model: type[M], answer: Answer, base_url: str) -> M:
 def unexpected(answer: Answer, base_url: str, what: str) -> UnexpectedAnswerError:
     message = f"{base_url} answered with status {answer.status} {what}"
     return UnexpectedAnswerError(message, status=answer.status, request_id=answer.headers.get("x-request-id"))
+
+
+def redirected(answer: Answer, base_url: str, path: str) -> UnexpectedAnswerError:
+    """Redirects are not followed: a POST would become a GET. The message has the right address where it is known."""
+    try:
+        target = httpx.URL(base_url + path).join(answer.headers["location"])
+    except (KeyError, httpx.InvalidURL):
+        return unexpected(
+            answer, base_url, "and a redirect, which is not followed; use the address that it leads to as base URL"
+        )
+    shown = str(target.copy_with(userinfo=b"", query=None, fragment=None))
+    route = path.split("?")[0]
+    advice = f"; use the base URL {shown.removesuffix(route)}" if shown.endswith(route) else ""
+    return unexpected(answer, base_url, f"and a redirect to {shown}, which is not followed{advice}")
 
 
 def get(service: Service, model: type[M], path: str, deadline: Deadline | None = None) -> Flow[M]:

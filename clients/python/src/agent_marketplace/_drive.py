@@ -199,9 +199,11 @@ class _Output:
     def take(self, event: ServerSentEvent) -> bool:
         """True for the event that ends the stream."""
         if event.event == "delta" and self._step.on_delta is not None:
-            self._step.on_delta(_text_of(event.data))
+            self._step.on_delta(_text_of(event.data, "text"))
         if event.event == "execution":
             self._latest = event.data.encode()
+            if self._step.on_execution is not None:
+                self._step.on_execution(_text_of(event.data, "execution_id"))
         return event.event in ("result", "error")
 
     def end(self, last: ServerSentEvent | None) -> Answer:
@@ -236,12 +238,12 @@ class _Timed:
             raise NoAnswerInTimeError("the stream did not end before the timeout")
 
 
-def _text_of(data: str) -> str:
+def _text_of(data: str, name: str) -> str:
     try:
         value: Any = json.loads(data)
     except ValueError:
         return ""
-    text = cast("dict[str, Any]", value).get("text") if isinstance(value, dict) else None
+    text = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
     return text if isinstance(text, str) else ""
 
 

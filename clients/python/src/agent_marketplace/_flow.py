@@ -16,6 +16,9 @@ T = TypeVar("T")
 OnDelta = Callable[[str], None]
 """Receives the output of an agent as it is written."""
 
+OnExecution = Callable[[str], None]
+"""Receives the id of a call's execution as soon as its stream names it."""
+
 
 @dataclass(frozen=True)
 class Send:
@@ -28,6 +31,7 @@ class Send:
     timeout: float = 60.0
     on_delta: OnDelta | None = None
     """Receives the output of a streamed answer; `timeout` is then for the next part of it."""
+    on_execution: OnExecution | None = None
     until: float = float("inf")
     """The deadline of a streamed answer, by the monotonic clock."""
     keeps_open: bool = False

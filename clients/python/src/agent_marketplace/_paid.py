@@ -23,8 +23,11 @@ from ._calls import (
 )
 from ._flow import Answer, Deadline, Flow, OnDelta, sleep
 from .errors import MarketplaceError, WaitTimeoutError, status_error
-from .models import CompletedExecution, ErrorBody, Execution, StartedExecution
+from .models import CompletedExecution, ErrorBody, Execution, ExecutionPage, StartedExecution
 from .money import json_usdc
+
+FIND_SECONDS = 5.0
+"""Longest search for the id of a call whose time is over."""
 
 
 def execute_call(
@@ -80,7 +83,11 @@ def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedEx
     with _key_of(call):
         if service.payment is not None:
             return (yield from _bought.buy(service, call, service.payment, deadline))
-        answer = yield from ask(service, call, deadline)
+        try:
+            answer = yield from ask(service, call, deadline)
+        except WaitTimeoutError as error:
+            error.execution_id = error.execution_id or (yield from _find(service, call))
+            raise
         outcome = _outcome(service, answer)
         if isinstance(outcome, CompletedExecution):
             return outcome
@@ -91,6 +98,16 @@ def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedEx
                 raise
             raise running_error(outcome.execution_id, error) from error
         return completed(ended)
+
+
+def _find(service: Service, call: Call) -> Flow[str | None]:
+    """The id of the execution of a call by its key; None if there is none, or no answer in time."""
+    path = path_of("v1", "executions", query={"idempotency_key": call.idempotency_key, "limit": 1})
+    try:
+        page = yield from get(service, ExecutionPage, path, Deadline(FIND_SECONDS))
+    except MarketplaceError:
+        return None
+    return page.executions[0].execution_id if page.executions else None
 
 
 @contextmanager

@@ -188,15 +188,21 @@ class Executions:
         *,
         status: ExecutionStatus | None = None,
         agent_id: str | None = None,
+        idempotency_key: str | None = None,
         from_: datetime | None = None,
         to: datetime | None = None,
         limit: int = _routes.PAGE,
         offset: int = 0,
     ) -> Listing[models.ExecutionSummary]:
-        """The wallet's records, newest first; `from_` and `to` are exclusive and need a time zone."""
+        """The wallet's records, newest first; `from_` and `to` are exclusive and need a time zone.
+
+        `idempotency_key`: only the execution of the call with this key, such as `error.idempotency_key`. If there is
+        none, no call with it has begun.
+        """
         filters = {
             "status": status,
             "agent_id": agent_id,
+            "idempotency_key": idempotency_key,
             "from": _routes.instant(from_),
             "to": _routes.instant(to),
             "limit": limit,

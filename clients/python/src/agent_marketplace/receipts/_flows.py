@@ -1,5 +1,6 @@
 """Checks a receipt by itself and then with a Solana node. Unknown facts never fail it."""
 
+import codecs
 from collections.abc import Mapping
 from typing import Any
 
@@ -78,8 +79,9 @@ def verify(
 
 
 def _parsed(text: str | bytes) -> Any:
+    data = text.encode() if isinstance(text, str) else text
     try:
-        return read_json(text.encode() if isinstance(text, str) else text)
+        return read_json(data.removeprefix(codecs.BOM_UTF8))
     except ValueError:
         return None
 
