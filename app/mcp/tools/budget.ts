@@ -20,7 +20,10 @@ const KeyBudget = listed(
     renews_at: z.string(),
     total_remaining_usdc: z.number(),
     balance_usdc: z.number(),
-    gas_pays_next_call: z.boolean(),
+    gas_of_next_call: z
+      .enum(['paid_by_gas_balance', 'paid_by_marketplace', 'too_low'])
+      .describe('too_low: the next call is refused until the user sends SOL to gas_balance_address'),
+    gas_balance_address: z.string(),
     scopes: z.array(z.string()),
     allowed_agents: z.array(z.string()).nullable(),
     expires_at: z.string().nullable(),
@@ -61,7 +64,8 @@ function addKeyBudget({ server, market, session }: Tools): void {
           renews_at: key.renews_at,
           total_remaining_usdc: key.total_remaining_usdc,
           balance_usdc: key.balance_usdc,
-          gas_pays_next_call: key.gas.pays_next_call,
+          gas_of_next_call: gasOf(key),
+          gas_balance_address: key.gas.tank,
           scopes: key.scopes,
           allowed_agents: key.allowed_agents,
           expires_at: key.expires_at,
@@ -94,6 +98,12 @@ function addWalletBudget({ server, session }: Tools, wallet: Wallet): void {
         });
       })(undefined, ctx),
   );
+}
+
+/** Who pays the network fees of the key's next call. */
+export function gasOf({ gas }: { gas: { pays_next_call: boolean; is_sponsored: boolean } }) {
+  if (gas.pays_next_call) return 'paid_by_gas_balance';
+  return gas.is_sponsored ? 'paid_by_marketplace' : 'too_low';
 }
 
 function budgetOf(session: Session) {
