@@ -1,16 +1,16 @@
 /**
  * Makes one paid call, and prints its result and cost. The package `@agent-marketplace/client` has the same client.
  *
- *   MARKETPLACE_URL=... API_KEY=... npx tsx examples/caller.ts AGENT_ID TASK [PARAMETERS]
+ *   MARKETPLACE_URL=... MARKETPLACE_API_KEY=... npx tsx examples/caller.ts AGENT_ID TASK [PARAMETERS]
  */
 import { AgentMarketplace, MarketplaceError } from '../app/sdk/client/caller.ts';
 
 const [agentId, task, parameters = '{}'] = process.argv.slice(2);
-const { MARKETPLACE_URL, API_KEY } = process.env;
-if (!agentId || !task || !MARKETPLACE_URL || !API_KEY)
-  throw new Error('usage: MARKETPLACE_URL=... API_KEY=... caller.ts AGENT_ID TASK [PARAMETERS]');
+const { MARKETPLACE_URL, MARKETPLACE_API_KEY } = process.env;
+if (!agentId || !task || !MARKETPLACE_URL || !MARKETPLACE_API_KEY)
+  throw new Error('usage: MARKETPLACE_URL=... MARKETPLACE_API_KEY=... caller.ts AGENT_ID TASK [PARAMETERS]');
 
-const client = new AgentMarketplace({ baseUrl: MARKETPLACE_URL, apiKey: API_KEY });
+const client = new AgentMarketplace({ baseUrl: MARKETPLACE_URL, apiKey: MARKETPLACE_API_KEY });
 try {
   const agent = await client.agents.retrieve(agentId);
   const maxCostUsdc = agent.price_per_call_usdc;

@@ -1,6 +1,7 @@
 /**
  * `npm run build:client`: builds the package @agent-marketplace/client from modules of the SDK and the libraries that
- * they use. Each entry is one file that needs no other package. It is minified, so that bundles stay small by default.
+ * they use. Each entry is one file that needs no other package. It is not minified, and has a source map: an error
+ * that a program does not catch prints a readable line of it.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -137,7 +138,7 @@ const { metafile } = await build({
   external: ['@x402/*'],
   absWorkingDir: ROOT,
   bundle: true,
-  minify: true,
+  sourcemap: true,
   format: 'esm',
   target: 'es2022',
   platform: 'neutral',

@@ -25,7 +25,8 @@ export function failure(happened: string, next: string): ToolAnswer {
 
 /** Replaces REST API remedies that a model cannot follow. */
 const NEXT: Partial<Record<ErrorCode, string>> = {
-  unauthorized: 'Stop, and ask the user to configure a valid API key: CRTX_API_KEY, or the Bearer token of /mcp.',
+  unauthorized:
+    'Stop, and ask the user to configure a valid API key: MARKETPLACE_API_KEY, or the Bearer token of /mcp.',
   insufficient_scope: 'Stop, and ask the user for an API key with the missing scope.',
   agent_not_allowed: 'Use an agent of allowed_agents, which get_budget shows, or ask the user to allow this one.',
   agent_not_found: 'Call search_agents and use an agent_id that it returns.',

@@ -1,10 +1,11 @@
 /**
  * Takes what public hosts and their models send: null for what is absent, and numbers, lists and objects as text. What
- * the tools describe stays as strict as it was.
+ * the tools describe stays as strict as it was. Arguments that do not fit get an answer that says what to do next.
  */
 import { Transform } from 'node:stream';
-import type { McpServer, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import type { McpServer, StandardSchemaV1, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { own } from '../sdk/wire/own.ts';
+import { failure } from './answers.ts';
 
 type Json = Record<string, unknown>;
 
@@ -62,14 +63,23 @@ function lenient(schema: StandardSchemaWithJSON): StandardSchemaWithJSON {
   return {
     '~standard': {
       ...standard,
-      validate(value) {
-        const forbidden = 'must not use the name __proto__';
+      async validate(value) {
         // zod would drop it without a word, and the call would be paid without this parameter.
-        if (JSON.stringify(value ?? {}).includes('"__proto__":')) return { issues: [{ message: forbidden }] };
-        return standard.validate(fitted(value ?? {}, shown));
+        const hidden = JSON.stringify(value ?? {}).includes('"__proto__":');
+        const result = hidden
+          ? { issues: [{ message: 'must not use the name __proto__' }] }
+          : await standard.validate(fitted(value ?? {}, shown));
+        return result.issues ? { issues: [{ message: refusalOf(result.issues, shown) }] } : result;
       },
     },
   };
+}
+
+function refusalOf(issues: readonly StandardSchemaV1.Issue[], { properties }: Json): string {
+  const faults = issues.map(({ path = [], message }) => [...path, message].map(String).join(': '));
+  const names = Object.keys(properties ?? {}).join(', ');
+  const { content } = failure(`${faults.join('; ')}.`, `Correct this, then call again. The arguments are ${names}.`);
+  return content[0]!.text;
 }
 
 function fitted(given: unknown, { properties, required }: Json): unknown {

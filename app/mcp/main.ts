@@ -26,8 +26,8 @@ Options:
   --help                 print this text
 
 Environment:
-  CRTX_API_KEY           the API key that pays. Set its limits with \`keys create\`, or on the page of the marketplace. Without
-                         an API key, the wallet of --keypair pays`;
+  MARKETPLACE_API_KEY    the API key that pays. Set its limits with \`keys create\`, or on the page of the marketplace.
+                         Without an API key, the wallet of --keypair pays`;
 
 /** Ends the process with a message for the person who configured it. */
 function stop(message: string): never {
@@ -66,7 +66,7 @@ function toAmount(option: string, text: string): bigint {
 /** The wallet that pays each call if there is no API key. */
 async function walletOf(keypair: string | undefined, options: ReturnType<typeof readOptions>, rpcUrl: string | null) {
   const { network = 'mainnet', 'usdc-mint': asset, budget } = options;
-  if (keypair === undefined) stop('Set CRTX_API_KEY to an API key, or give a wallet that pays: --keypair FILE.');
+  if (keypair === undefined) stop('Set MARKETPLACE_API_KEY to an API key, or give a wallet that pays: --keypair FILE.');
   if (budget === undefined)
     stop('Without an API key, --budget USDC is required: nothing else limits what the wallet pays.');
   if (network !== 'mainnet' && network !== 'devnet') stop(`--network: expected mainnet or devnet, got ${network}.`);
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
     options['base-url'] ??
     env.MARKETPLACE_URL ??
     stop('The marketplace is missing. Give --base-url URL, or set MARKETPLACE_URL.');
-  const apiKey = checkedApiKey(env.CRTX_API_KEY) ?? null;
+  const apiKey = checkedApiKey(env.MARKETPLACE_API_KEY) ?? null;
   if (!URL.canParse(baseUrl)) stop(`--base-url: ${baseUrl} is not a URL.`);
   const rpcUrl = options['rpc-url'] ?? env.SOLANA_RPC_URL ?? null;
   const keypair = options.keypair ?? env.SOLANA_KEYPAIR;

@@ -17,8 +17,8 @@ from typing import Any
 from pydantic import BaseModel
 from solders.keypair import Keypair
 
-from agent_marketplace import AsyncClient, Client, ExecutionEvent, MarketplaceError, StartedExecution
-from agent_marketplace.x402 import CheckedQuote, Payment, pay_with_x402
+from paid_agents import AsyncClient, Client, ExecutionEvent, MarketplaceError, StartedExecution
+from paid_agents.x402 import CheckedQuote, Payment, pay_with_x402
 
 ARGUMENTS = ("task", "parameters", "max_cost_usdc", "timeout", "timeout_seconds", "idempotency_key")
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
-from agent_marketplace import Client
-from agent_marketplace.receipts import averify_receipt, verify_execution, verify_receipt
+from paid_agents import Client
+from paid_agents.receipts import averify_receipt, verify_execution, verify_receipt
 
 
 class Marketplace(httpx.BaseTransport):

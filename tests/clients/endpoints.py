@@ -15,9 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from agent_marketplace import AsyncClient, Client, NotFoundError, PermissionDeniedError
-from agent_marketplace.models import ScopeDetails
-from agent_marketplace.webhooks import WebhookDelivery, WebhookVerificationError, verify_webhook
+from paid_agents import AsyncClient, Client, NotFoundError, PermissionDeniedError
+from paid_agents.models import ScopeDetails
+from paid_agents.webhooks import WebhookDelivery, WebhookVerificationError, verify_webhook
 
 PATIENCE_SECONDS = 240
 received: list[tuple[bytes, dict[str, str]]] = []

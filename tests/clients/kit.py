@@ -10,7 +10,7 @@ from collections import Counter
 
 import uvicorn
 
-from agent_marketplace.creator import (
+from paid_agents.creator import (
     CreatorApp,
     ExecutionFailure,
     ExecutionOutput,

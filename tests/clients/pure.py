@@ -19,7 +19,7 @@ from typing import Any
 import base58
 import httpx
 
-from agent_marketplace import (
+from paid_agents import (
     AsyncClient,
     Client,
     NotFoundError,
@@ -28,10 +28,10 @@ from agent_marketplace import (
     to_base_units,
     x402,
 )
-from agent_marketplace._secrets import origin_of
-from agent_marketplace.creator import load_signing_key, signatures
-from agent_marketplace.money import json_usdc
-from agent_marketplace.receipts import (
+from paid_agents._secrets import origin_of
+from paid_agents.creator import load_signing_key, signatures
+from paid_agents.money import json_usdc
+from paid_agents.receipts import (
     _program,
     execution_message,
     hash_result,
@@ -42,7 +42,7 @@ from agent_marketplace.receipts import (
     verify_receipt,
     verify_result_signature,
 )
-from agent_marketplace.receipts._curve import L, satisfies_equation
+from paid_agents.receipts._curve import L, satisfies_equation
 
 given = json.load(sys.stdin)
 vectors: dict[str, Any] = given["vectors"]
@@ -460,8 +460,8 @@ class Lines(logging.Handler):
         lines.append(record.getMessage())
 
 
-logging.getLogger("agent_marketplace").addHandler(Lines())
-logging.getLogger("agent_marketplace").setLevel(logging.DEBUG)
+logging.getLogger("paid_agents").addHandler(Lines())
+logging.getLogger("paid_agents").setLevel(logging.DEBUG)
 with Client(
     "http://m.example/", "crtx_test_secret", transport=httpx.MockTransport(answer), user_agent="mine/1"
 ) as client:

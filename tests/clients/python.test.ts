@@ -118,7 +118,7 @@ describe('clients/python', function () {
       // Checks a user's program: the last line of mypy's output shows that it reads the package's types.
       writeFileSync(
         join(python.folder, 'wrong.py'),
-        'from agent_marketplace import Client\nClient("x").agents.run("a", task=1)\n',
+        'from paid_agents import Client\nClient("x").agents.run("a", task=1)\n',
       );
       const mypy = [
         '--strict',
@@ -153,13 +153,13 @@ describe('clients/python', function () {
         'import sys, tarfile, zipfile; f = sys.argv[1]; ' +
         'print("\\n".join(zipfile.ZipFile(f).namelist() if f.endswith("whl") else tarfile.open(f).getnames()))';
       const wheel = (await python.finish(['-c', list, python.wheel])).stdout.trim().split('\n');
-      expect(wheel).to.include('agent_marketplace/py.typed');
+      expect(wheel).to.include('paid_agents/py.typed');
       expect(wheel.some((name) => name.endsWith('licenses/LICENSE'))).to.equal(true);
-      for (const name of wheel) expect(name).to.match(/^agent_marketplace(-0\.1\.0\.dist-info)?\/[\w/.]+$/);
+      for (const name of wheel) expect(name).to.match(/^paid_agents(-0\.1\.0\.dist-info)?\/[\w/.]+$/);
       const sdist = (await python.finish(['-c', list, python.sdist])).stdout.trim().split('\n');
       for (const name of sdist) {
         expect(name).to.match(
-          /^agent_marketplace-0\.1\.0\/(src\/.*\.(py|typed)|README\.md|LICENSE|pyproject\.toml|PKG-INFO|\.gitignore)$/,
+          /^paid_agents-0\.1\.0\/(src\/.*\.(py|typed)|README\.md|LICENSE|pyproject\.toml|PKG-INFO|\.gitignore)$/,
         );
       }
     });

@@ -203,7 +203,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
         const { market, env } = scene();
         const call = { baseUrl: market.relay.url, agentId: market.agentId, task: 'page', parameters: {} };
         writeFileSync(join(folder, 'call.mts'), snippetsOf(call).find((snippet) => snippet.file === 'call.mts')!.text);
-        const own = { ...env, CRTX_API_KEY: env.MARKETPLACE_API_KEY, HOME: folder, NO_COLOR: '1' };
+        const own = { ...env, HOME: folder, NO_COLOR: '1' };
         for (const [program, said] of Object.entries({ 'first.ts': 'Say hello cost 0.05 USDC', 'call.mts': 'page' })) {
           const { code, output, stdout } = await run(file, [...script, program], { cwd: folder, env: own });
           expect(code, output).to.equal(0);

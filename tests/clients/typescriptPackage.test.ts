@@ -87,7 +87,9 @@ describe('clients/typescript as a package', function () {
       'README.md',
       'dist/LICENSES.txt',
       'dist/index.js',
+      'dist/index.js.map',
       'dist/x402.js',
+      'dist/x402.js.map',
       'package.json',
     ]);
     expect(readFileSync(join(PACKAGE, 'dist', 'LICENSES.txt'), 'utf8')).to.match(
@@ -107,13 +109,14 @@ describe('clients/typescript as a package', function () {
 
   it('imports no module of Node or of another package', () => {
     const code = readFileSync(join(PACKAGE, 'dist', 'index.js'), 'utf8');
-    expect(code).not.to.match(/\bimport\s*[{*"'(]|\brequire\(|["']node:/);
-    for (const name of builtinModules) expect(code).not.to.include(`from"${name}"`);
+    expect(code).not.to.match(/^import\b|\bimport\(|\brequire\(|["']node:/m);
+    for (const name of builtinModules) expect(code).not.to.include(`from "${name}"`);
   });
 
   const BUNDLERS: Record<string, () => Promise<string>> = {
     async esbuild() {
-      const { outputFiles } = await esbuild({ entryPoints: [entry], bundle: true, format: 'esm', write: false });
+      const minified = { bundle: true, minify: true, format: 'esm', write: false } as const;
+      const { outputFiles } = await esbuild({ entryPoints: [entry], ...minified });
       return outputFiles[0]!.text;
     },
     async vite() {
@@ -134,7 +137,7 @@ describe('clients/typescript as a package', function () {
     },
   };
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
-    it(`has at most 40 kB gzip when ${name} bundles all of it with default settings`, async () => {
+    it(`has at most 40 kB gzip when ${name} bundles and minifies all of it`, async () => {
       const code = await bundle();
       const bytes = gzipSync(code).length;
       console.log(`      ${name}: ${(bytes / 1_000).toFixed(1)} kB gzip, ${Math.round(code.length / 1_000)} kB`);
@@ -207,6 +210,38 @@ console.log(result);
       for (const link of links) rmSync(join(folder, link));
     }
     expect(await market.amountOf(findTokenAccount(wallet.publicKey, usdcMint))).to.equal(45_000n);
+  });
+
+  it('names the class of an error that nobody catches, beside one readable line of code', async () => {
+    const programs = {
+      NotFoundError: "await new AgentMarketplace().agents.run('nobody', { task: 'a' });",
+      InvalidRequestError: 'await new AgentMarketplace().agents.list({ limit: -1 }).page();',
+      WebhookVerificationError: "verifyWebhook('{}', {}, process.env.SECRET);",
+      TypeError: "new AgentMarketplace({ baseUrl: 'nowhere' });",
+    };
+    const env = { ...environment(), SECRET };
+    const fail = async (...args: string[]): Promise<string> => {
+      const { stderr } = await exec(process.execPath, args, { cwd: folder, env }).then(
+        () => expect.fail('it fails'),
+        (error: { stderr: string }) => error,
+      );
+      return stderr;
+    };
+    for (const [name, line] of Object.entries(programs)) {
+      const text = `import { AgentMarketplace, verifyWebhook } from '${NAME}';\n${line}\n`;
+      writeFileSync(join(folder, 'uncaught.mjs'), text);
+      const printed = await fail('uncaught.mjs');
+      const [first, code, , , message] = printed.split('\n');
+      expect(first).to.match(/^file:.*index\.js:\d+$/);
+      expect(code!.trim(), printed).to.match(/^(throw |return new Class\()/);
+      expect(message, printed).to.match(new RegExp(`^${name}: `));
+      expect(printed.length, printed).to.be.below(3_000);
+    }
+    expect(await fail('--enable-source-maps', 'uncaught.mjs')).to.match(/client\/service\.ts:\d+/);
+    const { sources } = JSON.parse(readFileSync(join(PACKAGE, 'dist', 'index.js.map'), 'utf8')) as {
+      sources: string[];
+    };
+    for (const source of sources) expect(source).to.match(/^\.\.\/\.\.\/(\.\.\/node_modules|sdk)\//);
   });
 
   it("runs README's first call, which is paid", async () => {

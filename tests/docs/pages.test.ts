@@ -105,6 +105,18 @@ describe('the pages', () => {
     }
   });
 
+  it('and the code name the API key by one variable, MARKETPLACE_API_KEY', () => {
+    const folders = ['README.md', 'app', 'clients', 'docs', 'examples'];
+    const tracked = execFileSync('git', ['ls-files', '-z', '--', ...folders], { cwd: ROOT, encoding: 'utf8' });
+    const paths = tracked.split('\0').filter((path) => path !== '' && existsSync(join(ROOT, path)));
+    const names = paths.flatMap((path) =>
+      [...read(path).matchAll(/\b([A-Z_]*API_KEY)\b|Bearer \$([A-Z_]+)/g)].map(([, one, other]) => one ?? other),
+    );
+    // Of Helius, of a session, of the metrics, and of a second key that only manages webhooks.
+    const others = ['HELIUS_API_KEY', 'TOKEN', 'METRICS_TOKEN', 'WEBHOOK_KEY'];
+    expect(new Set(names.filter((name) => !others.includes(name!)))).to.deep.equal(new Set(['MARKETPLACE_API_KEY']));
+  });
+
   it('name only scripts and suites that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const suites = execFileSync(process.execPath, ['scripts/run.mjs', 'scripts/test.ts', '--help'], { cwd: ROOT });

@@ -73,7 +73,7 @@ describe('docs/agents.md', function () {
     const nameless = await bare();
     expect(nameless.code).to.equal(2);
     expect(nameless.output).to.include('agent-marketplace-mcp: The marketplace is missing. Give --base-url URL,');
-    expect((await bare('--base-url', demo.base_url)).output).to.include('Set CRTX_API_KEY');
+    expect((await bare('--base-url', demo.base_url)).output).to.include('Set MARKETPLACE_API_KEY');
     const wallet = ['--base-url', demo.base_url, '--keypair', 'wallet.json', '--budget', '1'];
     expect((await bare(...wallet, '--usdc-mint', 'USDC')).output).to.include('--usdc-mint: USDC is not an address');
     expect((await bare('--budgte', '1')).output).to.match(/Unknown option '--budgte'[\s\S]*Usage:/);

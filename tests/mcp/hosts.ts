@@ -88,7 +88,7 @@ export async function stdioHost(
       env: {
         PATH: process.env.PATH ?? '',
         MARKETPLACE_URL: environment.baseUrl,
-        ...(environment.apiKey !== null && { CRTX_API_KEY: environment.apiKey }),
+        ...(environment.apiKey !== null && { MARKETPLACE_API_KEY: environment.apiKey }),
       },
       stderr: 'pipe',
     }),

@@ -98,8 +98,10 @@ describe('the MCP server', () => {
     expect(statesOf(verified)).to.include('passed');
     const budget = await host.call('get_budget');
     expect(budget).to.include({ session_spent_usdc: PRICE_USDC, session_remaining_usdc: 1 - PRICE_USDC });
-    expect(budget).to.include({ payable_usdc: 1 - PRICE_USDC, gas_pays_next_call: false, approval_above_usdc: 1 });
     expect(budget).to.include({ allowance_covers_total: true });
+    expect(budget).to.include({ payable_usdc: 1 - PRICE_USDC, approval_above_usdc: 1 });
+    // The operator of this network sponsors all calls.
+    expect(budget).to.include({ gas_of_next_call: 'paid_by_marketplace' });
   });
 
   for (const era of ['legacy', 'modern'] as const) {
@@ -471,6 +473,79 @@ describe('the MCP server', () => {
     const host = await stdio();
     const parameters = JSON.parse('{"list": [{"__proto__": 1}]}');
     await free(async () => expect(await host.refused('run_agent', job({ parameters }))).to.include('__proto__'));
+  });
+
+  it('refuses arguments that a tool does not have or cannot take, pays nothing, and says what to do next', async () => {
+    const execution_id = '00000000-0000-4000-8000-000000000000';
+    const wrong: [string, Record<string, unknown>, RegExp][] = [
+      ['run_agent', job({ params: { text: 'a' } }), /Unrecognized key: "params"/],
+      ['run_agent', job({ max_cost_usdc: 'cheap' }), /max_cost_usdc: Invalid input: expected number/],
+      ['run_agent', { ...job(), task: undefined }, /task: Invalid input/],
+      ['run_agent', job({ agent_id: 'echo' }), /agent_id: must be an agent_id from search_agents/],
+      ['search_agents', { q: 'test' }, /Unrecognized key: "q"/],
+      ['describe_agent', { agent_id: market.agentId, full: true }, /Unrecognized key: "full"/],
+      ['quote', { agent_id: market.agentId, task: 'a' }, /Unrecognized key: "task"/],
+      ['get_execution', { execution_id, wait: true }, /Unrecognized key: "wait"/],
+      ['wait_for_execution', { execution_id, seconds: 99 }, /seconds: Too big/],
+      ['list_executions', { state: 'failed' }, /Unrecognized key: "state"/],
+      ['verify_execution', { execution_id: 'last' }, /execution_id: must be an execution_id/],
+    ];
+    const [all, one] = [await http(), await http(`?agents=${market.agentId}`)];
+    const next = /^[^\n]*\nNext: Correct this, then call again\. The arguments are [\w, ]+\.$/;
+    await free(async () => {
+      for (const [tool, args, fault] of wrong)
+        expect(await all.refused(tool, args), tool)
+          .to.match(fault)
+          .and.match(next);
+      const { agent_id: _, ...input } = job({ text: 'a' });
+      expect(await one.refused('run_test_agent', input))
+        .to.match(/Unrecognized key: "text"/)
+        .and.match(next);
+    });
+    for (const { name, inputSchema } of (await all.client.listTools()).tools)
+      if (name !== 'get_budget') expect(inputSchema.additionalProperties, name).to.equal(false);
+  });
+
+  it('lists agents that work first, unless the model asks for another order', async () => {
+    const asked: string[] = [];
+    const watched: typeof fetch = (input, init) => {
+      asked.push(String(input));
+      return fetch(input, init);
+    };
+    const host = await here(
+      createMarket({ ...buyer(), rpcUrl: null, fetch: watched }),
+      createSession({ budget: null, approveAbove: PRICE }),
+    );
+    await host.call('search_agents');
+    await host.call('search_agents', { sort: 'price_asc' });
+    expect(asked.map((url) => new URL(url).searchParams.get('sort'))).to.deep.equal(['best', 'price_asc']);
+  });
+
+  it('says who pays the gas of the next call, and quotes a call as not payable if nobody does', async () => {
+    const gas = {
+      tank: market.agentId,
+      lamports: 0,
+      next_call_lamports: 1,
+      pays_next_call: false,
+      is_sponsored: false,
+    };
+    const poor: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      return String(input).endsWith('/v1/key') ? Response.json({ ...(await response.json()), gas }) : response;
+    };
+    const host = await here(
+      createMarket({ ...buyer(), rpcUrl: null, fetch: poor }),
+      createSession({ budget: null, approveAbove: PRICE }),
+    );
+    const budget = await host.call('get_budget');
+    expect(budget).to.include({ gas_of_next_call: 'too_low', gas_balance_address: market.agentId });
+    expect(await host.call('quote', { agent_id: market.agentId })).to.deep.include({
+      can_pay: false,
+      reasons: [`The gas balance is too low. The user has to send SOL to ${market.agentId}.`],
+    });
+    Object.assign(gas, { pays_next_call: true });
+    expect(await host.call('get_budget')).to.include({ gas_of_next_call: 'paid_by_gas_balance' });
+    expect(await host.call('quote', { agent_id: market.agentId })).to.deep.include({ can_pay: true, reasons: [] });
   });
 
   it('shows neither a key nor the URL of a node with its key', async () => {

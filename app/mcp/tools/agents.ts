@@ -5,6 +5,7 @@ import { formatUsdc, parseUsdc } from '../../sdk/wire/usdc.ts';
 import { failure, value } from '../answers.ts';
 import { AgentId, listed } from '../shapes.ts';
 import { creatorsWords, wordsIn } from '../words.ts';
+import { gasOf } from './budget.ts';
 import { READS, safely, type Tools } from './tool.ts';
 
 const found = {
@@ -31,16 +32,16 @@ const summaryOf = ({ agent_id, name, tagline, price_per_call_usdc, ...rest }: Li
 });
 
 const SearchInput = listed(
-  z.object({
+  z.strictObject({
     query: z.string().optional().describe('Words of name, tagline, tags or creator'),
     tags: z.array(z.string()).optional(),
-    sort: z.enum(AGENT_SORTS).optional(),
+    sort: z.enum(AGENT_SORTS).optional().describe('Default: best, agents that work first'),
     limit: z.int().min(1).max(20).optional(),
     offset: z.int().min(0).optional(),
   }),
 );
 const Found = listed(z.object({ agents: z.array(z.object(found)), total: z.number(), ...creatorsWords }));
-const OneAgent = listed(z.object({ agent_id: AgentId }));
+const OneAgent = listed(z.strictObject({ agent_id: AgentId }));
 const Described = listed(
   z.object({
     ...found,
@@ -75,12 +76,12 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       inputSchema: SearchInput,
       outputSchema: Found,
     },
-    safely(async ({ query, tags, sort, limit = 10, offset }) => {
+    safely(async ({ query, tags, sort = 'best', limit = 10, offset }) => {
       const { agents, total } = await client.listAgents({
         limit,
+        sort,
         ...(query && { q: query }),
         ...(tags?.length && { tags: tags.join(',') }),
-        ...(sort && { sort }),
         ...(offset && { offset }),
       });
       return value({ agents: agents.map(summaryOf), total, ...wordsIn('name and tagline') });
@@ -129,6 +130,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
         !key.scopes.includes('execute') && 'The API key may only read.',
         key.allowed_agents && !key.allowed_agents.includes(agent_id) && 'The API key may not call this agent.',
         parseUsdc(key.payable_usdc) < price && `The API key can pay at most ${key.payable_usdc} USDC now.`,
+        gasOf(key) === 'too_low' && `The gas balance is too low. The user has to send SOL to ${key.gas.tank}.`,
         left !== null && left < price && `The session's budget has ${formatUsdc(left > 0n ? left : 0n)} USDC left.`,
       ].filter((reason) => typeof reason === 'string');
       return value({

@@ -24,7 +24,10 @@ const KeyBudget = listed(
       .number()
       .describe("Left for all of the wallet's keys. Calls take their price, refunds do not return it"),
     allowance_covers_total: z.boolean().describe('false: ask the user to renew the allowance'),
-    gas_pays_next_call: z.boolean(),
+    gas_of_next_call: z
+      .enum(['paid_by_gas_balance', 'paid_by_marketplace', 'too_low'])
+      .describe('too_low: the next call is refused until the user sends SOL to gas_balance_address'),
+    gas_balance_address: z.string(),
     scopes: z.array(z.string()),
     allowed_agents: z.array(z.string()).nullable(),
     expires_at: z.string().nullable(),
@@ -67,7 +70,8 @@ function addKeyBudget({ server, market, session }: Tools): void {
           balance_usdc: key.balance_usdc,
           allowance_usdc: key.allowance_usdc,
           allowance_covers_total: key.allowance_covers_total,
-          gas_pays_next_call: key.gas.pays_next_call,
+          gas_of_next_call: gasOf(key),
+          gas_balance_address: key.gas.tank,
           scopes: key.scopes,
           allowed_agents: key.allowed_agents,
           expires_at: key.expires_at,
@@ -100,6 +104,12 @@ function addWalletBudget({ server, session }: Tools, wallet: Wallet): void {
         });
       })(undefined, ctx),
   );
+}
+
+/** Who pays the network fees of the key's next call. */
+export function gasOf({ gas }: { gas: { pays_next_call: boolean; is_sponsored: boolean } }) {
+  if (gas.pays_next_call) return 'paid_by_gas_balance';
+  return gas.is_sponsored ? 'paid_by_marketplace' : 'too_low';
 }
 
 function budgetOf(session: Session) {

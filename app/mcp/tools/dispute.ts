@@ -7,7 +7,7 @@ import { ExecutionId, listed } from '../shapes.ts';
 import { PAYS, type Tools } from './tool.ts';
 
 const Claim = listed(
-  z.object({
+  z.strictObject({
     execution_id: ExecutionId,
     evidence: z.string().min(20).max(20_000).describe('What was asked, what came back, why it is wrong'),
   }),

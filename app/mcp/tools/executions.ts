@@ -9,15 +9,15 @@ import { answerOf } from './run.ts';
 import { MOST_WAIT_SECONDS, READS, safely, type Tools } from './tool.ts';
 import { within } from './wait.ts';
 
-const OneExecution = listed(z.object({ execution_id: ExecutionId }));
+const OneExecution = listed(z.strictObject({ execution_id: ExecutionId }));
 const Wait = listed(
-  z.object({
+  z.strictObject({
     execution_id: ExecutionId,
     seconds: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
   }),
 );
 const Filters = listed(
-  z.object({
+  z.strictObject({
     status: z.enum(EXECUTION_STATUSES).optional(),
     agent_id: AgentId.optional(),
     limit: z.int().min(1).max(50).optional(),

@@ -23,7 +23,7 @@ const call = {
   timeout_seconds: z.int().min(1).optional(),
   idempotency_key: IdempotencyKey,
 };
-const Call = z.object({ ...call, parameters: z.record(z.string(), z.unknown()).optional() });
+const Call = z.strictObject({ ...call, parameters: z.record(z.string(), z.unknown()).optional() });
 const AnyCall = listed(
   Call.extend({
     agent_id: AgentId,

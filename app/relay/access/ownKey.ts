@@ -13,6 +13,10 @@ import { type AuthDeps, INVALID_KEY } from './auth.ts';
 import { earlier } from './keys.ts';
 
 export interface OwnKeyDeps extends AuthDeps {
+  config: AuthDeps['config'] & {
+    /** The operator pays all that the gas balances do not. */
+    sponsorsAll: boolean;
+  };
   accounts: AuthDeps['accounts'] & {
     /** The grant with its wallet's money. Rejects if the node does not answer. */
     readKeyMoney(wallet: string, keyId: string): Promise<KeyMoney>;
@@ -57,7 +61,7 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
     balance_usdc: toUsdc(balance),
     allowance_usdc: toUsdc(allowance),
     allowance_covers_total: allowance >= inTotal,
-    gas: gasOf(wallet, money, grant),
+    gas: { ...gasOf(wallet, money, grant), is_sponsored: deps.config.sponsorsAll },
   };
 }
 
@@ -66,7 +70,7 @@ function gasOf(
   wallet: string,
   { tank, leastTank, fees, escrowRent }: KeyMoney,
   grant: NonNullable<KeyMoney['grant']>,
-): OwnKey['gas'] {
+): Omit<OwnKey['gas'], 'is_sponsored'> {
   const left = tank - fees - escrowRent;
   return {
     tank: findSpender(parseAddress(wallet)).toBase58(),

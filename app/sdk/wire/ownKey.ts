@@ -38,6 +38,7 @@ export const OwnKey = z.strictObject({
     lamports: Lamports,
     next_call_lamports: Lamports,
     pays_next_call: z.boolean(),
+    is_sponsored: z.boolean(),
   }),
 });
 export type OwnKey = z.infer<typeof OwnKey>;

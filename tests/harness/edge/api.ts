@@ -60,6 +60,7 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   developmentWallets: null,
   publicRpcUrl: RPC_URL,
   allowPrivateEndpoints: true,
+  sponsorsAll: false,
   egressIps: ['203.0.113.7'],
   trustProxy: 0,
   publicRate: { perSecond: 0, burst: 0 },

@@ -1,7 +1,7 @@
 /** GET /v1/key: the amount that each limit leaves, ended periods, and whether the gas balance suffices. */
 import { expect } from 'chai';
 import { grantAccount } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH } from '../../harness/edge/rows.ts';
 
 describe('GET /v1/key', () => {
@@ -56,6 +56,21 @@ describe('GET /v1/key', () => {
     expect(await gas({}, { tank: whole })).to.include({ pays_next_call: true });
     expect(await gas({ maxGasLamports: 11_950 }, { tank: least })).to.include({ pays_next_call: true });
     expect(await gas({ maxGasLamports: 11_949 }, { tank: least })).to.include({ pays_next_call: false });
+  });
+
+  it('reports whether the service pays the gas of a call where the gas balance does not', async () => {
+    expect((await ask({}, { tank: 0n })).json.gas).to.include({ pays_next_call: false, is_sponsored: false });
+    const sponsored = await startWorld({ config: { ...EDGE_CONFIG, sponsorsAll: true } });
+    try {
+      const { apiKey } = await sponsored.addKey();
+      sponsored.state.money = { ...sponsored.state.money, tank: 0n };
+      expect((await sponsored.get('/v1/key', apiKey)).json.gas).to.include({
+        pays_next_call: false,
+        is_sponsored: true,
+      });
+    } finally {
+      await sponsored.stop();
+    }
   });
 
   it('answers a key that may only execute, and refuses one whose grant ended on-chain before the index knew', async () => {

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 
-from agent_marketplace.creator import ExecutionFailure, ExecutionRequest
+from paid_agents.creator import ExecutionFailure, ExecutionRequest
 
 
 def execute(request: ExecutionRequest) -> str:

@@ -3,7 +3,7 @@
 import os
 
 from agent import execute
-from agent_marketplace.creator import CreatorApp, load_signing_key
+from paid_agents.creator import CreatorApp, load_signing_key
 
 app = CreatorApp(
     execute,

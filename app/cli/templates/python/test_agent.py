@@ -9,8 +9,8 @@ import base58
 import httpx
 import pytest
 from agent import execute
-from agent_marketplace.creator import CreatorApp, generate_signing_key, signing_key_address
 from nacl.signing import VerifyKey
+from paid_agents.creator import CreatorApp, generate_signing_key, signing_key_address
 
 TEST = json.loads(Path(__file__).with_name("agent.json").read_text("utf-8-sig"))["test"]
 REQUEST = {

@@ -15,7 +15,7 @@ export interface Snippet {
   text: string;
 }
 
-export const KEY_VARIABLE = 'CRTX_API_KEY';
+export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 
 export function snippetsOf(input: SnippetInput): Snippet[] {
   return [

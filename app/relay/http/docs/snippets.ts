@@ -6,7 +6,7 @@ export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /** The environment variable from which the examples read the key. */
-export const KEY_VARIABLE = 'CRTX_API_KEY';
+export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 /** Timeout of paid calls: the longest default timeout of an agent, and the settling. */
 const PAID_CALL_SECONDS = 90;
 

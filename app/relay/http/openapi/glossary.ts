@@ -296,6 +296,8 @@ export const GLOSSARY: Record<string, string> = {
   next_call_lamports: 'The present network fees of a call, lamports.',
   pays_next_call:
     'True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends.',
+  is_sponsored:
+    'True if this service pays the gas of a call where the gas balance does not, as on a local network. If both are false, the next call gets 402 with `limit: gas`.',
   'SpendStatement.wallet': 'The wallet of the key or session.',
   'SpendRow.executions': 'Executions of this key with this agent that ended on that day.',
   key_id: 'The API key on the chain; null if the wallet opened the executions itself.',

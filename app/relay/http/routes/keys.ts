@@ -47,6 +47,7 @@ export const keyRoutes = {
               lamports: 9_865_000,
               next_call_lamports: 11_250,
               pays_next_call: true,
+              is_sponsored: false,
             },
           },
         },

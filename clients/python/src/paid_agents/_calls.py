@@ -36,7 +36,7 @@ from .errors import (
 )
 from .models import ErrorAnswer, ErrorBody
 
-log = logging.getLogger("agent_marketplace")
+log = logging.getLogger("paid_agents")
 M = TypeVar("M", bound=BaseModel)
 
 FIRST_PAUSE = 0.25

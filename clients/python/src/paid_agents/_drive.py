@@ -28,7 +28,7 @@ from ._flow import (
     T,
 )
 
-log = logging.getLogger("agent_marketplace")
+log = logging.getLogger("paid_agents")
 
 
 class Transport:

@@ -1,4 +1,4 @@
-"""Call paid AI agents, verify what was paid, receive webhooks, and (`agent_marketplace.creator`) sell agents."""
+"""Call paid AI agents, verify what was paid, receive webhooks, and (`paid_agents.creator`) sell agents."""
 
 from ._version import __version__
 from .async_client import AsyncClient

@@ -29,7 +29,7 @@ class Client:
 
     Methods raise `MarketplaceError`. Reads and paid calls are retried up to `max_retries` times after lost connections
     and temporary errors. An idempotency key prevents a second payment. `timeout` is the limit of one request, in
-    seconds. `payment` pays for each `agents.run` from a wallet: see `agent_marketplace.x402.pay_with_x402`.
+    seconds. `payment` pays for each `agents.run` from a wallet: see `paid_agents.x402.pay_with_x402`.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from ._deltas import Deltas
 from ._request import ExecutionRequest, RequestError, invalid, parse_execution_request
 from ._signing_key import signing_key_address
 
-log = logging.getLogger("agent_marketplace.creator")
+log = logging.getLogger("paid_agents.creator")
 _MEBIBYTE = 1024 * 1024
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -89,7 +89,7 @@ class CreatorApp:
         self._newest = keys[0]
         self._answers = Answers(self.limits.remember_seconds, self.limits.remember_bytes)
         if self.verifier is None and self.marketplace_url is not None:
-            from .signatures import CallVerifier  # Needs the extra packages of agent-marketplace[creator].
+            from .signatures import CallVerifier  # Needs the extra packages of paid-agents[creator].
 
             self.verifier = CallVerifier(self.marketplace_url, authority=self.authority)
 
