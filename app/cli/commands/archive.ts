@@ -71,7 +71,10 @@ function* readLeaves(path: string) {
   } catch (error) {
     throw new Refusal(`${path} cannot be read: ${(error as Error).message}`);
   }
-  for (const [at, line] of text.replace(/^\uFEFF/, '').split('\n').entries()) {
+  for (const [at, line] of text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .entries()) {
     if (line === '') continue;
     const { leaf_index, record, fields, unclaimed } = parseLine(line, `${path}:${at + 1}`);
     const index = { leaf_index: Number(leaf_index) };
