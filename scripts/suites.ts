@@ -299,6 +299,7 @@ export const SUITES: Suite[] = [
       'keys',
       'management',
       'metadata',
+      'oauth',
       'pageSessions',
       'receipts',
       'repeats',
