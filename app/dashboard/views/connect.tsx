@@ -66,9 +66,10 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
             ['Calls itself', <strong key="name">{asked.name ?? 'nothing'}</strong>],
             [
               'You return to',
-              <strong key="host" className="font-mono break-all">
-                {asked.redirect_host}
-              </strong>,
+              <span key="host">
+                <strong className="font-mono break-all">{asked.redirect_host}</strong>
+                {asked.is_loopback && ' (this computer)'}
+              </span>,
             ],
             [
               'It gets',
@@ -85,9 +86,16 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
       <SignedIn why="The key belongs to a wallet and spends its USDC, within limits that you sign.">
         {wallet && <Consent key={wallet} wallet={wallet} name={name} asked={asked} query={query} />}
       </SignedIn>
+      {!wallet && <Refuse asked={asked} />}
     </div>
   );
 }
+
+const Refuse = ({ asked }: { asked: Asked }) => (
+  <div>
+    <Button onClick={() => location.assign(asked.refused_url)}>Do not connect</Button>
+  </div>
+);
 
 interface ConsentProps {
   wallet: string;
@@ -134,7 +142,7 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
         <Button kind="primary" disabled={!money} onClick={() => setOpen(true)}>
           Set a budget
         </Button>
-        <Button onClick={() => location.assign(asked.refused_url)}>Do not connect</Button>
+        <Refuse asked={asked} />
       </div>
       {money && (
         <CreateDialog
@@ -142,7 +150,7 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
           money={money}
           title={`Budget of ${name}`}
           confirm="Sign and connect"
-          initialName={keyName(name, asked.redirect_host)}
+          initialName={keyName(asked)}
           onClose={() => setOpen(false)}
           onMade={(key) => {
             setOpen(false);
@@ -155,9 +163,10 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
   );
 }
 
-/** Such as `Claude (claude.ai)`. The host is cut first: the start of the name is what the owner recognises. */
-function keyName(name: string, host: string): string {
-  const whole = name === host ? host : `${name} (${host})`;
+/** Such as `Claude (claude.ai)`. */
+function keyName({ name, redirect_host, is_loopback }: Asked): string {
+  const place = is_loopback ? 'this computer' : redirect_host;
+  const whole = name === null ? redirect_host : `${name} (${place})`;
   // Not in the middle of a character.
   return whole.slice(0, MAX_NAME).replace(/\p{Surrogate}$/u, '');
 }

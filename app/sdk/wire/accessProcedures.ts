@@ -188,8 +188,8 @@ export const accessProcedures = {
   },
   /**
    * Gives the host of this request a registered API key of the session's wallet: the answer is the URL that returns to
-   * the host, with a code for which the host gets the key once, within five minutes. The key is stored only encrypted
-   * by that code, and not longer. A repetition replaces the code.
+   * the host, with a code for which the host gets the key once, within five minutes. Meanwhile the key is stored
+   * encrypted by that code. A repetition replaces the code.
    */
   'oauth.approve': {
     kind: 'mutation',
