@@ -95,7 +95,7 @@ export async function approveRequest(
   return returnUrl(origin, asked, { code: code.toString('base64url') });
 }
 
-/** The API key of a code, as an access token. Throws OAuthError. Whatever the outcome, the code is used up. */
+/** The API key of a code, as an access token. Throws OAuthError. A complete request uses the code up, whatever follows. */
 export async function exchangeCode(
   deps: OAuthDeps,
   origin: string,
