@@ -217,6 +217,7 @@ export const SUITES: Suite[] = [
       'keys',
       'management',
       'metadata',
+      'oauth',
       'pageSessions',
       'receipts',
       'repeats',

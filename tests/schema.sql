@@ -826,6 +826,17 @@ CREATE TABLE used_challenges (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_ms);
 
+CREATE TABLE authorization_codes (
+  key_hash TEXT PRIMARY KEY,
+  digest TEXT NOT NULL UNIQUE,
+  sealed_key BLOB NOT NULL,
+  binding TEXT NOT NULL,
+  -- When the key ends on the chain, unix ms.
+  key_expires_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX authorization_codes_by_expiry ON authorization_codes (expires_ms);
+
 CREATE TABLE secrets (
   name TEXT PRIMARY KEY,
   bytes BLOB NOT NULL

@@ -33,6 +33,7 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['verify', 'verify', '/verify', []],
   ['terms', 'terms', '/terms', ['/trpc/config.changes']],
   ['keys', 'keys', '/keys', []],
+  ['connect', 'connect', '/connect', []],
   ['executions', 'executions', '/executions', []],
   ['execution', 'execution', '/executions/any', []],
   ['spend', 'spend', '/spend', []],

@@ -43,6 +43,7 @@ const routes = [
   }),
   createRoute({ getParentRoute: () => root, path: '/terms', component: view(() => import('./views/terms.tsx')) }),
   createRoute({ getParentRoute: () => root, path: '/keys', component: view(() => import('./views/keys.tsx')) }),
+  createRoute({ getParentRoute: () => root, path: '/connect', component: view(() => import('./views/connect.tsx')) }),
   createRoute({ getParentRoute: () => root, path: '/webhooks', component: view(() => import('./views/webhooks.tsx')) }),
   createRoute({
     getParentRoute: () => root,

@@ -40,7 +40,7 @@ export const PROGRAM_ARTIFACT = join(
 );
 
 /** Timeout for the start of the node's process; it takes half a second on an idle machine. */
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 240_000;
 /** Bytes of a program per request, well below the node's limit. */
 const DEPLOY_CHUNK = 256 * 1024;
 /** A node on this computer answers at once, and its slots are short. */

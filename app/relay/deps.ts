@@ -7,6 +7,7 @@ import type { AskerDeps } from './access/asker.ts';
 import type { WalletDeps } from './access/auth.ts';
 import type { CookieDeps } from './access/cookie.ts';
 import type { KeysDeps } from './access/keys.ts';
+import type { OAuthDeps } from './access/oauth/codes.ts';
 import type { OwnKeyDeps } from './access/ownKey.ts';
 import type { PublicLimitDeps } from './access/publicLimit.ts';
 import type { Sessions, SessionsDeps } from './access/sessions.ts';
@@ -50,7 +51,14 @@ interface HttpDeps {
   readKeyDirectory(): Promise<KeyDirectory>;
 }
 
-type AccessDeps = WalletDeps & OwnKeyDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
+type AccessDeps = WalletDeps &
+  OwnKeyDeps &
+  KeysDeps &
+  OAuthDeps &
+  PublicLimitDeps &
+  SessionsDeps &
+  CookieDeps &
+  AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
 type EventsDeps = EndpointsDeps;
 type CallsDeps = ExecuteDeps & DoorDeps & RecordsDeps & ResolvingDeps;

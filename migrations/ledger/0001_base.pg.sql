@@ -407,6 +407,20 @@ CREATE TABLE used_challenges (
 );
 CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_ms);
 
+-- Codes of OAuth that a host exchanges for an API key, until they are used or expire. `sealed_key` is the key, encrypted
+-- by the code, of which `digest` is the SHA-256 in hex. `binding` is that of the client, redirect URI, challenge and
+-- resource of the request. A key has at most one code.
+CREATE TABLE authorization_codes (
+  key_hash TEXT COLLATE "C" PRIMARY KEY,
+  digest TEXT COLLATE "C" NOT NULL UNIQUE,
+  sealed_key BYTEA NOT NULL,
+  binding TEXT COLLATE "C" NOT NULL,
+  -- When the key ends on the chain, unix ms.
+  key_expires_ms BIGINT NOT NULL,
+  expires_ms BIGINT NOT NULL
+);
+CREATE INDEX authorization_codes_by_expiry ON authorization_codes (expires_ms);
+
 -- Secrets that all relays on this ledger share, so that they recognise each other's challenges.
 CREATE TABLE secrets (
   name TEXT COLLATE "C" PRIMARY KEY,

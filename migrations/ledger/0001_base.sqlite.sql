@@ -465,6 +465,20 @@ CREATE TABLE used_challenges (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_ms);
 
+-- Codes of OAuth that a host exchanges for an API key, until they are used or expire. `sealed_key` is the key, encrypted
+-- by the code, of which `digest` is the SHA-256 in hex. `binding` is that of the client, redirect URI, challenge and
+-- resource of the request. A key has at most one code.
+CREATE TABLE authorization_codes (
+  key_hash TEXT PRIMARY KEY,
+  digest TEXT NOT NULL UNIQUE,
+  sealed_key BLOB NOT NULL,
+  binding TEXT NOT NULL,
+  -- When the key ends on the chain, unix ms.
+  key_expires_ms INTEGER NOT NULL,
+  expires_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX authorization_codes_by_expiry ON authorization_codes (expires_ms);
+
 -- Secrets that all relays on this ledger share, so that they recognise each other's challenges.
 CREATE TABLE secrets (
   name TEXT PRIMARY KEY,

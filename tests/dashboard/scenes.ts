@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { registerClient } from '../../app/relay/access/oauth/clients.ts';
 import type { Visitor } from '../journey/visitor.ts';
 import type { Person } from './browser.ts';
 
@@ -72,6 +73,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'terms', path: '/terms' },
     { name: 'signed-out', path: '/keys' },
     { name: 'keys', path: '/keys', ...caller },
+    { name: 'connect', path: connectPath(), ...caller },
     { name: 'webhooks', path: '/webhooks', ...caller },
     { name: 'executions', path: '/executions', ...caller },
     { name: 'execution', path: `/executions/${plain}`, ...caller },
@@ -89,4 +91,17 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'admin-log', path: '/admin?tab=log', ...admin },
     { name: 'nothing', path: '/agents/nobody' },
   ];
+}
+
+/** Where a host sends the browser. */
+function connectPath(): string {
+  const uri = 'https://host.example/callback';
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: registerClient({ client_name: 'Example host', redirect_uris: [uri] }).id,
+    redirect_uri: uri,
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  return `/connect?${query}`;
 }

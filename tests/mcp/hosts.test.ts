@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'chai';
+import { readKeypair } from '../../app/cli/wallet.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { createTerminal } from '../docs/terminal.ts';
 import { type Finished, installPython, run } from '../harness/edge/tools.ts';
 import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
 import { type Host, newHost } from './hosts.ts';
+import { startOAuthHost } from './oauth.ts';
+import { approve } from './person.ts';
 
 const PAGE = 'docs/agents.md';
 const PACKAGE = join(ROOT, 'app', 'mcp');
@@ -105,8 +108,19 @@ describe('docs/agents.md', function () {
     await host.close();
   }
 
-  it('a host that connects by address buys a call', async () => {
-    const [{ url, headers }] = entries() as [ServerEntry];
+  it('a host that signs in buys a call', async () => {
+    const host = await startOAuthHost(entries()[0]!.url!);
+    const address = await host.refused();
+    const answer = host.answer();
+    const apiKey = await approve(address.href, readKeypair(demo.callers[1]!.keypair_path, 'the keypair'));
+    await host.finish(await answer);
+    expect(host.tokens()).to.include({ access_token: apiKey, scope: 'execute read' });
+    await buy(await host.connect());
+    host.stop();
+  });
+
+  it('a host that connects by address and key buys a call', async () => {
+    const { url, headers } = entries()[1]!;
     const host = newHost({});
     const transport = new StreamableHTTPClientTransport(new URL(url!), { requestInit: { headers: headers! } });
     await host.client.connect(transport);
@@ -114,7 +128,7 @@ describe('docs/agents.md', function () {
   });
 
   it('a host that starts a process buys calls within the budget of the session', async () => {
-    const { command, args, env } = entries()[1]!;
+    const { command, args, env } = entries()[2]!;
     const host = newHost({ era: 'legacy' });
     const environment = { PATH: process.env.PATH ?? '', HOME: empty, ...env };
     await host.client.connect(
@@ -132,7 +146,7 @@ describe('docs/agents.md', function () {
       cwd: tools,
     });
     expect(installed.code, installed.output).to.equal(0);
-    const { command, args, env } = entries()[1]!;
+    const { command, args, env } = entries()[2]!;
     async function inspect(...rest: string[]) {
       const given = Object.entries(env!).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
       const cli = [
@@ -158,7 +172,7 @@ describe('docs/agents.md', function () {
   });
 
   describe('in Python', () => {
-    let [host, hostWithTasks]: Finished[] = [];
+    let [host, hostWithTasks, hostWithOAuth]: Finished[] = [];
 
     before(async () => {
       const python = await installPython('mcp-python', join(import.meta.dirname, 'requirements.txt'));
@@ -169,10 +183,38 @@ describe('docs/agents.md', function () {
           ...[`${demo.base_url}/mcp`, key, ...agents.map(agentId), String(SLOW_SECONDS)],
         ]);
       // Together, because both wait for the slow agent most of the time.
-      [host, hostWithTasks] = await Promise.all([
+      [host, hostWithTasks, hostWithOAuth] = await Promise.all([
         start('host.py', 'sandbox-echo', 'sandbox-slow'),
         start('tasks.py', 'sandbox-slow'),
+        signIn(join(python.folder, 'bin', 'python')),
       ]);
+    });
+
+    /** Starts the host, and does the person's part when it opens the page. */
+    async function signIn(python: string): Promise<Finished> {
+      const args = [join(import.meta.dirname, 'oauth.py'), entries()[0]!.url!, agentId('sandbox-echo')];
+      let refusal: unknown;
+      const stop = new AbortController();
+      const finished = await run(python, args, {
+        signal: stop.signal,
+        onLine(line) {
+          const { open } = JSON.parse(line);
+          if (!open) return;
+          approve(open, readKeypair(demo.callers[1]!.keypair_path, 'the keypair')).catch((error) => {
+            refusal = error;
+            stop.abort();
+          });
+        },
+      });
+      if (refusal) throw refusal;
+      return finished;
+    }
+
+    it('a host signs in by OAuth and buys', () => {
+      const { code, output, stdout } = hostWithOAuth!;
+      expect(code, output).to.equal(0);
+      const [, bought] = stdout.trim().split('\n');
+      expect(JSON.parse(bought!)).to.include({ status: 'completed', result: 'by OAuth', cost_usdc: 0.01 });
     });
 
     it('a host buys, is refused, and waits for a call that takes longer than one answer', () => {

@@ -85,10 +85,10 @@ export async function authenticate(
   return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash, allowedAgents };
 }
 
-/** The wallet of a valid API key by our own databases; null for any other token. */
-export async function walletOfKey(deps: KeyLookup, token: string): Promise<string | null> {
+/** The row of a valid API key by our own databases; null for any other token. */
+export async function findValidKey(deps: KeyLookup, token: string): Promise<KeyRow | null> {
   const row = await findRow(deps, token);
-  return row !== null && isGrantLiveByIndex(deps, row) !== false ? row.wallet : null;
+  return row !== null && isGrantLiveByIndex(deps, row) !== false ? row : null;
 }
 
 /** The row of a key that was registered here and is neither revoked nor expired. */

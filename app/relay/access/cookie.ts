@@ -86,6 +86,7 @@ export function isLoopbackHost(host: string | undefined): boolean {
   return host === undefined || (URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname));
 }
 
-function isLoopback(hostname: string): boolean {
+/** True for a host name of this computer, as in a URL. */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

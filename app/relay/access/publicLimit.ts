@@ -8,7 +8,7 @@ import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
 import type { Payers } from '../ledger/payers.ts';
-import { type KeyLookup, walletOfKey } from './auth.ts';
+import { findValidKey, type KeyLookup } from './auth.ts';
 import { readBearer } from './bearer.ts';
 import { clientNetwork } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
@@ -85,7 +85,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     const session = await peekSession(deps, request);
     if (session) return session.wallet;
     const token = readBearer(request.headers.authorization);
-    return token === null ? null : walletOfKey(deps, token);
+    return token === null ? null : ((await findValidKey(deps, token))?.wallet ?? null);
   }
 
   if (publicRate.perSecond === 0) {

@@ -20,6 +20,9 @@ import { ApiError } from '../errors.ts';
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
 const YEAR_SECONDS = 31_536_000;
 
+/** The page of OAuth. Some hosts first ask for it themselves, accepting anything. */
+const CONNECT = 'connect';
+
 /** Addresses of views with their documents; the first match wins. */
 const VIEWS: [address: RegExp, document: string][] = [
   [/^\/$/, 'catalogue'],
@@ -27,6 +30,7 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/verify$/, 'verify'],
   [/^\/terms$/, 'terms'],
   [/^\/keys$/, 'keys'],
+  [/^\/connect$/, CONNECT],
   [/^\/executions$/, 'executions'],
   [/^\/executions\/[^/]+$/, 'execution'],
   [/^\/spend$/, 'spend'],
@@ -105,7 +109,7 @@ export function createDashboard(
     else if (files.has(request.path)) answerFile(request, response, files.get(request.path)!);
     else {
       const [, view] = VIEWS.find(([address]) => address.test(request.path)) ?? [];
-      if (view === undefined || !wantsHtml(request)) next();
+      if (view === undefined || !(view === CONNECT ? mayGetHtml : wantsHtml)(request)) next();
       else answer(view, request, response).catch(next);
     }
   };
@@ -122,6 +126,7 @@ export function createDashboard(
 
 const isRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD';
 const wantsHtml = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';
+const mayGetHtml = (request: Request): boolean => request.accepts('html') !== false;
 
 function readDocuments(folder: string): Map<string, string> {
   const names = readdirSync(folder).filter((name) => extname(name) === '.html');

@@ -25,10 +25,10 @@ import { ownOrigin } from '../access/cookie.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
 import { DoorQuery } from '../calls/x402/door.ts';
 import type { RelayDeps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { invalid, jsonFault, parse, readQuery } from '../parse.ts';
-import { readJsonBody } from './request.ts';
+import { challengeFor } from './oauth.ts';
+import { readJsonBody, requirePost } from './request.ts';
 import type { createFetchWithin } from './within.ts';
 
 const JSON_TYPE = 'application/json';
@@ -58,28 +58,38 @@ const McpQuery = z.strictObject({
     .prefault(APPROVE_ABOVE),
   /** The wallet that pays for a host without a key. Quotes then name it. */
   payer: DoorQuery.shape.payer,
+  /** `key`: a request without an API key is refused, so that the host asks its user to sign in. */
+  pay_by: z.literal('key', 'must be key').optional(),
 });
 
-/** `fetchFor` sends requests to the routes of this relay on behalf of a request. */
+/**
+ * `fetchFor` sends requests to the routes of this relay on behalf of a request. With a page, a refused host is told how
+ * to get a key by OAuth.
+ */
 export function createMcp(
   deps: RelayDeps,
   limit: PublicLimit,
   fetchFor: ReturnType<typeof createFetchWithin>,
+  hasPage: boolean,
 ): RequestHandler {
   return async (request, response) => {
     requirePost(request, response);
     // Its payment, if any, is in the body.
     await limit.admitBare(request, { weight: WEIGHT, isUrgent: true });
-    // Without a key, each tool's own request is limited like any other of this address.
-    if (request.headers.authorization !== undefined || !deps.door) {
+    const hasKey = request.headers.authorization !== undefined;
+    async function requireKey(): Promise<void> {
       try {
         await authenticate(deps, request, null);
       } catch (error) {
         await limit.admitRefused(request, error);
+        if (hasPage) response.setHeader('WWW-Authenticate', challengeFor(deps, request));
         throw error;
       }
     }
+    // Without a key, each tool's own request is limited like any other of this address.
+    if (hasKey || !deps.door) await requireKey();
     const settings = parse(McpQuery, readQuery(request.url), 'query');
+    if (settings.pay_by === 'key' && !hasKey) await requireKey();
     const body = await readMessage(request);
     if (!carriesPayment(body)) await limit.admitUnpaid(request, WEIGHT);
     const asked = toWebRequest(deps, request, body);
@@ -149,13 +159,6 @@ async function resultIn(stream: ReadableStream<Uint8Array>): Promise<string> {
   let last = '';
   for await (const { data } of readEvents(stream)) last = data || last;
   return last;
-}
-
-function requirePost(request: Request, response: Answer): void {
-  if (request.method === 'POST') return;
-  response.setHeader('Allow', 'POST');
-  const details = { allowed: ['POST'] };
-  throw new ApiError('method_not_allowed', `${request.method} is not allowed for this path. Use POST.`, { details });
 }
 
 /** Throws ApiError for a body that other routes refuse too, and for a batch: it would multiply the request's cost. */

@@ -14,6 +14,7 @@ import { readBearer } from '../access/bearer.ts';
 import { clientAddress, clientNetwork } from '../access/clientAddress.ts';
 import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
+import { approveRequest, describeRequest } from '../access/oauth/codes.ts';
 import type { Session } from '../access/sessions.ts';
 import { listCreators } from '../agents/creators.ts';
 import { readExample, readInput, readInputs } from '../agents/examples.ts';
@@ -104,6 +105,11 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'keys.list': ({ session }) => listKeys(deps, session.wallet),
     'keys.update': ({ session }, input) => updateKey(deps, session.wallet, input),
     'keys.revoke': ({ session }, input) => revokeKey(deps, session.wallet, input.key_id),
+
+    'oauth.request': async ({ request }, { query }) => describeRequest(ownOrigin(deps, request), query),
+    'oauth.approve': async ({ session, request }, input) => ({
+      approved_url: await approveRequest(deps, ownOrigin(deps, request), session.wallet, input),
+    }),
 
     'agents.outcomes': (_call, input) => readOutcomes(deps, input.agent_id),
     'agents.example': (_call, input) => readExample(deps, input.agent_id),

@@ -1,9 +1,11 @@
 /** Reads the body of a request, with a limit on its size. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
+import { readQuery } from '../parse.ts';
 
 /** A client that keeps sending after its 413 is disconnected here. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+const FORM = 'application/x-www-form-urlencoded';
 
 /**
  * The raw body, whose headers must declare JSON; the bytes are parsed later. Throws ApiError 413 or 415, in this order.
@@ -21,9 +23,26 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
   return body;
 }
 
-function unsupported(message: string): ApiError {
+/** The fields of a form. Throws ApiError 413, 415, or 400 for a field that is given twice. */
+export async function readForm(request: IncomingMessage, maxBytes: number): Promise<Record<string, string>> {
+  const body = await readBody(request, maxBytes);
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+    throw unsupported('The body is not declared as a form. Send it as application/x-www-form-urlencoded.', FORM);
+  }
+  return readQuery(`?${body.toString('utf8')}`);
+}
+
+/** Throws ApiError 405 for every other method. */
+export function requirePost(request: IncomingMessage, response: ServerResponse): void {
+  if (request.method === 'POST') return;
+  response.setHeader('Allow', 'POST');
+  const details = { allowed: ['POST'] };
+  throw new ApiError('method_not_allowed', `${request.method} is not allowed for this path. Use POST.`, { details });
+}
+
+function unsupported(message: string, contentType = 'application/json'): ApiError {
   return new ApiError('unsupported_media_type', message, {
-    details: { content_type: 'application/json', content_encoding: 'identity' },
+    details: { content_type: contentType, content_encoding: 'identity' },
   });
 }
 

@@ -65,7 +65,7 @@ export function sendError(response: Response, error: ApiError, body: object = er
   response.setHeader('Cache-Control', NO_STORE);
   const seconds = error.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined);
   if (seconds !== undefined) response.setHeader('Retry-After', String(seconds));
-  if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+  if (status === 401 && !response.hasHeader('WWW-Authenticate')) response.setHeader('WWW-Authenticate', 'Bearer');
   sendBytes(response, status, [Buffer.from(JSON.stringify(body))], 'application/json; charset=utf-8');
 }
 

@@ -13,6 +13,7 @@ import type { ProcedureEntry } from '../../sdk/wire/fields.ts';
 import { PROCEDURES } from '../../sdk/wire/procedures.ts';
 import { ERRORS } from '../../sdk/wire/wire.ts';
 import { readAuthorities } from '../access/admin.ts';
+import { MCP_PATH } from '../access/oauth/codes.ts';
 import { createPublicLimit } from '../access/publicLimit.ts';
 import { createTrialLimits } from '../agents/trial.ts';
 import type { RelayDeps } from '../deps.ts';
@@ -23,6 +24,7 @@ import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
 import { createDashboard } from './dashboard.ts';
 import { createMcp } from './mcp.ts';
 import { answerMetrics } from './metricsRoute.ts';
+import { addOAuth } from './oauth.ts';
 import { limitPipelining } from './pipelining.ts';
 import type { ProcedureContext } from './procedures.ts';
 import { type AnswerLimits, REQUEST_ID, sendError } from './respond.ts';
@@ -71,10 +73,13 @@ export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
-  app.all('/mcp', createMcp(deps, limit, createFetchWithin(app)));
   const dashboard =
     deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit, context.guide);
-  if (dashboard) app.use(dashboard.serve);
+  app.all(MCP_PATH, createMcp(deps, limit, createFetchWithin(app), dashboard !== null));
+  if (dashboard) {
+    addOAuth(app, deps, limit);
+    app.use(dashboard.serve);
+  }
   addRoutes(app, context, limit);
   app.use(async (request: Request, response: Response) => {
     await limit.admit(request);

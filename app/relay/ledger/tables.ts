@@ -392,6 +392,15 @@ export interface UsedChallengesTable {
   expires_ms: bigint;
 }
 
+export interface AuthorizationCodesTable {
+  key_hash: string;
+  digest: string;
+  sealed_key: Buffer;
+  binding: string;
+  key_expires_ms: bigint;
+  expires_ms: bigint;
+}
+
 export interface SecretsTable {
   name: string;
   bytes: Buffer;
@@ -484,6 +493,7 @@ export interface LedgerTables {
   warnings: WarningsTable;
   sessions: SessionsTable;
   used_challenges: UsedChallengesTable;
+  authorization_codes: AuthorizationCodesTable;
   secrets: SecretsTable;
   leaderships: LeadershipsTable;
   call_keys: CallKeysTable;

@@ -76,6 +76,9 @@ const SignedChallenge = z.strictObject({
   signed_message: z.base64().max(2_000).optional(),
 });
 
+/** The query of an authorization request (OAuth 2.1), exactly as the browser got it. */
+const AuthorizationQuery = z.string().max(8_000, 'must be at most 8000 characters');
+
 export const accessProcedures = {
   /** The message that a wallet signs to authenticate, as fields and as text. It names this deployment, and expires. */
   'auth.challenge': {
@@ -166,5 +169,32 @@ export const accessProcedures = {
       key_id: z.string(),
       on_chain: z.strictObject({ signature: z.string().nullable(), error: z.string().nullable() }),
     }),
+  },
+  /** Reads a host's request for an API key. The page shows it to the person before anything is signed. */
+  'oauth.request': {
+    kind: 'query',
+    access: 'public',
+    input: z.strictObject({ query: AuthorizationQuery }),
+    output: z.strictObject({
+      /** What the host calls itself, which nobody checks; null if it gives no name. */
+      name: z.string().nullable(),
+      /** The host, with its port if it names one, that receives the key. */
+      redirect_host: z.string(),
+      /** True if `redirect_host` is this computer. */
+      is_loopback: z.boolean(),
+      /** Returns to the host without a key. */
+      refused_url: z.string(),
+    }),
+  },
+  /**
+   * Gives the host of this request a registered API key of the session's wallet: the answer is the URL that returns to
+   * the host, with a code for which the host gets the key once, within five minutes. Meanwhile the key is stored
+   * encrypted by that code. A repetition replaces the code.
+   */
+  'oauth.approve': {
+    kind: 'mutation',
+    access: 'session',
+    input: z.strictObject({ query: AuthorizationQuery, api_key: z.string().max(200) }),
+    output: z.strictObject({ approved_url: z.string() }),
   },
 } as const satisfies Record<string, ProcedureEntry>;

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 const TARGET = join(import.meta.dirname, '..', '..', '..', 'target');
 
@@ -22,11 +23,14 @@ export interface Finished {
   stdout: string;
 }
 
-/** Runs a program to its end. Resolves with its output even if it fails. `input` is its standard input. */
+/**
+ * Runs a program to its end. Resolves with its output even if it fails. `input` is its standard input; `onLine` gets each
+ * line of its standard output as it is written.
+ */
 export function run(
   command: string,
   args: string[],
-  { input, ...options }: SpawnOptions & { input?: string } = {},
+  { input, onLine, ...options }: SpawnOptions & { input?: string; onLine?: (line: string) => void } = {},
 ): Promise<Finished> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -36,6 +40,7 @@ export function run(
     let [output, stdout] = ['', ''];
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
     child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
+    if (onLine) createInterface(child.stdout!).on('line', onLine);
     child.on('error', (error) => resolve({ code: null, output: output + error.message, stdout }));
     child.on('close', (code) => resolve({ code, output, stdout }));
     // A program that fails may end before it has read all of its input.

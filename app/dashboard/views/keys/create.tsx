@@ -50,12 +50,17 @@ const DAY_SECONDS = 86_400;
 interface CreateDialogProps {
   open: boolean;
   money: WalletMoney;
+  title?: string;
+  confirm?: string;
+  initialName?: string;
   onClose(): void;
   onMade(made: MadeKey): void;
 }
 
-export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps) {
-  const [name, setName] = useState('');
+export function CreateDialog(props: CreateDialogProps) {
+  const { open, money, title = 'Create an API key', confirm = 'Sign and create', initialName = '' } = props;
+  const { onClose, onMade } = props;
+  const [name, setName] = useState(initialName);
   const [scopes, setScopes] = useState<KeyScope[]>([...DEFAULT_SCOPES]);
   const [limits, setLimits] = useState({ ...USUAL_LIMITS, maxGas: String(money.limits.usualGasPerCall) });
   const [addresses, setAddresses] = useState('');
@@ -102,15 +107,15 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
       <SignDialog
         open={open}
         onOpenChange={onClose}
-        title="Create an API key"
+        title={title}
         about="One signature sets the limits, the allowance and the first network fees. Your USDC stays in your wallet until a call is paid."
         rows={hasErrors ? [] : signedRows(money, allowance.value!, lamports.value!)}
-        confirm="Sign and create"
+        confirm={confirm}
         disabled={hasErrors || isBlocked}
         whyNot={whyNot}
         work={work}
         onDone={(made) => {
-          setName('');
+          setName(initialName);
           setAddresses('');
           setAgents('');
           setAllowanceText('');

@@ -42,6 +42,19 @@ export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: str
 }
 
 /** The chain may know the key before the marketplace does. Registering a known key changes nothing. */
+export async function registerMade({ apiKey, name, scopes, unregistered }: MadeKey, wallet: string): Promise<void> {
+  if (!unregistered) return;
+  const { allowedIps, allowedAgents } = unregistered;
+  await call('keys.register', {
+    wallet,
+    key_hash: hashApiKey(apiKey),
+    name,
+    scopes,
+    ...(allowedIps && { allowed_ips: allowedIps }),
+    ...(allowedAgents && { allowed_agents: allowedAgents }),
+  });
+}
+
 function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
   const [state, setState] = useState<{ busy: boolean; done: boolean; error: string | null }>({
     busy: false,
@@ -51,15 +64,7 @@ function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
   async function register() {
     setState({ busy: true, done: false, error: null });
     try {
-      const { allowedIps, allowedAgents } = made.unregistered ?? {};
-      await call('keys.register', {
-        wallet,
-        key_hash: hashApiKey(made.apiKey),
-        name: made.name,
-        scopes: made.scopes,
-        ...(allowedIps && { allowed_ips: allowedIps }),
-        ...(allowedAgents && { allowed_agents: allowedAgents }),
-      });
+      await registerMade(made, wallet);
       setState({ busy: false, done: true, error: null });
       await queryClient.invalidateQueries();
     } catch (error) {

@@ -1,0 +1,172 @@
+/**
+ * An MCP host asks for access (OAuth 2.1). The page names the host and the place to which the key goes, the person signs
+ * a budget, and the browser returns to the host with a code for the key.
+ */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { MarketplaceError } from '../../sdk/client/error.ts';
+import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
+import { call, explain } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { CreateDialog, type MadeKey } from './keys/create.tsx';
+import { moneyQuery } from './keys/money.ts';
+import { registerMade } from './keys/shown.tsx';
+
+type Asked = ProcedureOutput<'oauth.request'>;
+
+const TITLE = 'Connect an AI host';
+const ABOUT =
+  'A program asks for an API key, with which it calls agents and pays them from your wallet. You decide how much it may spend.';
+/** Of a key's name. */
+const MAX_NAME = 64;
+
+/** The query with which the document was loaded: the router may write values in another form. */
+function loadedQuery(): string {
+  if (typeof performance === 'undefined' || typeof location === 'undefined') return '';
+  const [entry] = performance.getEntriesByType('navigation');
+  return new URL(entry?.name ?? location.href).search.slice(1);
+}
+
+/** The browser is not sent back: the address to return to may be the fault. */
+const isRefused = (error: unknown): boolean => error instanceof MarketplaceError && error.status === 400;
+
+export default function View() {
+  const [query] = useState(loadedQuery);
+  const {
+    data: asked,
+    error,
+    refetch,
+  } = useQuery({ queryKey: ['oauth-request', query], queryFn: () => call('oauth.request', { query }) });
+  return (
+    <>
+      <PageHead title={TITLE} about={ABOUT} />
+      {isRefused(error) && (
+        <Note tone="bad" title="The program's request is not valid, so nothing can be connected">
+          {explain(error)}
+        </Note>
+      )}
+      {error && !isRefused(error) && <Trouble error={error} what="The program's request" onRetry={refetch} />}
+      {!asked && !error && <Skeleton className="h-60" />}
+      {asked && <Request asked={asked} query={query} />}
+    </>
+  );
+}
+
+function Request({ asked, query }: { asked: Asked; query: string }) {
+  const { wallet } = useSession();
+  const name = asked.name ?? asked.redirect_host;
+  return (
+    <div className="grid gap-4">
+      <Card>
+        <Facts
+          rows={[
+            ['Calls itself', <strong key="name">{asked.name ?? 'nothing'}</strong>],
+            [
+              'You return to',
+              <span key="host">
+                <strong className="font-mono break-all">{asked.redirect_host}</strong>
+                {asked.is_loopback && ' (this computer)'}
+              </span>,
+            ],
+            [
+              'It gets',
+              'a new API key, within the limits that you set next. You can change or revoke it at any time, under “API keys”.',
+            ],
+          ]}
+        />
+      </Card>
+      <Note tone="warn" title="Continue only if you have just connected this program yourself">
+        {asked.is_loopback
+          ? 'It runs on this computer. Nobody has checked the name that it gives itself.'
+          : `Anybody can choose a name. The key goes to ${asked.redirect_host}: continue only if you know and trust that address.`}
+      </Note>
+      <SignedIn why="The key belongs to a wallet and spends its USDC, within limits that you sign.">
+        {wallet && <Consent key={wallet} wallet={wallet} name={name} asked={asked} query={query} />}
+      </SignedIn>
+      {!wallet && <Refuse asked={asked} />}
+    </div>
+  );
+}
+
+const Refuse = ({ asked }: { asked: Asked }) => (
+  <div>
+    <Button onClick={() => location.assign(asked.refused_url)}>Do not connect</Button>
+  </div>
+);
+
+interface ConsentProps {
+  wallet: string;
+  name: string;
+  asked: Asked;
+  query: string;
+}
+
+function Consent({ wallet, name, asked, query }: ConsentProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const { data: money, ...chain } = useQuery(moneyQuery(wallet, []));
+
+  async function finish(key: MadeKey): Promise<void> {
+    setError(null);
+    try {
+      await registerMade(key, wallet);
+      const { approved_url } = await call('oauth.approve', { query, api_key: key.apiKey });
+      location.assign(approved_url);
+    } catch (reason) {
+      setError(explain(reason));
+    }
+  }
+
+  if (made) {
+    return error === null ? (
+      <Spinner label={`Returning to ${asked.redirect_host} …`} />
+    ) : (
+      <Note tone="bad" title="The host has not received its key yet">
+        <p>{error}</p>
+        <Button small className="mt-3 text-ink" onClick={() => void finish(made)}>
+          Try again
+        </Button>
+      </Note>
+    );
+  }
+  return (
+    <>
+      {chain.error && !money && (
+        <Trouble error={chain.error} what="The balances on the chain" onRetry={chain.refetch} />
+      )}
+      <div className="flex flex-wrap gap-2">
+        <Button kind="primary" disabled={!money} onClick={() => setOpen(true)}>
+          Set a budget
+        </Button>
+        <Refuse asked={asked} />
+      </div>
+      {money && (
+        <CreateDialog
+          open={isOpen}
+          money={money}
+          title={`Budget of ${name}`}
+          confirm="Sign and connect"
+          initialName={keyName(asked)}
+          onClose={() => setOpen(false)}
+          onMade={(key) => {
+            setOpen(false);
+            setMade(key);
+            void finish(key);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** Such as `Claude (claude.ai)`. */
+function keyName({ name, redirect_host, is_loopback }: Asked): string {
+  const place = is_loopback ? 'this computer' : redirect_host;
+  const whole = name === null ? redirect_host : `${name} (${place})`;
+  // Not in the middle of a character.
+  return whole.slice(0, MAX_NAME).replace(/\p{Surrogate}$/u, '');
+}
