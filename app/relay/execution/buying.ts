@@ -101,7 +101,7 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
     const payable = payableOf(account, payer, usdcMint);
     if (payable < total) throw insufficient(call.payer, payable, total);
     const row = toClaimed(agent, call, formatUuid(id), now);
-    await requireLanding(row, call.payment, deposit !== null);
+    await requireLanding(deps, row, call.payment, deposit !== null);
     const rents = decodeRents(rent!.data);
     const { fee, gas } = costOf(chain.quote());
     // The service fee is at least 1.5 times what a call costs: the rest repays earlier losses of the wallet.
@@ -122,14 +122,6 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
       },
       now,
     };
-  }
-
-  /** Throws ApiError 402 if the payment would fail although its deposit was there. So far nothing was lent or sent. */
-  async function requireLanding(row: ClaimedDeposit, payment: Uint8Array, isPrepared: boolean): Promise<void> {
-    const preparation = isPrepared ? [] : [depositInstruction(chain, row, deps)];
-    const failing = await chain.wouldFailAfter(preparation, payment).catch(chainUnreadable);
-    if (failing === 'payment') throw refusePayment('payment_failed', `${WOULD_FAIL}. Nothing was paid.`);
-    if (failing === 'preparation') throw notPrepared();
   }
 
   /** Claims the row, in turn with the wallet's other payments. Throws ApiError. */
@@ -172,6 +164,20 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
   }
 
   return { buy };
+}
+
+/** Throws ApiError 402 if the payment would fail although its deposit was there. So far nothing was lent or sent. */
+async function requireLanding(
+  deps: EngineDeps,
+  row: ClaimedDeposit,
+  payment: Uint8Array,
+  isPrepared: boolean,
+): Promise<void> {
+  const { chain } = deps;
+  const preparation = isPrepared ? [] : [depositInstruction(chain, row, deps)];
+  const failing = await chain.wouldFailAfter(preparation, payment).catch(chainUnreadable);
+  if (failing === 'payment') throw refusePayment('payment_failed', `${WOULD_FAIL}. Nothing was paid.`);
+  if (failing === 'preparation') throw notPrepared();
 }
 
 /** Throws ApiError 402 if the payment has expired while it waited for its turn. So far nothing was lent or sent. */
