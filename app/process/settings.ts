@@ -1,4 +1,5 @@
 /** Reads settings from the environment with one zod object, whose descriptions document them. */
+import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 
 type Shape = Record<string, z.ZodType>;
@@ -34,26 +35,11 @@ function misspeltIn(given: Record<string, string | undefined>, names: string[]):
     });
 }
 
-/** One mistake in a short name, two in a longer one, or its last words left out. */
+/** One wrong letter in a short name, two in a longer one, or its last words left out. */
 function isNearly(name: string, setting: string): boolean {
   if (name.includes('_') && setting.startsWith(`${name}_`)) return true;
-  return mistakes(name, setting) <= (setting.length < 8 ? 1 : 2);
-}
-
-/** Letters that were left out, added, replaced or swapped with their neighbour (optimal string alignment). */
-function mistakes(given: string, meant: string): number {
-  const rows = [Array.from({ length: meant.length + 1 }, (_, at) => at)];
-  for (let i = 1; i <= given.length; i += 1) {
-    const [row, above] = [[i], rows[i - 1]!];
-    for (let j = 1; j <= meant.length; j += 1) {
-      const replaced = above[j - 1]! + (given[i - 1] === meant[j - 1] ? 0 : 1);
-      const isSwap = i > 1 && j > 1 && given[i - 1] === meant[j - 2] && given[i - 2] === meant[j - 1];
-      const swapped = isSwap ? rows[i - 2]![j - 2]! + 1 : replaced;
-      row[j] = Math.min(replaced, swapped, above[j]! + 1, row[j - 1]! + 1);
-    }
-    rows.push(row);
-  }
-  return rows[given.length]![meant.length]!;
+  // Two letters in the wrong order are two wrong ones.
+  return distance(name, setting) <= (setting.length < 6 ? 1 : 2);
 }
 
 /** The variables with their defaults and meanings, for `--help`. */

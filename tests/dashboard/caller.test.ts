@@ -45,6 +45,7 @@ describe('the caller', function () {
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
       await dialog(page).getByText('0.0045 pays for about 200 calls').waitFor();
+      await dialog(page).getByText('; refunded calls use it up too').waitFor();
       const before = await visitor.balances();
       await dialog(page).getByRole('button', { name: 'Sign and create' }).click();
       const shown = page.getByRole('dialog', { name: `Your key "${NAME}"` });
@@ -277,10 +278,13 @@ describe('the caller', function () {
       expect(await sign.isDisabled()).to.equal(true);
       await dialog(page).getByText('Agree to replace the present delegate first.').waitFor();
       await dialog(page).getByLabel('Replace the present delegate').check();
+      // Twice the 1,000 USDC of the demo's key, or more.
+      expect(Number(await dialog(page).getByLabel('Allowance, USDC').inputValue())).to.be.within(1_900, 2_300);
       await dialog(page).getByLabel('Allowance, USDC').fill('7');
       await sign.click();
       await dialog(page).waitFor({ state: 'detached' });
       await warning.waitFor({ state: 'detached' });
+      await page.getByText(/a refund does not give it back. The keys may spend .* USDC: renew it in time/).waitFor();
       const { delegate, delegatedAmount } = await getAccount(connection, usdcOf(wallet));
       expect([delegate?.toBase58(), delegatedAmount]).to.deep.equal([
         findSpender(owner.publicKey).toBase58(),

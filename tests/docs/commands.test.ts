@@ -57,8 +57,9 @@ describe('the commands of README.md and docs/', function () {
     expect(await tokensOf(demo.callers[0]!.wallet)).to.equal(before - 10_000n);
   });
 
-  it('docs/callers.md: creates a key', async () => {
+  it('docs/callers.md: creates a key, and renews the allowance', async () => {
     expect(await terminal.paste('docs/callers.md')).to.match(/crtx_test_\w+/);
+    expect(await terminal.paste('docs/callers.md')).to.match(/^allowance_usdc: 1000$/m);
   });
 
   it('docs/webhooks.md: creates an endpoint with curl, tests it, and sends the event once more', async () => {

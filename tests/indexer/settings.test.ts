@@ -136,6 +136,7 @@ describe('settings', () => {
   it('are refused if their name is nearly that of a setting, which is named', () => {
     const near = {
       SPONSR: 'SPONSOR',
+      SPOSNOR: 'SPONSOR',
       SPONSORS: 'SPONSOR',
       sponsor: 'SPONSOR',
       METRIC_TOKEN: 'METRICS_TOKEN',

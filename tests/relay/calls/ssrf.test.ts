@@ -312,7 +312,7 @@ describe('calls to creators: addresses', function () {
         const from = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/execute`;
         expect(await call(from, { pool: local })).to.deep.include({
           kind: 'failed',
-          message: `The creator's server answered with status ${status}`,
+          message: `The creator's server answered with status ${status}${status === 300 ? '' : ', a redirect, which is not followed'}`,
         });
         expect(attempts).to.have.length(1);
         expect(hits).to.equal(0);

@@ -224,6 +224,42 @@ describe('the x402 API', () => {
     }
   });
 
+  it('sells two calls at once to a wallet with money for exactly two, also if it read the money before the first had landed', async () => {
+    const proxy = await startRpcProxy(market.node);
+    const { rpcUrl, wsUrl } = proxy;
+    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...doorKey() });
+    try {
+      const by = Keypair.generate();
+      await market.mintTo(by.publicKey, 2n * TOTAL);
+      const send = async (task: string) => {
+        const body = { task };
+        const accepted = decodeHeader(await request(relay.url, path(), { body }), 'payment-required').accepts[0];
+        const header = paymentHeader(accepted, await makePayment(market.node, accepted, by));
+        return request(relay.url, path(), { body, headers: { 'payment-signature': header } });
+      };
+      let held = 0;
+      const opened = `SELECT 1 FROM executions WHERE wallet = '${by.publicKey}' AND opened_at IS NOT NULL`;
+      proxy.onCall(async ({ method, params }, forward) => {
+        // Only a payment is tried as a transaction of version 1.
+        if (method !== 'simulateTransaction' || Buffer.from(String(params[0]), 'base64')[0] !== 0x81) return null;
+        const json = await forward();
+        // The second payment was checked by the money that the first one has left. It goes on once the first is open.
+        if ((await usdcOf(by.publicKey)) === TOTAL) {
+          held += 1;
+          await until('the first call is open', async () => (await market.query('ledger', opened)).length > 0);
+        }
+        return { json };
+      });
+      const answers = await Promise.all(['one', 'two'].map((task) => send(task)));
+      expect(answers.map(({ status, text }) => (status === 200 ? status : text))).to.deep.equal([200, 200]);
+      expect(held).to.be.greaterThan(0);
+      expect(await usdcOf(by.publicKey)).to.equal(0n);
+    } finally {
+      await relay.stop();
+      await proxy.close();
+    }
+  });
+
   it('checks everything that needs no money before it quotes', async () => {
     expect((await ask({})).status).to.equal(400);
     expect((await ask({ task: 'x', stream: true })).status).to.equal(400);
