@@ -66,6 +66,19 @@ describe('a backup of the ledger', function () {
     expect(namesIn(dir)).to.deep.equal([basename(report.file)]);
   });
 
+  it('has its age among the metrics, without another one NaN', async () => {
+    const age = async (relay: { url: string }) => {
+      const text = await (await fetch(`${relay.url}/metrics`)).text();
+      return Number(/^marketplace_backup_age_seconds (\S+)$/m.exec(text)![1]);
+    };
+    expect(await age(market.relay)).to.be.NaN;
+    const own = join(market.dataDir, 'backups');
+    mkdirSync(own);
+    writeFileSync(join(own, basename(listBackups(dir)[0]!.path)), '');
+    expect(await age(market.relay)).to.be.within(0, 600);
+    rmSync(own, { recursive: true });
+  });
+
   it('is put back into an empty place, and never onto a ledger or under a relay', async () => {
     const empty = join(folder, 'empty');
     const given = { BACKUP_DIR: dir, DATA_DIR: empty };
