@@ -46,7 +46,9 @@ const COUNTED = ['executions', 'results', 'api_keys', 'documents', 'webhook_endp
 interface Drilled {
   backup: Backup;
   rows: Record<(typeof COUNTED)[number], number>;
-  /** Executions and deposits that the ledger lacks, or whose end it lacks, because they are later than the backup. */
+  /** Executions on the chain that the ledger lacks: a restore would lose their content. */
+  missing: number;
+  /** Executions and deposits that are no differences only because they are later than the backup. */
   later: number;
   reconciled: Reconciliation;
   verified: Verification;
@@ -132,6 +134,16 @@ async function countRows({ ledger }: OpenLedger): Promise<Drilled['rows']> {
   return counts;
 }
 
+async function countMissing({ views }: OpenLedger): Promise<number> {
+  const { count } = await views.db
+    .selectFrom('chain.executions as indexed')
+    .leftJoin('executions as own', 'own.execution_id', 'indexed.execution_id')
+    .where('own.execution_id', 'is', null)
+    .select((select) => select.fn.countAll<bigint>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Restores, then compares; the scratch place is empty. */
 async function drillIn(place: DatabasePlace, backup: Backup, config: ToolConfig): Promise<Drilled> {
   const seconds = {} as Drilled['seconds'];
@@ -157,14 +169,14 @@ async function drillIn(place: DatabasePlace, backup: Backup, config: ToolConfig)
       onLater: (id: string) => void later.add(id),
     };
     try {
-      const rows = await countRows(opened);
+      const [rows, missing] = [await countRows(opened), await countMissing(opened)];
       const reconciled = await timed('reconcile', 'Comparing every escrow with the ledger and the index', () =>
         reconcile({ connection, views: opened.views.db, restored }),
       );
       const verified = await timed('verify', 'Comparing every row of the index with the chain', () =>
         verifyIndex(index, connection),
       );
-      return { backup, rows, later: later.size, reconciled, verified, seconds };
+      return { backup, rows, missing, later: later.size, reconciled, verified, seconds };
     } finally {
       await opened.close();
     }
@@ -206,7 +218,10 @@ interface Options {
 
 async function run({ json, ...options }: Options): Promise<void> {
   try {
-    const { backup, rows, later, reconciled, verified, seconds } = await drill(readToolConfig(process.env), options);
+    const { backup, rows, missing, later, reconciled, verified, seconds } = await drill(
+      readToolConfig(process.env),
+      options,
+    );
     const ok = reconciled.agrees && verified.differences.length === 0;
     const { path, madeAt, bytes } = backup;
     const made_at = madeAt.toISOString();
@@ -218,6 +233,7 @@ async function run({ json, ...options }: Options): Promise<void> {
           made_at,
           bytes,
           rows,
+          missing,
           later,
           reconcile: toJson(reconciled),
           verify: verified,
@@ -229,7 +245,7 @@ async function run({ json, ...options }: Options): Promise<void> {
       console.log(
         [
           `${path}, made at ${made_at}, ${bytes} bytes: restored with ${counts.join(', ')}.`,
-          `${later} executions and deposits opened or ended after the backup, which lacks that.`,
+          `${missing} executions on the chain are not in it.`,
           `reconcile: ${toText(reconciled)}`,
           `verify: ${verified.differences.map(describeDifference).join('\n') || 'none'}`,
           ok ? 'The drill succeeded: this backup can be restored.' : 'The drill found differences.',

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createIndexer } from '../../indexer/indexer.ts';
 import { logToFile } from '../process/logDestination.ts';
-import { callKeysPath, indexPath, USUAL_RESULTS, USUAL_SERVICE_FEE } from '../relay/config.ts';
+import { backupPath, callKeysPath, indexPath, USUAL_RESULTS, USUAL_SERVICE_FEE } from '../relay/config.ts';
 import { UNLIMITED } from '../relay/ledger/funding.ts';
 import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/start.ts';
@@ -63,6 +63,7 @@ export async function startService(
       egressIps: [HOST],
       shutdownSeconds: SHUTDOWN_SECONDS,
       leaveSeconds: 0,
+      backupDir: backupPath(dataDir),
       metricsToken: null,
       developmentWallets: people,
       helius: null,

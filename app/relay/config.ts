@@ -348,6 +348,8 @@ export interface RelayConfig {
   minFreeBytes: number;
   archive: SweepSettings;
   results: ResultSettings;
+  /** Folder of the ledger's backups, which may not exist. */
+  backupDir: string;
   metricsToken: string | null;
   /** Demo users for the page, given to this computer only. Null except on a local network. */
   developmentWallets: { name: string; keypair: Keypair }[] | null;
@@ -419,6 +421,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
       objectBytes: env.S3_RESULT_BYTES,
       objects: readObjectSettings(env),
     },
+    backupDir: env.BACKUP_DIR ?? backupPath(env.DATA_DIR),
     metricsToken: env.METRICS_TOKEN ?? null,
     developmentWallets: null,
     logLevel: env.LOG_LEVEL,
@@ -474,7 +477,7 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
     databaseUrl: env.DATABASE_URL ?? null,
     rpcUrl: helius ? heliusUrls(helius).rpcUrl : nodesOf(env.SOLANA_RPC_URL, '')[0].rpcUrl,
     backup: {
-      dir: env.BACKUP_DIR ?? join(env.DATA_DIR, 'backups'),
+      dir: env.BACKUP_DIR ?? backupPath(env.DATA_DIR),
       keep: env.BACKUP_KEEP,
       command: env.BACKUP_COMMAND ?? null,
       environment,
@@ -489,4 +492,6 @@ export function describeConfig(): string {
 }
 
 export { indexPath, ledgerPath } from './ledger/open.ts';
+
+export const backupPath = (dataDir: string) => join(dataDir, 'backups');
 export const callKeysPath = (dataDir: string) => join(dataDir, 'call-keys.json');

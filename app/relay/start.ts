@@ -60,6 +60,7 @@ import { endConnections, watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createKeyReader } from './ledger/apiKeys.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
+import { listBackups } from './ledger/backup.ts';
 import { shareCallKeys } from './ledger/callKeys.ts';
 import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership, type Leadership } from './ledger/leadership.ts';
@@ -409,6 +410,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
     spent: (lamports) => runway.spend(lamports),
     undescribed: async () => (await undocumented.read()).length,
     freeBytes: () => freeBytes(config.dataDir),
+    backedUpAt: () => listBackups(config.backupDir)[0]?.madeAt ?? null,
     ended: (call) => log.info(call, 'call ended'),
     now: () => Date.now(),
   });

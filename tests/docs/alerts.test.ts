@@ -164,6 +164,12 @@ const CASES: Record<string, Case> = {
     summary: '1GiB are free on the disk of a',
     silent: [{ [figure('disk_free_bytes')]: 3_221_225_472 }, { [figure('disk_free_bytes')]: 'NaN' }],
   },
+  BackupsLate: {
+    fires: { [figure('backup_age_seconds')]: 180_000 },
+    labels: A,
+    summary: 'The newest backup at a is 2d 2h 0m 0s old',
+    silent: [{ [figure('backup_age_seconds')]: 90_000 }, { [figure('backup_age_seconds')]: 'NaN' }],
+  },
   LogLinesDropped: {
     fires: { [figure('log_lines_dropped_total')]: { rises: 10 } },
     labels: A,

@@ -55,6 +55,8 @@ describe('deploy/', () => {
     );
     const names = files.filter((name) => !name.endsWith('.d') && !name.endsWith('.conf'));
     expect(names).to.have.members([
+      'marketplace-backup.service',
+      'marketplace-backup.timer',
       'marketplace-indexer.service',
       'marketplace-relay@.service',
       'marketplace-relay-health@.service',
@@ -63,7 +65,7 @@ describe('deploy/', () => {
     const units = names.map((name) => {
       const path = join(folder, name.replace('@.', '@1.'));
       const text = read(`systemd/${name}`);
-      const [, script] = /^ExecStart=\/usr\/bin\/node (?:--\S+ )?scripts\/run\.mjs (\S+)$/m.exec(text) ?? [];
+      const [, script] = /^ExecStart=\/usr\/bin\/node (?:--\S+ )?scripts\/run\.mjs (\S+)/m.exec(text) ?? [];
       if (text.includes('/usr/bin/node')) expect(script && existsSync(join(ROOT, script)), name).to.equal(true);
       for (const variable of text.matchAll(/\$\{([A-Z_]+)\}/g)) expect(SETTINGS).to.include(variable[1]);
       writeFileSync(path, text.replace('/usr/bin/node', process.execPath));
@@ -102,14 +104,15 @@ describe('deploy/', () => {
       'indexer-standby',
       'relay-1',
       'relay-2',
+      'backup',
       'proxy',
     ]);
     for (const name of Object.keys(services)) expect(services[name].healthcheck, name).to.have.property('test');
-    for (const name of ['relay-1', 'relay-2', 'indexer', 'indexer-standby']) {
+    for (const name of ['relay-1', 'relay-2', 'indexer', 'indexer-standby', 'backup']) {
       const service = services[name];
       const command: string[] = service.command ?? ['node', 'scripts/run.mjs', 'app/relay/main.ts'];
-      for (const path of command.slice(1).filter((word) => !word.startsWith('--')))
-        expect(existsSync(join(ROOT, path)), path).to.equal(true);
+      const paths = command.join(' ').match(/\S+\.(?:ts|mjs)\b/g)!;
+      expect(paths.filter((path) => !existsSync(join(ROOT, path)))).to.deep.equal([]);
       expect(Object.keys(service.environment).filter((variable) => !SETTINGS.has(variable))).to.deep.equal([]);
       expect(service.environment.DATABASE_URL).to.include('@postgres:5432/');
       for (const volume of service.volumes) expect(volumes).to.have.property(volume.split(':')[0]);
@@ -126,6 +129,9 @@ describe('deploy/', () => {
       Number(/TimeoutStopSec=(\d+)/.exec(read('systemd/marketplace-indexer.service'))?.[1]),
     );
     for (const { file } of Object.values<{ file: string }>(secrets)) expect(file).to.match(/^\/etc\/marketplace\//);
+    const { DATA_DIR } = variablesOf(read('marketplace.env.example'));
+    expect(services.backup.volumes).to.deep.equal([`backups:${DATA_DIR}`]);
+    expect(services.backup.healthcheck.test[1]).to.include(`find ${DATA_DIR}/backups -name "ledger-*"`);
     expect(services['relay-1'].env_file).to.equal('/etc/marketplace/marketplace.env');
     expect(services['relay-1'].secrets[0].source).to.not.equal(services['relay-2'].secrets[0].source);
     expect(services.proxy.environment.RELAYS).to.equal('relay-1:8787 relay-2:8787');

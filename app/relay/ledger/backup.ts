@@ -56,9 +56,9 @@ export interface MadeBackup extends Backup {
   removed: string[];
 }
 
-/** The backups in a folder, newest first. Throws if there is no such folder. */
+/** The backups in a folder, newest first. */
 export function listBackups(dir: string): Backup[] {
-  return readdirSync(dir)
+  return (existsSync(dir) ? readdirSync(dir) : [])
     .filter((name) => NAME.test(name))
     .sort()
     .reverse()

@@ -11,7 +11,7 @@ import { type DatabasePlace, ledgerLockPath, ledgerPath } from './open.ts';
 /** The named backup, or the newest in the folder. Throws if there is none. */
 export function chooseBackup(dir: string, file: string | undefined): Backup {
   if (file !== undefined) return readBackup(file);
-  const [newest] = existsSync(dir) ? listBackups(dir) : [];
+  const [newest] = listBackups(dir);
   if (!newest) throw new Error(`${dir} has no backup. Make one with \`npm run relay -- backup\`, or set BACKUP_DIR.`);
   return newest;
 }

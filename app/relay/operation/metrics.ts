@@ -87,6 +87,8 @@ interface MetricsSources {
   undescribed(): Promise<number>;
   /** Free bytes at the ledger. Rejects if they cannot be read. */
   freeBytes(): Promise<number>;
+  /** When the newest backup was made; null if there is none here. */
+  backedUpAt(): Date | null;
   /** Told of each execution that ended. */
   ended(call: EndedCall): void;
   /** Null before the relay sweeps. */
@@ -365,6 +367,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
   const x402Lamports =
     x402FeePayer && gauge('x402_fee_payer_lamports', 'Balance of the fee payer of x402 payments; only with one');
   const free = gauge('disk_free_bytes', 'Free space of the file system of DATA_DIR; NaN if it cannot be read');
+  const backup = gauge('backup_age_seconds', 'Age of the newest backup in BACKUP_DIR; NaN if there is none');
   const deposits = gauge('deposits_open', 'Deposits of x402 clients that are neither opened nor returned');
   const runway = gauge(
     'fee_payer_runway_hours',
@@ -413,6 +416,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     lamports.set(balance ?? 0);
     if (x402FeePayer) x402Lamports?.set(x402FeePayer());
     free.set(await sources.freeBytes().catch(() => Number.NaN));
+    const backedUpAt = sources.backedUpAt();
+    backup.set(backedUpAt ? secondsSince(BigInt(backedUpAt.getTime())) : Number.NaN);
     deposits.set(Number(waiting.deposits));
     runway.set(hours ?? Number.POSITIVE_INFINITY);
     await sweep();

@@ -1,14 +1,17 @@
 /** Backups of the ledger, made while the relay works, and put back. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { backUp, listBackups, readBackup } from '../../../app/relay/ledger/backup.ts';
 import { chooseBackup, restore } from '../../../app/relay/ledger/restore.ts';
 import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
 const NAME = /^ledger-\d{8}T\d{6}Z\.sqlite\.zst$/;
@@ -61,6 +64,19 @@ describe('a backup of the ledger', function () {
     expect(statSync(report.file).mode & 0o777).to.equal(0o600);
     expect(statSync(dir).mode & 0o777).to.equal(0o700);
     expect(namesIn(dir)).to.deep.equal([basename(report.file)]);
+  });
+
+  it('has its age among the metrics, without another one NaN', async () => {
+    const age = async (relay: { url: string }) => {
+      const text = await (await fetch(`${relay.url}/metrics`)).text();
+      return Number(/^marketplace_backup_age_seconds (\S+)$/m.exec(text)![1]);
+    };
+    expect(await age(market.relay)).to.be.NaN;
+    const own = join(market.dataDir, 'backups');
+    mkdirSync(own);
+    writeFileSync(join(own, basename(listBackups(dir)[0]!.path)), '');
+    expect(await age(market.relay)).to.be.within(0, 600);
+    rmSync(own, { recursive: true });
   });
 
   it('is put back into an empty place, and never onto a ledger or under a relay', async () => {
@@ -149,5 +165,41 @@ describe('a backup of the ledger', function () {
     const [done, total] = seen.at(-1)!;
     expect(total).to.be.greaterThan(0);
     expect(done).to.be.at.most(total);
+  });
+
+  it('is the way back from an upgrade that the older release cannot run on', async () => {
+    const ledger = ledgerPath(market.dataDir);
+    await backUp(place(market.dataDir), { ...settings, dir });
+    await market.relay.kill();
+    const next = join(folder, 'migrations');
+    cpSync(MIGRATIONS.ledger, next, { recursive: true });
+    /** What the release after this one does at its start. */
+    function upgrade(sql: string): void {
+      const count = readdirSync(next).filter((name) => name.endsWith('.sqlite.sql')).length;
+      writeFileSync(join(next, `${String(count + 1).padStart(4, '0')}_next.sqlite.sql`), sql);
+      const { sqlite, close } = openDatabase(ledger);
+      migrate(sqlite, next);
+      close();
+    }
+    const call = async (task: string) => {
+      const { url, kill } = await market.startRelayProcess(FORGETFUL);
+      expect((await execute(url, { task })).status).to.equal(200);
+      await kill();
+    };
+    upgrade('-- Older releases run on it.\nALTER TABLE executions ADD COLUMN next INTEGER NOT NULL DEFAULT 0;');
+    await call('on the upgraded ledger');
+
+    upgrade('ALTER TABLE executions RENAME COLUMN task TO words;');
+    const refused = await runRelayCommand(market, []);
+    expect([refused.status, refused.stdout]).to.deep.equal([1, '']);
+    expect(refused.stderr).to.match(
+      /^.*ledger\.db was migrated by a newer release, which has \d{4}_next\.sqlite\.sql\..*\n$/,
+    );
+    expect(refused.stderr).to.include('restore the backup made before the upgrade: npm run relay -- restore FILE');
+
+    for (const suffix of ['', '-wal', '-shm']) rmSync(ledger + suffix, { force: true });
+    const { status } = await runRelayCommand(market, ['restore', listBackups(dir)[0]!.path]);
+    expect(status).to.equal(0);
+    await call('on the restored ledger');
   });
 });

@@ -112,7 +112,7 @@ describe('the ledger lost, and an old backup restored', function () {
     const before = await market.balances();
     const { status, stderr, found: drilled } = await drill(market);
     expect(status, stderr).to.equal(0);
-    expect(drilled).to.deep.include({ ok: true, file, later: 3 });
+    expect(drilled).to.deep.include({ ok: true, file, missing: 4, later: 3 });
     expect(drilled.rows).to.deep.include({ executions: 3, api_keys: 2, documents: 1 });
     expect(drilled.reconcile).to.deep.include({ agrees: true, journal_rows: 3, index_rows: 7, differences: [] });
     expect(drilled.verify.differences).to.deep.equal([]);
