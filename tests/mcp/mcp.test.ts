@@ -531,7 +531,9 @@ describe('the MCP server', function () {
     };
     const poor: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
-      return String(input).endsWith('/v1/key') ? Response.json({ ...(await response.json()), gas }) : response;
+      return String(input).endsWith('/v1/key')
+        ? Response.json({ ...((await response.json()) as object), gas })
+        : response;
     };
     const host = await here(
       createMarket({ ...buyer(), rpcUrl: null, fetch: poor }),
