@@ -3,6 +3,8 @@
  * Node and tweetnacl alone, and then by the SDK. All three must be equal.
  */
 import { createHash, createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -214,5 +216,17 @@ describe('examples/vectors.json', () => {
     // The signature that names the execution counts only for the expected program.
     const isOurs = execution.program_id === PROGRAM_ID.toBase58();
     expect(verdict).to.include({ executionSignature: isOurs ? answers.completed.execution_signature : null });
+  });
+
+  it('are the ones that docs/creators.md shows, byte for byte', () => {
+    const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'creators.md'), 'utf8');
+    const headers = Object.entries(call.headers).map(([name, value]) => `${name}: ${value}`);
+    const { pathname, host } = new URL(call.url);
+    const length = `content-length: ${Buffer.byteLength(call.body)}`;
+    const shown = [`POST ${pathname} HTTP/1.1`, `host: ${host}`, ...headers, length, '', call.body].join('\n');
+    expect(page.replace('accept: application/json\naccept-encoding: identity\n', '')).to.include(shown);
+    for (const text of [call.signature_base, vectors.execution_signature.message]) expect(page).to.include(text);
+    const blocks = [...page.matchAll(/^```text\n(\{.*\})\n```$/gm)].map(([, json]) => JSON.parse(json!));
+    expect(blocks).to.deep.equal([answers.completed, answers.failed]);
   });
 });

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { KeyResult } from '../../sdk/wallet/apiKeys.ts';
+import type { KeyScope } from '../../sdk/wire/keyScopes.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult, report } from '../output.ts';
@@ -111,7 +112,14 @@ export function addRotate(group: Command): void {
     });
 }
 
-/** Prints a new key even if a later step fails: the key can spend, so its owner must have it. */
+/** The power of each scope, after "it". */
+const POWERS: Record<KeyScope, string> = {
+  execute: 'spends money from your wallet',
+  read: 'reads your calls and their results',
+  webhooks: 'manages where events of your wallet are sent',
+};
+
+/** Prints a new key even if a later step fails: the key may already spend, so its owner must have it. */
 async function printKey(
   json: boolean | undefined,
   make: (onGranted: (apiKey: string) => void) => Promise<KeyResult>,
@@ -121,7 +129,8 @@ async function printKey(
     const result = await make((apiKey) => {
       unregistered = apiKey;
     });
-    report('Keep the key secret: it spends money from your wallet. It is shown only once.');
+    const powers = result.scopes.map((scope) => POWERS[scope]).join(', ');
+    report(`Keep the key secret: it ${powers}. It is shown only once.`);
     printResult(result, json);
   } catch (error) {
     if (unregistered !== null) printResult({ api_key: unregistered }, json);

@@ -6,6 +6,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { TransactionInstruction } from '@solana/web3.js';
 import { createGrant, depositGas } from '../program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../receipt/apiKey.ts';
+import { DEFAULT_SCOPES, type KeyScope } from '../wire/keyScopes.ts';
 import type { KeySummary, ProcedureInput } from '../wire/procedures.ts';
 import { formatSol } from '../wire/sol.ts';
 import { formatUsdc } from '../wire/usdc.ts';
@@ -43,6 +44,7 @@ export interface KeyResult {
   /** The wallet's gas balance afterwards; it pays the network fees of all its keys. */
   gas_sol: string;
   expires_at: string | null;
+  scopes: readonly KeyScope[];
   /** Signature of the transaction. */
   signature: string;
 }
@@ -80,6 +82,7 @@ export async function createKey(
     allowance_usdc: formatUsdc(allowance),
     gas_sol: formatSol(await readGas(marketplace.connection, owner)),
     expires_at: formatTime(limits.expiresAt),
+    scopes: options.restrictions?.scopes ?? DEFAULT_SCOPES,
     signature,
   };
 }
