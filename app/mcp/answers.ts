@@ -1,9 +1,9 @@
 /** Results of tools: values with their schema, and errors that tell a model what happened and what to do next. */
+import { plain, plainly, quote } from '../sdk/wire/creatorsWords.ts';
 import { ERRORS, type ErrorCode, type ErrorEntry, type RequestIssue } from '../sdk/wire/errorCodes.ts';
 import { own } from '../sdk/wire/own.ts';
 import { withoutSecrets } from '../sdk/wire/secrets.ts';
 import { MarketplaceError } from './market.ts';
-import { plain, plainly, quote } from './words.ts';
 
 export interface ToolAnswer {
   content: { type: 'text'; text: string }[];

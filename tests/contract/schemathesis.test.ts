@@ -6,16 +6,15 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
-import { networkOf } from '../../app/relay/calls/x402/quote.ts';
 import { ApiError } from '../../app/relay/errors.ts';
 import type { ExecuteOutcome, PaidCall } from '../../app/relay/execution/contract.ts';
 import { ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
 import { KEY_SCOPES } from '../../app/sdk/wire/keyScopes.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
+import { createDoor } from '../harness/edge/door.ts';
 import { newAddress, newExecutionId } from '../harness/edge/rows.ts';
 import type { Finished } from '../harness/edge/tools.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
@@ -72,19 +71,6 @@ interface Report {
   failures: { title: string; operations: string[] }[];
   errors: unknown[];
   valid_rates: Record<string, Record<string, { accepted: number }>>;
-}
-
-/** Settings of the x402 endpoint. Nobody pays in this test. */
-function createDoor(): World['deps']['door'] {
-  const [feePayer, usdcMint] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-  return {
-    ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: () => 5_000n },
-    ...{ secret: Buffer.alloc(32, 1), ownKeys: [] },
-    lastHeightOf: async () => 1_000n,
-    takeReading: async () => undefined,
-    requireFees: () => undefined,
-    unpaid: { limit: async (_network, _hasPaid, pay) => pay(() => undefined) },
-  };
 }
 
 describe('schemathesis', function () {
@@ -150,8 +136,8 @@ describe('schemathesis', function () {
     });
 
     it('calls every route with many requests', () => {
-      // Two operations besides the table: config.get and config.changes.
-      const operations = ROUTE_IDS.length + 2;
+      // Three operations besides the table: config.get, config.changes, and the x402 route of the active agent.
+      const operations = ROUTE_IDS.length + 3;
       expect(report.operations).to.include({ selected: operations, tested: operations, errored: 0 });
       expect(report.test_cases.generated).to.be.greaterThan(ROUTE_IDS.length * 50);
     });

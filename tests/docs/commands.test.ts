@@ -57,6 +57,12 @@ describe('the commands of README.md and docs/', function () {
     expect(await tokensOf(demo.callers[0]!.wallet)).to.equal(before - 10_000n);
   });
 
+  it('docs/callers.md: examples/x402Caller.ts pays for a call without a key', async () => {
+    const before = await tokensOf(demo.callers[1]!.wallet);
+    expect(await terminal.paste('docs/callers.md')).to.equal('Say hello\n');
+    expect(await tokensOf(demo.callers[1]!.wallet)).to.equal(before - 15_000n);
+  });
+
   it('docs/callers.md: creates a key, and renews the allowance', async () => {
     expect(await terminal.paste('docs/callers.md')).to.match(/crtx_test_\w+/);
     expect(await terminal.paste('docs/callers.md')).to.match(/^allowance_usdc: 1000$/m);

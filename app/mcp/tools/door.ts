@@ -21,7 +21,6 @@ import {
 import { type Bought, type DoorAnswer, decodeHeader, encodeHeader, MarketplaceError } from '../market.ts';
 import type { SignedPayment } from '../session.ts';
 import { cutResult, OUTCOME_WORDS, type Outcome } from '../shapes.ts';
-import { quote } from '../words.ts';
 import { tooDear } from './agents.ts';
 import { overBudget, requireApproval } from './spending.ts';
 import { MOST_WAIT_SECONDS, type Tools } from './tool.ts';
@@ -66,9 +65,6 @@ export async function runForPayingHost(
   const { receipt } = answer;
   const required = decodeHeader(answer.required);
   if (required) {
-    // The host pays what `accepts` says; the description is the agent's tagline.
-    const { resource } = required as { resource?: { description?: string } };
-    if (resource?.description !== undefined) resource.description = quote(resource.description);
     return { isError: true, structuredContent: required, content: [{ type: 'text', text: JSON.stringify(required) }] };
   }
   const shown = show(agentId, answer, { isPaid: payment !== null, again: SAME_PAYMENT });

@@ -1,8 +1,8 @@
 /** The answer of a tool for an execution: its outcome, or the reason of its failure and where its price is. */
+import { quote } from '../../sdk/wire/creatorsWords.ts';
 import { failure, type ToolAnswer, value } from '../answers.ts';
 import type { Execution } from '../market.ts';
 import { outcomeOf } from '../shapes.ts';
-import { quote } from '../words.ts';
 
 const REFUNDS: Record<string, string> = {
   done: 'The price was refunded to the wallet in full: the call cost 0 USDC.',

@@ -2,13 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { InputRequiredResult, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { CHECKED_FORMATS, SCHEMA_KEYWORDS } from '../../sdk/wire/schemaKeywords.ts';
-import { isObject, ruleOf } from '../../sdk/wire/schemas/rules.ts';
+import { plain, quote, schemaAt } from '../../sdk/wire/creatorsWords.ts';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { explain, failure, isNeverCharged, isUncharged, type ToolAnswer, unknownOutcome, withKey } from '../answers.ts';
 import { type Agent, type Execution, MarketplaceError } from '../market.ts';
 import { AgentId, IdempotencyKey, isOpen, listed, MaxCost, Outcome } from '../shapes.ts';
-import { plain, plainly, quote } from '../words.ts';
 import { tooDear } from './agents.ts';
 import { runForPayingHost, runWithWallet } from './door.ts';
 import { answerFor } from './executionAnswer.ts';
@@ -68,39 +66,9 @@ function withParameters(
 ): StandardSchemaWithJSON<z.input<typeof Call>, z.output<typeof Call>> {
   const own = Call['~standard'];
   const required = [...CALL_JSON.required, ...(Array.isArray(schema.required) ? ['parameters'] : [])];
-  const properties = { ...CALL_JSON.properties, parameters: shown(schema) };
+  const properties = { ...CALL_JSON.properties, parameters: schemaAt('#/properties/parameters', schema) };
   const json = () => ({ type: 'object', properties, required, additionalProperties: false });
   return { '~standard': { ...own, jsonSchema: { input: json, output: json } } } as ReturnType<typeof withParameters>;
-}
-
-const SHOWN_ANNOTATIONS = ['title', 'description', 'default', 'examples'];
-const LEFT_OUT: readonly string[] = SCHEMA_KEYWORDS.annotations.filter((word) => !SHOWN_ANNOTATIONS.includes(word));
-
-/**
- * A creator's schema as a part of ours: its local references get the prefix of their new position, its texts say whose
- * they are, and annotations that help no caller, formats that are not checked and unknown keywords are left out.
- */
-function shown(schema: unknown): unknown {
-  if (!isObject(schema)) return schema;
-  return Object.fromEntries(
-    Object.entries(schema).flatMap(([keyword, value]) => {
-      const rule = ruleOf(keyword);
-      if (!rule || LEFT_OUT.includes(keyword)) return [];
-      if (keyword === 'format' && !CHECKED_FORMATS.some((format) => format === value)) return [];
-      return [[keyword, shownValue(keyword, rule.holds, value)]];
-    }),
-  );
-}
-
-function shownValue(keyword: string, holds: NonNullable<ReturnType<typeof ruleOf>>['holds'], value: unknown): unknown {
-  if (holds === 'schema') return shown(value);
-  if (holds === 'list' && Array.isArray(value)) return value.map(shown);
-  if (holds === 'names' && isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [plain(name), shown(inner)]));
-  }
-  if (keyword === '$ref') return plain(String(value)).replace(/^#/, '#/properties/parameters');
-  if (keyword === 'title' || keyword === 'description') return `Its creator wrote: ${JSON.stringify(plainly(value))}`;
-  return plainly(value);
 }
 
 async function run(

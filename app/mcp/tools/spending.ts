@@ -1,9 +1,9 @@
 /** The session's limits on a call: a person's approval above a price, and the budget. */
 import type { ServerContext } from '@modelcontextprotocol/server';
+import { plain } from '../../sdk/wire/creatorsWords.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import { failure, type ToolAnswer } from '../answers.ts';
 import { approvalOf } from '../approval.ts';
-import { plain } from '../words.ts';
 import type { Tools } from './tool.ts';
 
 /** Null if the call may continue. */

@@ -8,11 +8,12 @@ const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * The raw body, whose headers must declare JSON; the bytes are parsed later. Throws ApiError 413 or 415, in this order.
- * Rejects with another error if the connection breaks.
+ * The raw body, whose headers must declare JSON; the bytes are parsed later. With `mayBeEmpty`, an empty body needs no
+ * declaration. Throws ApiError 413 or 415, in this order. Rejects with another error if the connection breaks.
  */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readJsonBody(request: IncomingMessage, maxBytes: number, mayBeEmpty = false): Promise<Buffer> {
   const body = await readBody(request, maxBytes);
+  if (mayBeEmpty && body.length === 0) return body;
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (!isJson(contentType)) {
     throw unsupported('The body is not declared as JSON. Send the header Content-Type: application/json.');

@@ -1,18 +1,22 @@
 /** The context of the routes: their dependencies, and documents made once for many requests. */
+
+import { createDirectory, type Offered } from '../calls/x402/directory.ts';
 import type { RelayDeps } from '../deps.ts';
 import { createEndpoints } from '../events/endpoints.ts';
 import { createReadiness } from '../operation/health.ts';
 import { createLlmsText } from './docs/llms.ts';
 import { createGuide, createPage } from './docs/page.ts';
 import { createDocument } from './openapi/document.ts';
+import { withOffered } from './openapi/offered.ts';
 import type { RouteContext } from './routes/route.ts';
 
 export function createRouteContext(deps: RelayDeps): RouteContext {
   // Made at the first request, because the address is known only once the server listens.
-  let document: Buffer | undefined;
+  let document: { offered: Offered[]; bytes: Buffer } | undefined;
   let guide: string | undefined;
   let page: Buffer | undefined;
   let llms: Buffer | undefined;
+  const readOffered = createDirectory(deps);
   const writeDocument = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
   const writeGuide = () => {
     const { environment, publicRpcUrl } = deps.config;
@@ -24,9 +28,16 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
     webhooks: createEndpoints(deps),
     guide: writeGuide,
     readReadiness: createReadiness(deps),
-    openapi() {
-      document ??= Buffer.from(JSON.stringify(writeDocument()));
-      return document;
+    readOffered,
+    async openapi() {
+      // Without the database, the routes are still known.
+      const offered = await readOffered().catch(() => document?.offered ?? []);
+      if (document?.offered !== offered) {
+        const written = writeDocument();
+        const shown = deps.door ? withOffered(written, offered) : written;
+        document = { offered, bytes: Buffer.from(JSON.stringify(shown)) };
+      }
+      return document.bytes;
     },
     docs() {
       page ??= Buffer.from(createPage(writeGuide()));

@@ -93,7 +93,8 @@ async function handle(
   request: Request,
   arrivedMs: number,
 ): Promise<AnyReply | WrittenReply | StreamReply> {
-  const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
+  const { body } = route;
+  const bytes = body ? await readJsonBody(request, body.maxBytes, body.mayBeEmpty) : NO_BYTES;
   const caller = await findCaller(context.deps, route, request);
   if (caller && !('keyId' in caller)) await limit.admitSession(request, caller.wallet, costOf(route, request));
   return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });

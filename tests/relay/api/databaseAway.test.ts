@@ -23,6 +23,7 @@ const WITHOUT_DATABASE = [
   '/examples/{name}',
   '/idl.json',
   '/.well-known/agent-card.json',
+  '/.well-known/x402',
   '/.well-known/http-message-signatures-directory',
 ];
 /** Settings of the chain, a message whose secret was read before, and signing out without a session. */

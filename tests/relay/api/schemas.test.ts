@@ -407,6 +407,21 @@ describe('schemas', () => {
 
   describe('samples for probes', async () => {
     const sample = (schema: Json) => sampleParameters(schema, createParameterCheck(schema));
+
+    it('of lists within lists and of long texts end before they are large', async () => {
+      const list = (items: Json): Json => ({ type: 'array', minItems: 100, items });
+      const far = (schema: Json): Json => ({ type: 'object', required: ['x', 'y'], additionalProperties: schema });
+      const text = { type: 'string', minLength: 10_000 };
+      const grow = (by: (schema: Json) => Json) => Array.from({ length: 20 }).reduce<Json>((inner) => by(inner), text);
+      for (const x of [grow(list), grow(far), list(text)]) {
+        const schema = { type: 'object', properties: { x }, required: ['x'] };
+        expect(await sample(schema)).to.deep.equal({ parameters: {}, fits: false });
+        const example = { x: 1 };
+        const accepts = { ...schema, examples: [example] };
+        expect((await sampleParameters(accepts, async () => [])).parameters).to.deep.equal(example);
+      }
+    });
+
     it('follow references, unions, constants and allOf', async () => {
       expect(await sample(EMITTED.pydantic.input)).to.deep.include({ fits: true });
       expect(await sample(EMITTED.openai.tool.function.parameters)).to.deep.include({ fits: true });

@@ -97,6 +97,7 @@ const READ: Record<string, string[]> = {
   '/idl.json': [],
   '/llms.txt': [],
   '/.well-known/agent-card.json': [],
+  '/.well-known/x402': [],
   '/examples/{name}': [],
   '/.well-known/http-message-signatures-directory': [],
 };

@@ -65,7 +65,7 @@ client.setSpendControls({ allowedAssets: [{ network: 'solana:*', asset, maxAmoun
 
 // With the payer in the address, its money can only buy this call or come back.
 const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
-const response = await wrapFetchWithPayment(fetch, client)(url, {
+const request = {
   method: 'POST',
   headers: {
     'Content-Type': 'application/json',
@@ -73,7 +73,14 @@ const response = await wrapFetchWithPayment(fetch, client)(url, {
     'Idempotency-Key': crypto.randomUUID(),
   },
   body: JSON.stringify(${indent(JSON.stringify({ task, parameters }, null, 2), '  ')}),
-});
+};
+const pay = wrapFetchWithPayment(fetch, client);
+let response = await pay(url, request);
+// The call continues.
+while (response.status === 202) {
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  response = await pay(url, request);
+}
 const answer = await response.json();
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
 console.log(answer.result);

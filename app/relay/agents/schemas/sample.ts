@@ -12,6 +12,8 @@ import type { CheckParameters } from '../parameters.ts';
 /** More items than a probe needs; a schema that requires more has no sample. */
 const MAX_ITEMS = 100;
 const MAX_TEXT = 10_000;
+/** Schemas, their properties and characters of text in one sample: lists within lists would grow without bound. */
+const MAX_SIZE = 20_000;
 
 const FORMATTED: Record<string, string> = {
   date: '2026-01-01',
@@ -31,16 +33,38 @@ export async function sampleParameters(
   root: Schema,
   check: CheckParameters,
 ): Promise<{ parameters: Schema; fits: boolean }> {
-  const sample = sampleOf(root, root);
-  const candidates = [...listOf(root.examples), sample].filter(isObject);
+  const candidates = [...listOf(root.examples), ...sampleWithin(root)].filter(isObject);
   for (const parameters of candidates) {
     if ((await check(ownWork, JSON.stringify(parameters))).length === 0) return { parameters, fits: true };
   }
   return { parameters: candidates.at(-1) ?? {}, fits: false };
 }
 
-function sampleOf(given: unknown, root: Schema): unknown {
-  const schema = settle(given, root);
+/** The schema that references start from, and the remaining size of the sample. */
+interface Whole {
+  root: Schema;
+  left: number;
+}
+
+class TooLarge extends Error {}
+
+function spend(whole: Whole, size: number): void {
+  whole.left -= size;
+  if (whole.left < 0) throw new TooLarge();
+}
+
+/** The sample; empty if it would be too large. */
+function sampleWithin(root: Schema): unknown[] {
+  try {
+    return [sampleOf(root, { root, left: MAX_SIZE })];
+  } catch (error) {
+    if (error instanceof TooLarge) return [];
+    throw error;
+  }
+}
+
+function sampleOf(given: unknown, whole: Whole): unknown {
+  const schema = settle(given, whole);
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
@@ -48,9 +72,9 @@ function sampleOf(given: unknown, root: Schema): unknown {
   if (example !== undefined) return example;
   switch (typeOf(schema)) {
     case 'object':
-      return sampleObject(schema, root);
+      return sampleObject(schema, whole);
     case 'array':
-      return sampleArray(schema, root);
+      return sampleArray(schema, whole);
     case 'number':
     case 'integer':
       return sampleNumber(schema);
@@ -59,23 +83,27 @@ function sampleOf(given: unknown, root: Schema): unknown {
     case 'null':
       return null;
     default:
-      return (
-        own(FORMATTED, String(schema.format)) ??
-        'x'.repeat(Math.min(Math.max(1, Number(schema.minLength ?? 1)), MAX_TEXT))
-      );
+      return own(FORMATTED, String(schema.format)) ?? sampleText(schema, whole);
   }
 }
 
+function sampleText({ minLength = 1 }: Schema, whole: Whole): string {
+  const length = Math.min(Math.max(1, Number(minLength)), MAX_TEXT);
+  spend(whole, length);
+  return 'x'.repeat(length);
+}
+
 /** One schema without references and unions: all required parts, and the first form of each union. */
-function settle(given: unknown, root: Schema): Schema {
+function settle(given: unknown, whole: Whole): Schema {
   if (!isObject(given)) return {};
   const { $ref, allOf, anyOf, oneOf, ...beside } = given;
+  spend(whole, 1 + Object.keys(beside.properties ?? {}).length);
   const parts = [
-    ...(typeof $ref === 'string' ? [resolveRef(root, $ref)] : []),
+    ...(typeof $ref === 'string' ? [resolveRef(whole.root, $ref)] : []),
     ...listOf(allOf),
     ...listOf(anyOf).slice(0, 1),
     ...listOf(oneOf).slice(0, 1),
-  ].map((part) => settle(part, root));
+  ].map((part) => settle(part, whole));
   // Keywords beside a reference or a union, such as a default, are more specific and win.
   const all = [...parts, beside];
   return {
@@ -92,16 +120,18 @@ function typeOf(schema: Schema): unknown {
   return schema.items !== undefined || schema.prefixItems !== undefined ? 'array' : 'string';
 }
 
-function sampleObject({ properties, required, additionalProperties }: Schema, root: Schema): Schema {
+function sampleObject({ properties, required, additionalProperties }: Schema, whole: Whole): Schema {
   const known = properties as Record<string, unknown>;
   const names = new Set(listOf(required).map(String));
-  return Object.fromEntries([...names].map((name) => [name, sampleOf(own(known, name) ?? additionalProperties, root)]));
+  return Object.fromEntries(
+    [...names].map((name) => [name, sampleOf(own(known, name) ?? additionalProperties, whole)]),
+  );
 }
 
-function sampleArray({ prefixItems, items, minItems }: Schema, root: Schema): unknown[] {
+function sampleArray({ prefixItems, items, minItems }: Schema, whole: Whole): unknown[] {
   const first = listOf(prefixItems);
   return Array.from({ length: Math.min(Number(minItems ?? 0), MAX_ITEMS) }, (_, index) =>
-    sampleOf(index < first.length ? first[index] : items, root),
+    sampleOf(index < first.length ? first[index] : items, whole),
   );
 }
 

@@ -2,6 +2,7 @@
  * POST /v1/x402/agents/{agent_id}/execute: a paid call without a key. The first request gets a quote, the second one
  * brings its payment. The money waits in a deposit, then in the escrow; it is paid for the signed result, or returned.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseAddress } from '../../../sdk/program/program.ts';
 import { deriveExecutionId, formatUuid } from '../../../sdk/receipt/receipt.ts';
@@ -36,6 +37,10 @@ import type { UnpaidLimit } from './unpaid.ts';
 
 /** Decimals of USDC. */
 const DECIMALS = 6;
+/** The hash of no request: a request's text is never empty. */
+const NO_REQUEST = createHash('sha256').digest('hex');
+/** Longer bodies are no probes. */
+const MAX_PROBE_BYTES = 64;
 
 export interface DoorDeps extends ExecuteDeps {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
@@ -85,8 +90,8 @@ interface Paid extends PaidQuote {
  * but returns a 402 with a quote.
  */
 export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<CallAnswer> {
-  const { door } = deps;
-  if (!door) throw new ApiError('not_found', `${deps.noDoor}. Use an API key.`);
+  const door = requireDoor(deps);
+  if (isProbe(request)) return answerProbe(deps, door, request);
   const asked = await readAsked(request);
   let refusal: ApiError | null = null;
   let paid: Paid | null = null;
@@ -97,8 +102,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
   } catch (error) {
     refusal = orRefusal(error);
   }
-  const agent = await requireAgent(deps, asked.agentId);
-  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
+  const agent = await requireActive(deps, asked.agentId);
   const call = await readCall(deps, agent, asked.body, request.askFor(paid?.payment.payer ?? null));
   const total = agent.price + (paid?.quote.serviceFee ?? door.serviceFee());
   if (total > (asked.body.max_cost_usdc ?? total)) throw priceAbove(total, asked.body.max_cost_usdc!);
@@ -122,6 +126,32 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
     const { requestHash, timeoutSeconds } = call;
     return answerQuote(deps, door, { agent, url, payer, key, requestHash, timeoutSeconds, error: refused });
   }
+}
+
+/** Throws ApiError 404 if this service does not sell to x402 clients. */
+export function requireDoor({ door, noDoor }: Pick<DoorDeps, 'door' | 'noDoor'>) {
+  if (!door) throw new ApiError('not_found', `${noDoor}. Use an API key.`);
+  return door;
+}
+
+async function requireActive(deps: DoorDeps, agentId: string): Promise<Agent> {
+  const agent = await requireAgent(deps, agentId);
+  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
+  return agent;
+}
+
+/** True for a request without a payment and without a task: catalogues send them to see the 402. */
+const isProbe = ({ payment, bytes }: DoorRequest): boolean =>
+  payment === undefined && bytes.length <= MAX_PROBE_BYTES && /^\s*(\{\s*\})?\s*$/.test(bytes.toString('latin1'));
+
+/** The quote shows the price. It cannot be paid: no request has the hash of an empty text. */
+async function answerProbe(deps: DoorDeps, door: Door & DoorChain, { agentId, url }: DoorRequest): Promise<CallAnswer> {
+  const { payer = null } = parse(DoorQuery, readQuery(url), 'query');
+  const agent = await requireActive(deps, agentId);
+  const { timeoutSeconds, price } = agent;
+  const total = formatUsdc(price + door.serviceFee());
+  const error = refusePayment('no_payment', `This call costs ${total} USDC. Send a body with a "task" for its quote.`);
+  return answerQuote(deps, door, { agent, url, payer, key: null, requestHash: NO_REQUEST, timeoutSeconds, error });
 }
 
 /** Returns the error if it is a 402 of this door; throws any other. */

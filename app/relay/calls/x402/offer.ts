@@ -1,8 +1,9 @@
 /** The 402 of the x402 door, with a quote: the current cost of the request, and the deposit to pay it into. */
 import type { Kysely } from 'kysely';
 import { createNonce, nonceHalfHour } from '../../../sdk/receipt/receipt.ts';
+import { quote } from '../../../sdk/wire/creatorsWords.ts';
 import { ERRORS, errorBodyOf } from '../../../sdk/wire/wire.ts';
-import type { Agent } from '../../agents/catalog.ts';
+import type { Agent, AgentDeps } from '../../agents/catalog.ts';
 import type { TakeReading } from '../../chain/edgeBudget.ts';
 import type { RelaySigner } from '../../chain/signer.ts';
 import { ApiError, errorBody } from '../../errors.ts';
@@ -10,9 +11,15 @@ import { renderJson } from '../../json.ts';
 import { countChangedListings } from '../../ledger/executions.ts';
 import type { LedgerTables } from '../../ledger/tables.ts';
 import type { CallAnswer } from '../answers.ts';
+import { ANY_AGENT, type Bazaar, describeAgent } from './bazaar.ts';
 import { encodeHeader } from './paymentResponse.ts';
-import { type Door, type Quote, quoteOf, tailFor, toRequirements } from './quote.ts';
+import { type Door, type Quote, quoteOf, type Requirements, tailFor, toRequirements } from './quote.ts';
 
+/**
+ * Characters of a quote in its header. Clients send most of it back with the payment, and proxies limit a request's
+ * header to 8 KB.
+ */
+const MAX_QUOTE_CHARACTERS = 4_096;
 /** How long a quote can be paid. A person may approve the payment. */
 const QUOTE_MS = 2 * 60 * 1_000;
 /** An agent gets no more quotes after this many calls of a day ended because its listing had changed. */
@@ -33,41 +40,6 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
-/** Tells catalogues of x402 services how to call the route, in the format of the extension's package. */
-const BAZAAR = {
-  info: {
-    input: { type: 'http', method: 'POST', bodyType: 'json', body: { task: 'Say hello', parameters: {} } },
-    output: { type: 'json', example: { status: 'completed', result: 'Hello' } },
-  },
-  schema: {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    type: 'object',
-    properties: {
-      input: {
-        type: 'object',
-        properties: {
-          type: { type: 'string', const: 'http' },
-          method: { type: 'string', enum: ['POST'] },
-          bodyType: { type: 'string', enum: ['json'] },
-          body: {
-            type: 'object',
-            properties: { task: { type: 'string', minLength: 1 }, parameters: { type: 'object' } },
-            required: ['task'],
-          },
-        },
-        required: ['type', 'method', 'bodyType', 'body'],
-        additionalProperties: false,
-      },
-      output: {
-        type: 'object',
-        properties: { type: { type: 'string' }, example: { type: 'object' } },
-        required: ['type'],
-      },
-    },
-    required: ['input'],
-  },
-};
-
 /** The door's reads of the chain. */
 export interface DoorChain {
   lastHeightOf: RelaySigner['lastHeightOf'];
@@ -77,7 +49,7 @@ export interface DoorChain {
   requireFees(): void;
 }
 
-export interface OfferDeps {
+export interface OfferDeps extends AgentDeps {
   ledger: Kysely<LedgerTables>;
   accounts: { clock(): bigint };
   baseUrl(): string;
@@ -106,21 +78,28 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
     throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_CHANGED_SECONDS });
   }
   door.requireFees();
-  const required = {
-    x402Version: 2,
-    error: error.message,
-    resource: {
-      url: `${deps.baseUrl()}${offer.url}`,
-      description: agent.metadata.tagline,
-      mimeType: 'application/json',
-    },
-    accepts: [toRequirements(door, chooseQuote(deps, door, offer), deps.now() + QUOTE_MS)],
-    extensions: { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: BAZAAR },
-  };
+  const accepts = [toRequirements(door, chooseQuote(deps, door, offer), deps.now() + QUOTE_MS)];
+  const encode = (bazaar: Bazaar) => encodeHeader(requiredOf(deps, offer, accepts, bazaar));
+  const own = encode(await describeAgent(deps, agent));
   return {
     status: ERRORS.payment_required.status,
     body: [renderJson(errorBodyOf('payment_required'), errorBody(error))],
-    headers: { 'PAYMENT-REQUIRED': encodeHeader(required) },
+    headers: { 'PAYMENT-REQUIRED': own.length <= MAX_QUOTE_CHARACTERS ? own : encode(ANY_AGENT) },
+  };
+}
+
+/** PaymentRequired of x402 version 2. */
+function requiredOf(deps: OfferDeps, { agent, url, error }: Offer, accepts: Requirements[], bazaar: Bazaar) {
+  return {
+    x402Version: 2,
+    error: error.message,
+    resource: {
+      url: `${deps.baseUrl()}${url}`,
+      description: `About it, ${quote(agent.metadata.tagline)}`,
+      mimeType: 'application/json',
+    },
+    accepts,
+    extensions: { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar },
   };
 }
 

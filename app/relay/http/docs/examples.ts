@@ -12,6 +12,8 @@ const ELSEWHERE: Record<string, string> = {
 /** The content of each file, for lists of links. */
 export const ABOUT: Record<string, string> = {
   'caller.ts': 'calls an agent with the client for TypeScript',
+  'x402Caller.ts': 'pays for a call by x402 with the official packages, without an API key',
+  'x402_caller.py': 'the same in Python',
   'receipt.ts': 'verifies a receipt against a Solana node, without this service',
   'refund.ts': 'refunds an open escrow, without this service',
   'refundDeposit.ts': 'refunds an unused deposit of an x402 client, without this service',

@@ -28,6 +28,7 @@ import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
 import { unclaimedOf } from '../../calls/unclaimed.ts';
+import { BUY_PATH } from '../../calls/x402/directory.ts';
 import { DoorQuery, enterDoor } from '../../calls/x402/door.ts';
 import { ApiError } from '../../errors.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
@@ -130,11 +131,11 @@ export const executionRoutes = {
 
   buyExecution: route({
     method: 'post',
-    path: '/v1/x402/agents/{agent_id}/execute',
+    path: BUY_PATH,
     tag: 'Executions',
     summary: 'Execute an agent and pay by x402',
     about:
-      'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, and then into the escrow. It is paid to the creator only for the signed result; otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query, only that wallet can be the caller of the execution and get its refund.',
+      'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, and then into the escrow. It is paid to the creator only for the signed result; otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query, only that wallet can be the caller of the execution and get its refund. A request without a body gets a 402 too, whose quote shows the price and cannot be paid.',
     access: 'public',
     isUrgent: ({ headers }) => headers['payment-signature'] !== undefined,
     params: { agent_id: AGENT_PARAM },
@@ -151,7 +152,12 @@ export const executionRoutes = {
         schema: z.string().regex(IDEMPOTENCY_KEY),
       },
     },
-    body: { schema: ExecuteBody, maxBytes: MAX_BODY_BYTES, example: { ...TASK, timeout_seconds: 30 } },
+    body: {
+      schema: ExecuteBody,
+      maxBytes: MAX_BODY_BYTES,
+      example: { ...TASK, timeout_seconds: 30 },
+      mayBeEmpty: true,
+    },
     answers: {
       200: {
         about: 'The settled result.',
@@ -161,7 +167,7 @@ export const executionRoutes = {
       },
       202: {
         about:
-          'The execution continues: `async` was set, or the outcome is not known yet. To get the outcome, send the same request with the same payment again.',
+          'The execution continues: `async` was set, or the outcome is not known yet. To get the outcome, send the same request again, with the same payment or with the same `Idempotency-Key`. Without either, it buys another call.',
         schema: ExecuteAccepted,
         headers: ['Retry-After', 'Location', 'PAYMENT-RESPONSE'],
         examples: { unknown: { execution_id: EXECUTION_ID, status: 'running' } },

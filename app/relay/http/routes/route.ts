@@ -5,6 +5,7 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
 import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
+import type { Offered } from '../../calls/x402/directory.ts';
 import type { RelayDeps } from '../../deps.ts';
 import type { Webhooks } from '../../events/endpoints.ts';
 import type { OpenStream } from '../../events/streams.ts';
@@ -75,7 +76,8 @@ export interface Route {
   /** Values of a typical request, for the document and the code in the guide. */
   queryExample?: Record<string, string | number | boolean>;
   headers?: Record<string, RequestHeader>;
-  body?: { schema: z.ZodType; maxBytes: number; example: unknown };
+  /** `mayBeEmpty`: a request without a body reaches the handler, whatever media type it declares. */
+  body?: { schema: z.ZodType; maxBytes: number; example: unknown; mayBeEmpty?: true };
   answers: Record<number, Answer>;
   /** The route's own errors. Errors of every request, of every key and of every body are added. */
   errors: readonly ErrorCode[];
@@ -97,8 +99,10 @@ export interface RouteContext {
   readReadiness(): Promise<Ready>;
   /** The text of the guide, for the web page. */
   guide(): string;
+  /** The agents that x402 clients can pay; at most 10 s old. */
+  readOffered(): Promise<Offered[]>;
   /** The bytes of /openapi.json, /docs and /llms.txt. */
-  openapi(): Buffer;
+  openapi(): Promise<Buffer>;
   docs(): Buffer;
   llms(): Buffer;
 }

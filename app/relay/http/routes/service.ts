@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Directory, Health, Ready } from '../../../sdk/wire/wire.ts';
+import { MOST_OFFERED, offeredPath } from '../../calls/x402/directory.ts';
+import { requireDoor } from '../../calls/x402/door.ts';
 import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
 import { createServiceCard } from '../agentCard.ts';
@@ -122,13 +124,14 @@ export const serviceRoutes = {
     path: '/openapi.json',
     tag: 'Service',
     summary: 'Fetch this document',
-    about: 'OpenAPI 3.1, generated from the schemas that validate every request and answer.',
+    about:
+      'OpenAPI 3.1, generated from the schemas that validate every request and answer. With `x-payment-info` and a path for each of the best agents, if x402 clients can pay here.',
     access: 'public',
     answers: { 200: { about: 'The document.', bytes: 'application/json' } },
     errors: [],
     cache: CACHING.document,
     async handle({ openapi }) {
-      return { status: 200, value: openapi() };
+      return { status: 200, value: await openapi() };
     },
   }),
 
@@ -177,6 +180,24 @@ export const serviceRoutes = {
     async handle({ deps }) {
       const card = createServiceCard({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
       return { status: 200, value: Buffer.from(JSON.stringify(card)) };
+    },
+  }),
+
+  getX402Directory: route({
+    method: 'get',
+    path: '/.well-known/x402',
+    tag: 'Service',
+    summary: 'List the resources for x402 clients',
+    about: `The URLs of the ${MOST_OFFERED} best active agents that x402 clients can pay, for catalogues of x402 services. A POST to one of them, without a body, is answered with its price and its schema. The URLs of all others differ only in the agent_id, which \`/v1/agents\` lists.`,
+    access: 'public',
+    answers: { 200: { about: 'The list.', bytes: 'application/json' } },
+    errors: ['not_found'],
+    cache: CACHING.document,
+    async handle({ deps, readOffered }) {
+      requireDoor(deps);
+      const resources = (await readOffered()).map(({ agentId }) => `${deps.baseUrl()}${offeredPath(agentId)}`);
+      const instructions = `POST a JSON object with "task", and "parameters" by the schema in the 402. More agents: ${deps.baseUrl()}/v1/agents`;
+      return { status: 200, value: Buffer.from(JSON.stringify({ version: 1, resources, instructions })) };
     },
   }),
 
