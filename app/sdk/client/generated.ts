@@ -49,8 +49,7 @@ export interface components {
              *     - Any other keyword is refused.
              *     - Formats that are checked: `date`, `time`, `date-time`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uuid`. Any other `format` is an annotation.
              *     - `$ref` names a schema of the same document, such as `#/$defs/Name`, and must not form a cycle.
-             *     - `pattern` has the syntax of RE2: no lookahead and no backreferences.
-             *     - A `pattern` that RE2 cannot read is ignored if the schema also has a checked `format`.
+             *     - `pattern` has the syntax of RE2. Lookahead and lookbehind are allowed, but not together. Backreferences are not.
              *     - A schema has at most 32768 bytes, 1000 schemas within it, and 200 in one union.
              *     - If each `$ref` counts as the schema that it names: at most 10000 schemas and 32 levels.
              *     - `input_schema` describes an object and is enforced before any money moves.

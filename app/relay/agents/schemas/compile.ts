@@ -48,14 +48,13 @@ export function compileSchema(root: Schema, { allErrors }: { allErrors: boolean 
   return (value) => (validate(value) ? [] : (validate.errors ?? []));
 }
 
-/** The schema without annotations, and without a pattern that RE2 cannot read if there is also a format. */
+/** The schema without annotations. */
 function onlyRules(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
   const rules: Schema = {};
   for (const [keyword, value] of Object.entries(schema)) {
     const rule = ruleOf(keyword);
     if (!rule || ANNOTATIONS.includes(keyword)) continue;
-    if (keyword === 'pattern' && 'format' in schema && !readPattern(String(value))) continue;
     if (rule.holds === 'schema') rules[keyword] = onlyRules(value);
     else if (rule.holds === 'list') rules[keyword] = (value as unknown[]).map(onlyRules);
     else if (rule.holds === 'names') {
@@ -66,9 +65,10 @@ function onlyRules(schema: unknown): unknown {
 }
 
 function toRegExp(source: string) {
-  const { test } = readPattern(source)!;
+  const pattern = readPattern(source);
+  if (typeof pattern === 'string') throw new Error(`the pattern ${source} ${pattern}`);
   // Ajv caches expressions by their text.
-  return { test, toString: () => source };
+  return { test: pattern.test, toString: () => source };
 }
 
 /**

@@ -4,14 +4,13 @@
  * and the web page shows the faults to the creator. Not exported by `wire`'s index, because RE2 is heavy.
  */
 import {
-  CHECKED_FORMATS,
   MAX_SCHEMA_BYTES,
   MAX_SCHEMA_DEPTH,
   MAX_SCHEMAS,
   MAX_SCHEMAS_FOLLOWED,
   SCHEMA_KEYWORDS,
 } from '../schemaKeywords.ts';
-import { type Pattern, tryPattern } from './patterns.ts';
+import { type Pattern, readPattern } from './patterns.ts';
 import {
   childrenOf,
   isObject,
@@ -110,14 +109,13 @@ class Survey {
     else if (!rule.check(value)) this.refuse(here, rule.expected, value);
     else if (keyword === '$id' && steps.length > 0) this.refuse(here, 'is allowed only at the top level', value);
     else if (keyword === '$ref') this.references.set(schema, { path: this.pathOf(here), ref: String(value) });
-    else if (keyword === 'pattern') this.readPattern(String(value), here, isCheckedFormat(schema.format));
+    else if (keyword === 'pattern') this.readPattern(String(value), here);
     else if (keyword === 'patternProperties') {
-      for (const pattern of Object.keys(value as object)) this.readPattern(pattern, [...here, pattern], false);
+      for (const pattern of Object.keys(value as object)) this.readPattern(pattern, [...here, pattern]);
     }
   }
 
-  /** A pattern beside a checked format only repeats it, so one that RE2 cannot read is allowed there. */
-  private readPattern(source: string, steps: string[], isFormatted: boolean): void {
+  private readPattern(source: string, steps: string[]): void {
     if (!this.patterns.has(source)) {
       this.patternCharacters += source.length;
       if (this.patternCharacters > MAX_PATTERN_CHARACTERS) {
@@ -130,12 +128,12 @@ class Survey {
       }
       // Beyond the limit no further pattern is compiled.
       if (this.patternSize > MAX_PATTERN_SIZE) return;
-      const compiled = tryPattern(source);
+      const compiled = readPattern(source);
       this.patternSize += typeof compiled === 'string' ? 0 : compiled.size;
       this.patterns.set(source, compiled);
     }
     const pattern = this.patterns.get(source);
-    if (typeof pattern === 'string' && !isFormatted) this.refuse(steps, pattern, source);
+    if (typeof pattern === 'string') this.refuse(steps, pattern, source);
   }
 
   requireReferences(): void {
@@ -201,10 +199,6 @@ class Survey {
     }
     return target === undefined ? applied : [...applied, target];
   }
-}
-
-function isCheckedFormat(format: unknown): boolean {
-  return CHECKED_FORMATS.some((checked) => checked === format);
 }
 
 /** The faults in words: the first few, and their total number. */

@@ -5,10 +5,37 @@ import { expect } from 'chai';
 import { compileParameterCheck } from '../../../../app/relay/agents/parameters.ts';
 import { findInputSchemaFaults } from '../../../../app/sdk/wire/schemas/faults.ts';
 
-/** The schemas that emit.py and other tools emitted. */
-export const EMITTED = JSON.parse(readFileSync(join(import.meta.dirname, 'emitted.json'), 'utf8'));
-
 export type Json = Record<string, unknown>;
+
+/** A type with the schemas that a library emitted for an object with it as `a`, and with values of `a`. */
+interface EmittedType {
+  name: string;
+  good: unknown[];
+  bad: unknown[];
+  input: Json;
+  /** If they differ from the schema of the input: that of the output, and that in draft 7. */
+  output?: Json;
+  draft7?: Json;
+}
+
+interface Emitted {
+  version: string;
+  types: EmittedType[];
+}
+
+/** Models as a whole. */
+interface PydanticEmitted extends Emitted {
+  input: Json;
+  output: Json;
+  openai: { tool: { function: { parameters: Json } } };
+}
+
+const read = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, 'emitted', `${name}.json`), 'utf8'));
+
+/** What emit.py wrote with the last three minor versions of pydantic, oldest first. */
+export const PYDANTIC: PydanticEmitted[] = ['pydantic-2.12', 'pydantic-2.13', 'pydantic-2.14'].map(read);
+/** What emit.mjs wrote with those of zod. */
+export const ZOD: Emitted[] = ['zod-4.4', 'zod-4.5', 'zod-4.6'].map(read);
 
 /** Asserts that the schema is accepted, and returns its parameter check. */
 export function accept(schema: unknown) {
