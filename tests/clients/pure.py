@@ -335,8 +335,9 @@ with Client("http://m.example", secret_key, transport=httpx.MockTransport(take))
     assert "sssss" not in repr(client.agents._service)
 with tempfile.TemporaryDirectory() as folder:
     key_file = Path(folder) / "key.json"
-    key_file.write_text(json.dumps(list(secret)), "utf-8-sig")
-    assert load_signing_key(key_file) == secret
+    for encoding in ("utf-8-sig", "utf-16"):
+        key_file.write_text(json.dumps(list(secret)), encoding)
+        assert load_signing_key(key_file) == secret
 for path in ("[1, 2, 3]", "5" * 88, "keys/[1,2]"):
     error = outcome(lambda path=path: load_signing_key(path))
     assert isinstance(error, ValueError) and path not in str(error), error
