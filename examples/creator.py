@@ -6,7 +6,7 @@
 With MARKETPLACE_URL it refuses every call that this marketplace did not sign (RFC 9421), as a creator should.
 """
 
-import hashlib, json, re, sys, time, urllib.request
+import hashlib, json, sys, time, unicodedata, urllib.request
 from base64 import urlsafe_b64decode
 from collections import Counter
 from functools import lru_cache
@@ -24,7 +24,9 @@ MAX_BODY_BYTES = 8 * 1024 * 1024
 
 def work(task: str, parameters: dict) -> str:
     """The work that callers pay for. A ValueError is a failure: the caller reads its text and gets the price back."""
-    words = Counter(re.findall(r"\w+", parameters["text"].lower())).most_common(parameters.get("top", 10))
+    text = unicodedata.normalize("NFC", parameters["text"]).lower()
+    found = "".join(letter if unicodedata.category(letter)[0] in "LMN" else " " for letter in text).split()
+    words = Counter(found).most_common(parameters.get("top", 10))
     if not words:
         raise ValueError("the text has no words")
     return json.dumps({"words": [{"word": word, "count": count} for word, count in words]})
