@@ -7,7 +7,7 @@ With MARKETPLACE_URL it refuses every call that this marketplace did not sign, a
 `cryptography` beside the standard library, and follows "The protocol" of docs/creators.md.
 """
 
-import json, re, sys, time, urllib.request
+import json, re, sys, time, unicodedata, urllib.request
 from base64 import b64decode, b64encode, urlsafe_b64decode
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
@@ -31,7 +31,9 @@ SIGNATURE = re.compile(r"sig1=:([A-Za-z0-9+/]{86}==):")
 
 def work(task: str, parameters: dict) -> str:
     """The work that callers pay for. A ValueError is a failure: the caller reads its text and gets the price back."""
-    words = Counter(re.findall(r"\w+", parameters["text"].lower())).most_common(parameters.get("top", 10))
+    text = unicodedata.normalize("NFC", parameters["text"]).lower()
+    found = "".join(letter if unicodedata.category(letter)[0] in "LMN" else " " for letter in text).split()
+    words = Counter(found).most_common(parameters.get("top", 10))
     if not words:
         raise ValueError("the text has no words")
     return json.dumps({"words": [{"word": word, "count": count} for word, count in words]})

@@ -15,8 +15,8 @@ createCreatorServer({
   execute({ parameters }) {
     const { text, top = 10 } = parameters as { text: string; top?: number };
     const counts = new Map<string, number>();
-    for (const word of text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [])
-      counts.set(word, (counts.get(word) ?? 0) + 1);
+    const plain = text.normalize('NFC').toLowerCase();
+    for (const word of plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);
     if (counts.size === 0) throw new ExecutionFailure('the text has no words');
     const words = [...counts].sort(([, a], [, b]) => b - a).map(([word, count]) => ({ word, count }));
     return { result: JSON.stringify({ words: words.slice(0, top) }) };

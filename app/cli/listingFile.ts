@@ -9,7 +9,7 @@ import { parseJsonFile } from '../sdk/wire/jsonFile.ts';
 export function readListingFile(path: string): ListingDraft {
   let content: unknown;
   try {
-    content = parseJsonFile(readFileSync(path, 'utf8'));
+    content = parseJsonFile(readFileSync(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Refusal(code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read as JSON: ${message}`);

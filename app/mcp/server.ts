@@ -11,7 +11,7 @@ import { addAgentTool, addRunTool } from './tools/run.ts';
 import { addTasks, TASKS } from './tools/tasks.ts';
 import type { Tools } from './tools/tool.ts';
 
-export { withoutNulls } from './lenient.ts';
+export { lenientMessage } from './lenient.ts';
 export { createMarket, type Market, MarketplaceError } from './market.ts';
 export { createSession, type Session } from './session.ts';
 export { carriesPayment } from './tools/door.ts';

@@ -25,6 +25,27 @@ describe('files on disk', () => {
     expect(readListingFile(marked)).to.deep.equal(readListingFile(plain));
   });
 
+  it('may be in UTF-16, as PowerShell writes what a command prints', () => {
+    const key = generateSigningKey();
+    const keyFile = join(folder, 'wide-key.json');
+    const template = readFileSync('app/cli/templates/both/agent.json', 'utf8').replace(
+      '"name": "',
+      '"name": "Žluťoučký ',
+    );
+    const [plain, wide] = [join(folder, 'narrow.json'), join(folder, 'wide.json')];
+    writeFileSync(plain, template);
+    for (const swap of [false, true]) {
+      const written = (text: string) => {
+        const bytes = Buffer.from(`\uFEFF${text.replaceAll('\n', '\r\n')}`, 'utf16le');
+        return swap ? bytes.swap16() : bytes;
+      };
+      writeFileSync(keyFile, written(encodeSigningKey(key)));
+      expect(loadSigningKey(keyFile)).to.deep.equal(key);
+      writeFileSync(wide, written(template));
+      expect(readListingFile(wide)).to.deep.equal(readListingFile(plain));
+    }
+  });
+
   it('are not looked for under the name of a secret key, which no error shows', () => {
     for (const key of ['[1, 2, 3]', '5'.repeat(88), 'a0'.repeat(32), join(folder, '[17,4,200]')]) {
       expect(() => loadSigningKey(key), key).to.throw('the path of a key file is needed, not the key itself');

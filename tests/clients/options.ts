@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import {
   AgentMarketplace,
@@ -162,7 +163,16 @@ export function takesOptions(market: () => TestMarketplace): void {
       for (const apiKey of [middle, `${key()}é`, `a\u200B${key()}`]) {
         expect(() => client({ apiKey })).to.throw(TypeError, 'The API key has a wrong character at position');
       }
-      for (const baseUrl of ['https://me:word@m.example', 'https://m.example?key=word', key()]) {
+      const addresses = ['', 'm.example/', 'https://m.example/', 'https://m.example#', 'https://m.example:'];
+      for (const baseUrl of [
+        'https://me:word@m.example',
+        'https://me:se@word@m.example',
+        'https://m.example?key=word',
+        ...addresses.map((address) => address + key()),
+        `"${key()}"`,
+        `Bearer ${key()}`,
+        `https://m.example/\n${key()}`,
+      ]) {
         expect(() => client({ baseUrl }))
           .to.throw(TypeError)
           .with.property('message')
@@ -278,10 +288,25 @@ export function takesOptions(market: () => TestMarketplace): void {
     });
 
     it('takes a key and an address as files and clipboards give them', async () => {
-      for (const around of [(text: string) => `${text}\n`, (text: string) => `\uFEFF${text}\u200B `]) {
-        const pasted = client({ apiKey: around(key()), baseUrl: `${market().relay.url}\n` });
+      for (const [before, after] of [
+        ['', '\n'],
+        ['\uFEFF', '\u200B '],
+        ['"', '"\r\n'],
+        [" '", "\n'"],
+        ['Bearer ', '\u00A0'],
+      ]) {
+        const pasted = client({ apiKey: before + key() + after, baseUrl: `${market().relay.url}\n` });
         expect((await pasted.executions.list().page()).total).to.be.a('number');
       }
+    });
+
+    it('shows no key in the error of a lower layer', async () => {
+      const fetch = async () => {
+        throw new TypeError(`invalid header value: Bearer ${key()}`);
+      };
+      const error = await refusal(client({ fetch, maxRetries: 0 }).agents.retrieve('a'));
+      expect(error.message).to.match(/invalid header value: Bearer crtx_\w+_…$/);
+      expect(inspect(error)).to.include(error.message).and.not.include(key());
     });
 
     it('takes address and key from the environment', async () => {

@@ -9,9 +9,10 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, localcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +31,7 @@ from paid_agents import (
 )
 from paid_agents._secrets import origin_of
 from paid_agents.creator import load_signing_key, signatures
-from paid_agents.money import json_usdc
+from paid_agents.money import format_usdc, json_usdc
 from paid_agents.receipts import (
     _program,
     execution_message,
@@ -217,8 +218,18 @@ assert to_base_units("0.25") == to_base_units(Decimal("0.250000")) == 250_000
 assert from_base_units(250_000) == Decimal("0.25")
 assert str(from_base_units(2_000_000)) == "2"
 assert str(from_base_units(1)) == "0.000001"
-for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "Infinity", "18446744073710"):
+too_fine = f"1.{'0' * 40}1"
+for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "sNaN", "Infinity", "18446744073710", "1e999999", too_fine):
     assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
+# The program's own precision neither rounds an amount nor stops the client
+for theirs in (Context(prec=3), Context(prec=6, traps=[Inexact])):
+    with localcontext(theirs):
+        assert to_base_units("18446744073709.551615") == 2**64 - 1
+        assert to_base_units(Decimal("1234567.89")) == 1_234_567_890_000
+        assert str(from_base_units(2**64 - 1)) == "18446744073709.551615"
+        assert [str(from_base_units(units)) for units in (1_234_567_000_000, 0, 10)] == ["1234567", "0", "0.00001"]
+        assert json_usdc("1234567.89") == 1234567.89
+        assert format_usdc(Decimal("1234567.890")) == "1234567.89"
 assert json.dumps([json_usdc("0.1"), json_usdc(3), json_usdc("0.000001")]) == "[0.1, 3, 1e-06]"
 
 # Quotes of the x402 endpoint
@@ -285,17 +296,40 @@ def take(request: httpx.Request) -> httpx.Response:
     return httpx.Response(404, json={"error": {"code": "agent_not_found", "message": "m"}})
 
 
-for pasted in (secret_key, f"{secret_key}\n", f"\ufeff{secret_key}\r\n", f" {secret_key}\u200b "):
+PASTED = ("{}", "{}\n", "\ufeff{}\r\n", " {}\u200b ", "{}\u00a0", '"{}"', " '{}\n'\n", "Bearer {}")
+for pasted in (form.format(secret_key) for form in PASTED):
     with Client("http://m.example", pasted, transport=httpx.MockTransport(take)) as client:
         assert isinstance(outcome(lambda client=client: client.agents.retrieve("a")), NotFoundError)
-assert received_keys == [f"Bearer {secret_key}"] * 4
+assert received_keys == [f"Bearer {secret_key}"] * len(PASTED)
 for pasted in (f"{secret_key[:30]}\n{secret_key[30:]}", f"{secret_key[:30]}\u200b{secret_key[30:]}", f"é{secret_key}"):
     error = outcome(lambda pasted=pasted: Client("http://m.example", pasted))
     assert isinstance(error, ValueError) and "wrong character" in str(error), error
     assert "sssss" not in f"{error} {error!r} {error.__context__!r}"
-for address in ("https://me:word@m.example", "https://m.example?key=word", secret_key, "http://[word"):
-    assert "sssss" not in str(outcome(lambda address=address: Client(address)))
-    assert "me:word" not in str(outcome(lambda address=address: Client(address)))
+for address in (
+    "https://me:word@m.example",
+    "https://me:wo@rd@m.example",
+    "https://m.example?key=word",
+    *(form.format(secret_key) for form in PASTED),
+    f"m.example/{secret_key}",
+    f"https://m.example/{secret_key}",
+    f"https://m.example#{secret_key}",
+    f"https://m.example:{secret_key}",
+    f"https://[{secret_key}]/",
+    f"https://m.example/ {secret_key}",
+):
+    error = outcome(lambda address=address: Client(address))
+    assert isinstance(error, ValueError), address
+    assert not any(part in str(error) for part in ("sssss", "me:wo")), error
+
+
+def broken(_: httpx.Request) -> httpx.Response:
+    raise httpx.LocalProtocolError(f"Illegal header value b'Bearer {secret_key}' for https://me:word@proxy.example")
+
+
+with Client("http://m.example", secret_key, max_retries=0, transport=httpx.MockTransport(broken)) as client:
+    error = outcome(lambda: client.agents.retrieve("a"))
+    told = "".join(traceback.format_exception(error))
+    assert "crtx_test_abcdefgh_…" in told and not any(part in told for part in ("sssss", "word@")), told
 with Client("http://m.example", secret_key, transport=httpx.MockTransport(take)) as client:
     error = outcome(lambda: client.agents.run("a", task="t", idempotency_key="a\nb"))
     assert isinstance(error, ValueError), error
@@ -303,8 +337,9 @@ with Client("http://m.example", secret_key, transport=httpx.MockTransport(take))
     assert "sssss" not in repr(client.agents._service)
 with tempfile.TemporaryDirectory() as folder:
     key_file = Path(folder) / "key.json"
-    key_file.write_text(json.dumps(list(secret)), "utf-8-sig")
-    assert load_signing_key(key_file) == secret
+    for encoding in ("utf-8-sig", "utf-16"):
+        key_file.write_text(json.dumps(list(secret)), encoding)
+        assert load_signing_key(key_file) == secret
 for marked in ("\ufeff{}", codecs.BOM_UTF8 + b"{}"):
     assert verify_receipt(marked, rpc_url=None) == verify_receipt("{}", rpc_url=None)
 for path in ("[1, 2, 3]", "5" * 88, "keys/[1,2]"):

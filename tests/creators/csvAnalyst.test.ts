@@ -122,6 +122,13 @@ describe('demo creators: csv-analyst', () => {
       ['blank lines as nothing', 'a,b\n\n1,2\n\n', [[1, 2]]],
       ['blank lines of one column as NULL', 'a\n1\n\n2\n', [[1], [null], [2]]],
       ['a header alone', 'a,b\n', []],
+      ['blank lines before the header', '\n \r\na,b\n1,2\n', [[1, 2]]],
+      ['blank lines before the header of one column', '\na\n1\n', [[1]]],
+      ['semicolons, as spreadsheets write them', '\uFEFFa;b\r\n"x;y";9,50\r\n', [['x;y', '9,50']]],
+      ['tabs', 'a\tb\n1\tx, y; z\n', [[1, 'x, y; z']]],
+      ['a separator named in the first line', 'sep=|\r\na|b\r\n1|2\r\n', [[1, 2]]],
+      ['a header whose only commas are quoted', '"a, of b";c\n1;2\n', [[1, 2]]],
+      ['one column with separators in its values', 'a\n1;2\n', [['1;2']]],
       ['other scripts', 'город,都市\nОсло,東京 🗼\n', [['Осло', '東京 🗼']]],
     ];
     for (const [what, csv, rows] of TEXTS) {
@@ -199,6 +206,8 @@ describe('demo creators: csv-analyst', () => {
       ['over 1 MiB', 'x'.repeat(1024 * 1024 + 1), 'parameters.csv is larger than 1 MiB'],
       ['nothing', '', 'parameters.csv must be the text of a CSV file'],
       ['a byte order mark alone', '\uFEFF', 'CSV: the text has no header record'],
+      ['blank lines alone', '\n \n', 'CSV: the text has no header record'],
+      ['a character that ends a text of SQLite', 'a,b\nx\0y,1\n', 'CSV: the text contains the character U+0000'],
     ];
     for (const [what, csv, reason] of TEXTS) {
       it(what, async () => {
@@ -211,6 +220,47 @@ describe('demo creators: csv-analyst', () => {
       expect(await fail(agent, execution('x', { csv: ['a'], query: 'SELECT 1' }))).to.contain('parameters.csv');
       expect(await fail(agent, execution('x', { csv: 'a\n1\n' }))).to.contain('parameters.query');
     });
+  });
+
+  describe('computes', () => {
+    const ANSWERS: [csv: string, query: string, rows: unknown[][]][] = [
+      ['a\n0.1\n0.2\n', 'SELECT sum(a), avg(a), total(a) FROM csv', [[0.3, 0.15, 0.3]]],
+      ['a\n1e300\n1e-300\n-1e300\n', 'SELECT sum(a) FROM csv', [[1e-300]]],
+      ['a\n9007199254740993\n1\n', 'SELECT sum(a), typeof(sum(a)) FROM csv', [['9007199254740994', 'integer']]],
+      ['a\n007\n +2.5\n.5\n', 'SELECT sum(a) FROM csv', [[10]]],
+      ['a\n\n', 'SELECT sum(a), avg(a), total(a) FROM csv', [[null, null, 0]]],
+      ['a\n1\n1\n3\n', 'SELECT sum(DISTINCT a), avg(a) FILTER (WHERE a > 1) FROM csv', [[4, 3]]],
+      ['a\n0.1\n0.2\n0.3\n', 'SELECT sum(a) OVER (ORDER BY a ROWS 1 PRECEDING) FROM csv', [[0.1], [0.3], [0.5]]],
+      ['a\nmüller ß\n', "SELECT upper(a), lower('ÄΣ'), upper(NULL), upper(1) FROM csv", [['MÜLLER SS', 'äς', null, 1]]],
+    ];
+    for (const [csv, query, rows] of ANSWERS) {
+      it(`${query} of ${JSON.stringify(csv)}`, async () => {
+        expect((await ask(csv, query)).rows).to.deep.equal(rows);
+      });
+    }
+
+    // SQLite would add the digits before the first other character, or 0.
+    const NOT_NUMBERS = [
+      'n/a',
+      '"1,000"',
+      '$9.50',
+      '9.50 EUR',
+      '10%',
+      '−5',
+      '(5)',
+      '1 000',
+      '12:30',
+      '2026-01-02',
+      'true',
+      '１',
+    ];
+    for (const [index, text] of NOT_NUMBERS.entries()) {
+      it(`no sum or average of the text ${text}`, async () => {
+        const name = ['sum', 'avg', 'total'][index % 3];
+        const reason = await refuse(`a\n1\n${text}\n`, `SELECT ${name}(a) FROM csv`);
+        expect(reason).to.contain(`SQL: ${name}() of '${text.replaceAll('"', '')}', which is not a number`);
+      });
+    }
   });
 
   describe('accepts one SELECT or WITH', () => {
@@ -251,6 +301,9 @@ describe('demo creators: csv-analyst', () => {
       ['-- nothing', 'one SELECT or WITH'],
       [`${'/**/'.repeat(2000)}1`, 'one SELECT or WITH'],
       ['SELECT', 'SQL: incomplete input'],
+      ['SELECT a FROM csv\0 WHERE a > 1', 'SQL: the query contains the character U+0000'],
+      ['SELECT sum(9223372036854775807) FROM csv', 'SQL: integer overflow'],
+      ['SELECT sum(9e999) FROM csv', 'SQL: sum() of Infinity, which is not a number'],
       ['SELECT b FROM csv', 'SQL: no such column: b (columns of the table csv: "a")'],
       ['SELECT * FROM other', 'SQL: no such table: other'],
       ['SELECT ?', 'SQL: Too few parameter values'],

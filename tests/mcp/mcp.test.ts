@@ -408,13 +408,17 @@ describe('the MCP server', () => {
       ['text/html, */*;q=0.1', 'application/json'],
       ['text/event-stream', 'text/event-stream'],
       ['text/event-stream;q=0.5', 'text/event-stream'],
+      ['text/*', 'text/event-stream'],
       ['text/event-stream, application/json', 'text/event-stream'],
     ];
-    const ask = async (headers: Record<string, string>, body: object = LIST) => {
+    const ask = async (headers: Record<string, string>, body: object = LIST, path = '/mcp') => {
       const authorization = `Bearer ${market.callers[0]!.apiKey}`;
       const sent = { 'content-type': 'application/json', authorization, ...headers };
-      const url = `${market.relay.url}/mcp`;
-      const answer = await fetch(url, { method: 'POST', headers: sent, body: JSON.stringify(body) });
+      const answer = await fetch(market.relay.url + path, {
+        method: 'POST',
+        headers: sent,
+        body: JSON.stringify(body),
+      });
       return { status: answer.status, headers: answer.headers, text: await answer.text() };
     };
     for (const [accept, type] of FORMS) {
@@ -424,6 +428,9 @@ describe('the MCP server', () => {
       expect([message.id, message.result.tools[0].name], accept).to.deep.equal([1, 'search_agents']);
     }
     expect((await ask({ accept: 'text/html' })).status).to.equal(406);
+    for (const type of ['application/json;charset=UTF8', 'Application/Json; charset="utf-8"; version=1']) {
+      expect((await ask({ 'content-type': type }, LIST, '/mcp/')).status, type).to.equal(200);
+    }
     const modern = await ask(
       { accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
       {
@@ -452,13 +459,43 @@ describe('the MCP server', () => {
       expect(total).to.be.above(0);
       expect((await host.call('search_agents', search)).total).to.equal(total);
       expect((await host.call('search_agents', { tags: 'none, such' })).total).to.equal(0);
-      const waited = await host.client.callTool({ name: 'get_budget', arguments: null as never });
-      expect(waited.isError ?? false).to.equal(false);
+      for (const given of [null, '', '{}', '"{}"', []]) {
+        const waited = await host.client.callTool({ name: 'get_budget', arguments: given as never });
+        expect(waited.isError ?? false, JSON.stringify(given)).to.equal(false);
+      }
+      const NOTHING = { query: '', tags: '', sort: '', limit: '', offset: 'null' };
+      expect((await host.call('search_agents', NOTHING)).total).to.equal(total);
+      for (const tags of ["['none', 'such']", '["none"]', '"[\\"none\\"]"']) {
+        expect((await host.call('search_agents', { tags })).total, tags).to.equal(0);
+      }
+      const idle = { parameters: '', timeout_seconds: '', idempotency_key: '' };
+      const { agent_id, ...work } = job({ parameters: [], agent_id: ` ${market.agentId}\n` });
+      for (const given of [job(idle), { ...work, agent_id }, job({ parameters: '"{\\"a\\": 1}"' })]) {
+        expect(await host.call('run_agent', given)).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
+      }
       await free(async () => {
         await host.refused('run_agent', job({ max_cost_usdc: null }));
         await host.refused('run_agent', job({ max_cost_usdc: 'cheap' }));
         await host.refused('run_agent', job({ parameters: 'none' }));
       });
+    }
+    const whole = async (body: object) => mcp('', { accept: '*/*' }, undefined, body);
+    const HOSTS: Record<string, unknown>[] = [
+      {},
+      { clientInfo: { name: 'h' } },
+      { capabilities: { sampling: null, roots: { listChanged: null } }, clientInfo: { name: 'h', title: null } },
+      { protocolVersion: '2099-01-01', capabilities: null, clientInfo: null, _meta: null },
+    ];
+    for (const params of HOSTS) {
+      const { status, body } = await whole({ ...LIST, method: 'initialize', params });
+      expect([status, body.result?.serverInfo.name], JSON.stringify(params)).to.deep.equal([200, 'agent-marketplace']);
+    }
+    const notice = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    for (const more of [{ id: null }, { params: null }, { params: [] }, { session: 'x' }]) {
+      expect((await whole({ ...notice, ...more })).status, JSON.stringify(more)).to.equal(202);
+    }
+    for (const more of [{ params: [] }, { params: { cursor: null } }, { session: 'x' }]) {
+      expect((await whole({ ...LIST, ...more })).body.result.tools, JSON.stringify(more)).to.have.length.above(0);
     }
     const raw = async (body: object) => (await mcp('', { accept: '*/*' }, undefined, { ...LIST, ...body })).body.result;
     expect((await raw({ params: null })).tools).to.have.length.above(0);

@@ -31,6 +31,16 @@ const standard = (domain = NO_DOMAIN, signers = [wallet], text = TEXT) =>
     }),
   );
 
+/** Version 1, without an application, a format and a length. */
+const second = (signers = [wallet], text = TEXT) =>
+  Uint8Array.from(
+    getOffchainMessageEncoder().encode({
+      version: 1,
+      content: text,
+      requiredSignatories: signers.map(({ publicKey }) => ({ address: address(publicKey.toBase58()) })),
+    }),
+  );
+
 /** The first form, of Ledger's libraries: version, format and length before the text. */
 function first(format: number, text = TEXT, version = 0): Uint8Array {
   const content = Buffer.from(text);
@@ -61,9 +71,23 @@ describe('sdk/offchain', () => {
     expect(textOf(both, wallet.publicKey.toBytes())).to.equal(TEXT);
   });
 
+  it('accepts version 1, with further signers if its bytes are given', () => {
+    expect(isSigned(second())).to.equal(true);
+    const both = second([other, wallet]);
+    expect(isSigned(both)).to.equal(false);
+    expect(isSigned(both, TEXT, both)).to.equal(true);
+    const foreign = second([other]);
+    expect(isSigned(foreign, TEXT, foreign)).to.equal(false);
+    expect(isSigned(second(), 'another', second())).to.equal(false);
+    for (const length of [17, 18, 49, 50, 60]) {
+      const cut = second().subarray(0, length);
+      expect(isSigned(cut, TEXT, cut), String(length)).to.equal(false);
+    }
+  });
+
   it('refuses another text, another version, another signer and bytes that were not signed', () => {
     expect(isSigned(first(1), 'another')).to.equal(false);
-    expect(isSigned(first(1, TEXT, 1))).to.equal(false);
+    for (const version of [1, 2]) expect(isSigned(first(1, TEXT, version)), String(version)).to.equal(false);
     expect(isSigned(standard(NO_DOMAIN, [other]))).to.equal(false);
     const foreign = standard(NO_DOMAIN, [other]);
     expect(isSigned(foreign, TEXT, foreign)).to.equal(false);

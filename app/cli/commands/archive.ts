@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { textOfFile } from '../../sdk/wire/jsonFile.ts';
 import { type CommonOptions, fromCaller } from '../config.ts';
 import { printResult, report } from '../output.ts';
 import { openOnChain, readWallet, serviceOf, toCount, toExecutionId, withMarketplace, withWallet } from './options.ts';
@@ -67,15 +68,12 @@ export function archiveCommands(): Command {
 function* readLeaves(path: string) {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = textOfFile(readFileSync(path));
   } catch (error) {
     throw new Refusal(`${path} cannot be read: ${(error as Error).message}`);
   }
-  for (const [at, line] of text
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .entries()) {
-    if (line === '') continue;
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
     const { leaf_index, record, fields, unclaimed } = parseLine(line, `${path}:${at + 1}`);
     const index = { leaf_index: Number(leaf_index) };
     if (unclaimed !== undefined) yield { ...index, unclaimed: String(unclaimed) };

@@ -112,14 +112,14 @@ const brief = (text: string): string => {
 };
 
 function readReceipt(path: string): unknown {
-  let text: string;
+  let content: Uint8Array;
   try {
-    text = readFileSync(path, 'utf8');
+    content = readFileSync(path);
   } catch (error) {
     throw new Refusal(`${path} is not an execution_id, and cannot be read as a file: ${(error as Error).message}`);
   }
   try {
-    return parseJsonFile(text);
+    return parseJsonFile(content);
   } catch {
     throw new Refusal(`${path} is not a receipt: it is not JSON.`);
   }

@@ -22,16 +22,19 @@ class Refusal extends Error {}
 
 /** Header and records of an RFC 4180 text, whose records may also end as on Unix or old Macs. @param {string} csv */
 function parseCsv(csv) {
-  const records = parseRecords(csv);
-  const first = records.shift();
-  if (!first) throw new Refusal('CSV: the text has no header record');
+  refuseNul('CSV: the text', csv);
+  const records = parseRecords(csv, formOf(csv));
+  const headerAt = records.findIndex((one) => !isBlank(one));
+  if (headerAt < 0) throw new Refusal('CSV: the text has no header record');
+  const [first] = records.splice(0, headerAt + 1).slice(-1);
   const header = columnNames(first.record);
   if (header.length > MAX_COLUMNS) throw new Refusal(`CSV: more than ${MAX_COLUMNS} columns`);
   if (records.length > MAX_RECORDS) throw new Refusal(`CSV: more than ${MAX_RECORDS} records`);
   const rows = [];
-  for (const { record, info } of records) {
+  for (const one of records) {
+    const { record, info } = one;
     // A blank line cannot be a record of several fields; with one column it is an empty value.
-    if (record.length === 1 && record[0].trim() === '' && header.length > 1) continue;
+    if (isBlank(one) && header.length > 1) continue;
     if (record.length !== header.length) {
       throw new Refusal(
         `CSV: the record ending on line ${info.lines} has ${record.length} fields, the header has ${header.length}`,
@@ -42,10 +45,35 @@ function parseCsv(csv) {
   return { header, rows };
 }
 
-function parseRecords(csv) {
+const isBlank = ({ record }) => record.length === 1 && record[0].trim() === '';
+
+/**
+ * The separator of fields, and the line of the first record. Spreadsheets of many countries write semicolons or tabs, and
+ * may name them in a first line `sep=;`.
+ */
+function formOf(csv) {
+  const named = /^\uFEFF?sep=(.)(?=[\r\n])/i.exec(csv)?.[1];
+  if (named) return { delimiter: named, from_line: 2 };
+  const unquoted = csv.replace(/"[^"]*"?/g, '""');
+  const header = unquoted.split(/[\r\n]/).find((line) => line.trim() !== '') ?? '';
+  return { delimiter: [',', ';', '\t'].find((one) => header.includes(one)) ?? ',', from_line: 1 };
+}
+
+/** SQLite would read only the text before it. */
+function refuseNul(what, text) {
+  if (text.includes('\0')) throw new Refusal(`${what} contains the character U+0000`);
+}
+
+function parseRecords(csv, form) {
   try {
-    // All ends of a record: files from several systems mix them, and csv-parse would expect only the first one.
-    return parse(csv, { bom: true, info: true, relax_column_count: true, record_delimiter: ['\r\n', '\n', '\r'] });
+    return parse(csv, {
+      bom: true,
+      info: true,
+      relax_column_count: true,
+      ...form,
+      // All ends of a record: files from several systems mix them, and csv-parse would expect only the first one.
+      record_delimiter: ['\r\n', '\n', '\r'],
+    });
   } catch (error) {
     throw new Refusal(`CSV: ${error.message}`);
   }
@@ -108,13 +136,85 @@ function load({ header, rows }) {
   database.transaction(() => {
     for (const row of rows) insert.run(row.map((text, column) => convert[column](text)));
   })();
+  addFunctions(database);
   database.pragma('temp_store = MEMORY');
   database.pragma('query_only = ON');
   return database;
 }
 
+/**
+ * Functions whose answers would be wrong without a word. SQLite adds `1,000` as 1 and `n/a` as 0, adds decimals as binary
+ * fractions, and changes the case of ASCII letters only.
+ */
+function addFunctions(database) {
+  const changeCase = (change) => (value) => (typeof value === 'string' ? change(value) : value);
+  const exact = { deterministic: true, safeIntegers: true };
+  database.function(
+    'upper',
+    exact,
+    changeCase((text) => text.toUpperCase()),
+  );
+  database.function(
+    'lower',
+    exact,
+    changeCase((text) => text.toLowerCase()),
+  );
+  const sums = {
+    sum: (sum) => (sum.count === 0 ? null : sum.isReal ? realOf(sum) : wholeOf(sum)),
+    total: realOf,
+    avg: (sum) => (sum.count === 0 ? null : realOf(sum) / sum.count),
+  };
+  for (const [name, result] of Object.entries(sums)) {
+    const add = (sign) => (sum, value) => addTo(sum, value, sign, name);
+    database.aggregate(name, {
+      ...exact,
+      start: () => ({ count: 0, whole: 0n, part: Big(0), isReal: false }),
+      step: add(1),
+      inverse: add(-1),
+      result,
+    });
+  }
+}
+
+/** Adds a value, or takes it away if `sign` is -1. Decimals are added as they are written. */
+function addTo(sum, value, sign, name) {
+  if (value === null) return sum;
+  const number = typeof value === 'bigint' ? value : decimalIn(value);
+  if (number === null) {
+    const shown = typeof value === 'string' ? `'${value.slice(0, 40)}'` : String(value);
+    throw new Refusal(
+      `SQL: ${name}() of ${shown}, which is not a number; select only numbers, or convert the text first`,
+    );
+  }
+  const isAdded = sign === 1;
+  sum.count += sign;
+  if (typeof number === 'bigint') sum.whole += isAdded ? number : -number;
+  else {
+    sum.part = isAdded ? sum.part.plus(number) : sum.part.minus(number);
+    sum.isReal = true;
+  }
+  return sum;
+}
+
+/** The number that a REAL or a TEXT value is; null if it is none. */
+function decimalIn(value) {
+  if (typeof value === 'number') return Number.isFinite(value) ? Big(value) : null;
+  if (typeof value !== 'string') return null;
+  const text = value.trim().replace(/^\+/, '');
+  if (/^-?[0-9]+$/.test(text)) return BigInt(text);
+  return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) ? Big(text) : null;
+}
+
+const realOf = ({ whole, part }) => part.plus(whole.toString()).toNumber();
+
+function wholeOf({ whole }) {
+  if (whole <= INT64_MAX && whole >= -INT64_MAX - 1n) return whole;
+  throw new Refusal('SQL: integer overflow; use total() for a sum beyond int64');
+}
+
 /** Prepares the statement if it is exactly one read-only SELECT or WITH. */
 function prepare(database, query) {
+  refuseNul('SQL: the query', query);
   const keyword = /^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*([a-z]+)/i.exec(query)?.[1]?.toUpperCase();
   if (keyword !== 'SELECT' && keyword !== 'WITH') {
     throw new Refusal('SQL: the query must be one SELECT or WITH statement');

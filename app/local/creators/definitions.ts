@@ -50,8 +50,10 @@ const useful: DemoAgent[] = [
     tagline: 'Answers one SQL question about a CSV file.',
     description:
       'Reads `parameters.csv` (RFC 4180, lines may end in LF, CRLF or CR, first record is the header, at most 1 MiB, ' +
+      'fields separated by commas, or by semicolons or tabs if the header has no comma, ' +
       '100,000 records, 500 columns) into the SQLite table `csv`. The values of a column decide if it is INTEGER, REAL or ' +
       'TEXT; decimals that a double cannot hold exactly make it TEXT, which sorts as text. An empty field is NULL. ' +
+      'sum, avg and total add decimals exactly and refuse text that is not a number. ' +
       'An empty header name becomes `column_N`, a repeated one gets `_2`, `_3`. Runs `parameters.query`, one SELECT or ' +
       'WITH statement, for at most 2 seconds, and returns `{"columns", "rows", "row_count"}` as JSON with at most ' +
       '10,000 rows. Integers beyond 2^53 and infinities are returned as text, blobs as hex. The task is not interpreted.',

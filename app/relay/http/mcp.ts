@@ -12,8 +12,8 @@ import {
   createMarket,
   createMcpServer,
   createSession,
+  lenientMessage,
   MarketplaceError,
-  withoutNulls,
 } from '../../mcp/server.ts';
 import { EVENT_STREAM, isEventStream, readEvents, renderEvent } from '../../sdk/wire/eventStream.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
@@ -139,7 +139,7 @@ function formFor(request: Request): 'any' | 'json' | 'stream' | null {
   const { accept = '*/*' } = request.headers;
   const types = accept.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase() ?? '');
   const isJson = types.some((type) => [JSON_TYPE, 'application/*', '*/*'].includes(type));
-  if (types.includes(EVENT_STREAM)) return isJson ? 'any' : 'stream';
+  if ([EVENT_STREAM, 'text/*'].some((type) => types.includes(type))) return isJson ? 'any' : 'stream';
   return isJson ? 'json' : null;
 }
 
@@ -185,7 +185,7 @@ function toWebRequest(deps: RelayDeps, request: Request, body: unknown): globalT
   if (formFor(request) !== null) headers.set('accept', `${JSON_TYPE}, ${EVENT_STREAM}`);
   headers.delete('content-length');
   const url = new URL(request.url, deps.baseUrl());
-  return new globalThis.Request(url, { method: 'POST', headers, body: JSON.stringify(withoutNulls(body)) });
+  return new globalThis.Request(url, { method: 'POST', headers, body: JSON.stringify(lenientMessage(body)) });
 }
 
 /** Adds the header that names a task, which only proxies need. Hosts in Python do not send it, and the SDK requires it. */

@@ -47,8 +47,11 @@ function unsupported(message: string, contentType = 'application/json'): ApiErro
   });
 }
 
-function isJson(contentType: string | undefined): boolean {
-  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(contentType ?? '');
+/** Parameters have no meaning for JSON, but a named charset must be the one that JSON has. */
+function isJson(contentType = ''): boolean {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charsets = parameters.flatMap((one) => /^\s*charset\s*=\s*(.*?)\s*$/.exec(one)?.[1] ?? []);
+  return type.trim() === 'application/json' && charsets.every((one) => /^(["']?)(utf-?8|us-ascii)\1$/.test(one));
 }
 
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -75,7 +75,8 @@ export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
   app.all('/metrics', answerMetrics(deps));
   const dashboard =
     deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit, context.guide);
-  app.all(MCP_PATH, createMcp(deps, limit, createFetchWithin(app), dashboard !== null));
+  // Users add a slash to the address that they give to a host.
+  app.all([MCP_PATH, `${MCP_PATH}/`], createMcp(deps, limit, createFetchWithin(app), dashboard !== null));
   if (dashboard) {
     addOAuth(app, deps, limit);
     app.use(dashboard.serve);

@@ -19,7 +19,7 @@ export function createFetchWithin(serve: RequestListener): (caller: IncomingMess
       setTimeout: () => far,
     });
     server.emit('connection', far);
-    const forwarded = caller.headers['x-forwarded-for'];
+    const { 'x-forwarded-for': list, forwarded } = caller.headers;
     return new Promise<Response>((resolve, reject) => {
       const outgoing = send({
         createConnection: () => near,
@@ -28,7 +28,8 @@ export function createFetchWithin(serve: RequestListener): (caller: IncomingMess
         headers: {
           ...Object.fromEntries(new Headers(headers)),
           host: url.host,
-          ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }),
+          ...(list !== undefined && { 'x-forwarded-for': list }),
+          ...(forwarded !== undefined && { forwarded }),
         },
         ...(signal && { signal }),
       });

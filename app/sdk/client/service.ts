@@ -177,8 +177,11 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
     return new APITimeoutError(null, 'timeout', message, null, null, null, null, { cause: error });
   }
   if (!(error instanceof TypeError)) return error;
-  const message = `No answer from ${baseUrl}: ${error.message}`;
-  return new APIConnectionError(null, 'connection_failed', message, null, null, null, null, { cause: error });
+  const message = `No answer from ${baseUrl}: ${withoutSecrets(error.message)}`;
+  // Node prints causes too.
+  const told = `${error.message} ${error.cause}`;
+  const options = withoutSecrets(told) === told ? { cause: error } : {};
+  return new APIConnectionError(null, 'connection_failed', message, null, null, null, null, options);
 }
 
 function checkedUrl(baseUrl: string | undefined): string {
@@ -188,7 +191,9 @@ function checkedUrl(baseUrl: string | undefined): string {
     const shown = JSON.stringify(withoutSecrets(url));
     throw new TypeError(`baseUrl must be a URL such as https://marketplace.example, not ${shown}.`);
   }
-  const { username, password, search } = new URL(url);
-  if (username || password || search) throw new TypeError('baseUrl must have no user name, password or query.');
+  // Messages and logs name the address.
+  if (/[?#\s]/.test(url) || withoutSecrets(url) !== url) {
+    throw new TypeError('baseUrl must have no user name, password, query, fragment, space or key.');
+  }
   return url.replace(/\/+$/, '');
 }

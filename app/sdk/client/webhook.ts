@@ -5,6 +5,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { bareKey } from '../wire/secrets.ts';
 
 /** The webhook is not from the marketplace, or is too old. Answer 400, and do nothing. */
 export class WebhookVerificationError extends Error {
@@ -61,7 +62,7 @@ export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders
 
 function keyOf(secret: string): Uint8Array {
   try {
-    const key = Uint8Array.from(atob(secret.replace(/^whsec_/, '')), (letter) => letter.charCodeAt(0));
+    const key = Uint8Array.from(atob(bareKey(secret).replace(/^whsec_/, '')), (letter) => letter.charCodeAt(0));
     if (key.length > 0) return key;
   } catch {
     // Not base64.

@@ -59,5 +59,5 @@ export function loadSigningKey(path: string): Uint8Array {
   if (KEY_ITSELF.test(path.slice(path.lastIndexOf('/') + 1))) {
     throw new Error('the path of a key file is needed, not the key itself');
   }
-  return parseSigningKey(readFileSync(path, 'utf8'), path);
+  return parseSigningKey(readFileSync(path), path);
 }

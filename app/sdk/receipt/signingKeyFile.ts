@@ -12,11 +12,11 @@ export function encodeSigningKey(signingKey: Uint8Array): string {
   return `${JSON.stringify([...signingKey])}\n`;
 }
 
-/** The key in a file's text. Throws, naming the file, if it is not an array of 64 bytes or its halves do not match. */
-export function parseSigningKey(text: string, file: string): Uint8Array {
+/** The key in a file. Throws, naming the file, if it is not an array of 64 bytes or its halves do not match. */
+export function parseSigningKey(content: string | Uint8Array, file: string): Uint8Array {
   let value: unknown;
   try {
-    value = parseJsonFile(text);
+    value = parseJsonFile(content);
   } catch {
     value = null;
   }

@@ -66,7 +66,7 @@ export type SignInInput = z.infer<typeof SignInInput>;
 
 /**
  * A challenge's message, and the wallet's base58 Ed25519 signature over its UTF-8 bytes, or over Solana's off-chain
- * envelope of version 0 around them.
+ * envelope around them, version 0 or 1.
  */
 const SignedChallenge = z.strictObject({
   wallet: Address,

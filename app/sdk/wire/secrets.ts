@@ -3,13 +3,20 @@
 /** Around a pasted text. `trim` knows only some of them. */
 const INVISIBLE = '[\\s\\u200B-\\u200F\\u2060\\uFEFF]+';
 const OUTER = new RegExp(`^${INVISIBLE}|${INVISIBLE}$`, 'g');
+/** Docker passes the quotes of a file of settings on. */
+const IN_QUOTES = /^(["'])(.*)\1$/s;
+
+/** A key without what a file, its settings or a clipboard add around it. */
+export function bareKey(given: string): string {
+  return given.replace(OUTER, '').replace(IN_QUOTES, '$2').replace(OUTER, '');
+}
 
 /**
- * The key without what a file or a clipboard adds around it; undefined if nothing is left. Throws TypeError, without the
- * key, for a character that no key has: `fetch` would print the whole key in its own error.
+ * The bare key; undefined if nothing is left. Throws TypeError, without the key, for a character that no key has: `fetch`
+ * would print the whole key in its own error.
  */
 export function checkedApiKey(given: string | undefined): string | undefined {
-  const key = given?.replace(OUTER, '');
+  const key = bareKey(given ?? '').replace(/^Bearer\s+/i, '');
   if (!key) return undefined;
   const wrong = key.search(/[^!-~]/);
   if (wrong < 0) return key;
@@ -28,7 +35,7 @@ const SECRETS: [pattern: RegExp, shown: string][] = [
   [/\bwhsec_[0-9A-Za-z+/=]+/g, 'whsec_…'],
   // The bytes of a key file.
   [/\[?\s*\d{1,3}(?:\s*,\s*\d{1,3}){31,}\s*\]?/g, '[…]'],
-  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"']*@/gi, '$1'],
+  [/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"']*@/gi, '$1'],
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s?#"']*\?)[^\s"']+/gi, '$1…'],
 ];
 

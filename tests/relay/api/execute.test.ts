@@ -158,8 +158,10 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect((await execute(`{"task":"${task}"}`)).status).to.equal(200);
       const nested = `${'{"a":'.repeat(62)}1${'}'.repeat(62)}`;
       expect((await execute(`{"task":"x","parameters":{"a":${nested}}}`)).status).to.equal(200);
-      const headers = { 'content-type': 'application/json; charset=UTF-8' };
-      expect((await execute({ task: 'x' }, open, headers)).status).to.equal(200);
+      for (const parameters of ['charset=UTF-8', 'charset=utf8', 'Charset = "utf-8"', 'charset=us-ascii', 'v=1', '']) {
+        const headers = { 'content-type': `application/json; ${parameters}` };
+        expect((await execute({ task: 'x' }, open, headers)).status, parameters).to.equal(200);
+      }
     });
 
     it('continues a call whose caller hangs up', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
+import { findFlaws } from '../../../app/dashboard/parts/form/validator.ts';
 import { compileParameterCheck, createParameterCheck } from '../../../app/relay/agents/parameters.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
 import { ApiError } from '../../../app/relay/errors.ts';
@@ -65,6 +66,12 @@ describe('schemas', () => {
     expect(faultsOf(ofA({ $ref: '#/$defs/toString' }, { $defs: {} }))).to.have.length(1);
   });
 
+  it('require no parameter without a name, which Ajv would not miss', () => {
+    expect(faultsOf({ type: 'object', required: [''] })).to.deep.equal([
+      'input_schema.required must be an array of different property names',
+    ]);
+  });
+
   it('accept durations with fractions and times with long ones', () => {
     const check = accept(ofA({ format: 'duration' }));
     for (const a of ['PT1.5S', 'PT0,25H', '-P1DT2.000001S', 'P0.5D', 'P1Y2M3DT4H5M6S', 'P3W', 'PT0S']) {
@@ -73,6 +80,46 @@ describe('schemas', () => {
     for (const a of ['P', 'PT', '1.5S', 'PT1.S', 'PT.5S', 'P1S', 'soon']) expect(check({ a }), a).to.have.length(1);
     const time = accept(ofA({ format: 'date-time' }));
     expect(time({ a: '2026-01-01T00:00:00.123456789012Z' })).to.deep.equal([]);
+  });
+
+  it('accept times without a zone, as pydantic and zod write them', () => {
+    const TIMES: [format: string, good: string[], bad: string[]][] = [
+      ['time', ['12:00:00', '12:00:00.5', '12:00:00Z', '12:00:00+05:30', '23:59:60Z'], ['24:00:00', '12', 'noon']],
+      [
+        'date-time',
+        ['2026-01-01T00:00:00', '2026-01-01 00:00:00.25', '2026-01-01t00:00:00z', '2026-12-31T23:59:60Z'],
+        ['2026-02-30T00:00:00', '2026-01-01', '2026-01-01T24:00:00Z', '2026-01-01T'],
+      ],
+    ];
+    for (const [format, good, bad] of TIMES) {
+      const check = accept(ofA({ type: 'string', format }));
+      for (const a of good) expect(check({ a }), a).to.deep.equal([]);
+      for (const a of bad) expect(check({ a }), a).to.have.length(1);
+    }
+  });
+
+  it('are checked in the page without refusing a value that the service takes', () => {
+    const VALUES: [format: string, values: string[]][] = [
+      ['duration', ['PT1.5S', 'P1W2D', '-P1D', 'PT0,25H']],
+      ['time', ['12:00:00', '12:00:00.123456Z']],
+      ['date-time', ['2026-01-01T00:00:00', '2026-01-01T00:00:00+0000']],
+      ['hostname', ['example.com.', 'localhost']],
+      ['uuid', ['urn:uuid:00000000-0000-4000-8000-000000000000']],
+      ['date', ['2024-02-29']],
+      ['email', ['a+b@example.com', "o'x@example.com"]],
+      ['ipv6', ['::ffff:192.0.2.1', '2001:DB8::1']],
+      ['uri', ['urn:isbn:1', 'HTTPS://EXAMPLE.COM', 'data:,x']],
+      // Annotations for the service.
+      ['regex', ['(?P<a>b)']],
+      ['uri-template', ['{']],
+      ['json-pointer', ['no']],
+    ];
+    for (const [format, values] of VALUES) {
+      const schema = ofA({ type: 'string', format });
+      for (const a of values) expect([accept(schema)({ a }), findFlaws(schema, { a })], a).to.deep.equal([[], []]);
+    }
+    expect(findFlaws(ofA({ format: 'email' }), { a: 'x' })).to.have.length(1);
+    expect(findFlaws(ofA({ not: { format: 'duration' } }), { a: 'x' })).to.deep.equal([]);
   });
 
   describe('with multipleOf', () => {

@@ -38,6 +38,15 @@ def test_answers_the_test_of_the_listing_with_a_signed_result() -> None:
     assert repeat.content == first.content
 
 
+def test_counts_the_words_of_every_script() -> None:
+    text = {"text": "Caf\u00e9, cafe\u0301 हिन्दी"}
+    [response] = asyncio.run(
+        post(CreatorApp(execute, signing_key=generate_signing_key()), {**REQUEST, "parameters": text})
+    )
+    words = json.loads(response.json()["result"])["words"]
+    assert words == [{"word": "café", "count": 2}, {"word": "हिन्दी", "count": 1}]
+
+
 @pytest.mark.parametrize("text", ["", "...", "_ _"])
 def test_fails_for_a_text_without_words(text: str) -> None:
     request = {**REQUEST, "parameters": {"text": text}}

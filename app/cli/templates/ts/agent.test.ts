@@ -44,3 +44,13 @@ test('passes the conformance test, and answers the test of the listing', async (
     server.closeAllConnections();
   }
 });
+
+test('counts the words of every script', async () => {
+  const answer = await execute({ parameters: { text: 'Caf\u00e9, cafe\u0301 हिन्दी' } } as never, {} as never);
+  assert.deepEqual(JSON.parse((answer as { result: string }).result), {
+    words: [
+      { word: 'café', count: 2 },
+      { word: 'हिन्दी', count: 1 },
+    ],
+  });
+});

@@ -5,7 +5,9 @@ import { type CreatorOptions, ExecutionFailure } from '@agent-marketplace/sdk/cr
 export const execute: CreatorOptions['execute'] = ({ parameters }) => {
   const { text, top = 10 } = parameters as { text: string; top?: number };
   const counts = new Map<string, number>();
-  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);
+  // Marks belong to their letters, and one text may write é in two ways.
+  const plain = text.normalize('NFC').toLowerCase();
+  for (const word of plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);
   // The caller reads this reason, and gets the price back.
   if (counts.size === 0) throw new ExecutionFailure('the text has no words');
   const words = [...counts].sort(([, a], [, b]) => b - a).map(([word, count]) => ({ word, count }));

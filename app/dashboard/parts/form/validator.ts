@@ -16,15 +16,18 @@ export interface Flaw {
 
 const validators = new WeakMap<object, Validator>();
 
-/** Keywords that may refuse more values once a pattern in them or beside them is removed. */
+/** Keywords that may refuse more values once a pattern or format in them or beside them is removed. */
 const STRICTER = new Set(['not', 'if', 'oneOf', 'contains', 'patternProperties']);
 /** NAMED: keywords whose keys are names from the schema's author. DATA: keywords whose values are data. */
 const NAMED = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
 
+/** Formats for which the interpreter refuses nothing that the service takes, unlike durations with fractions. */
+const FORMATS: unknown[] = ['date', 'email', 'ipv4', 'ipv6', 'uri'];
+
 /**
  * A copy, because the interpreter modifies the schema. It has no patterns, because a creator's pattern could block the
- * page for minutes; the service checks them with RE2. Throws if the copy might refuse allowed values.
+ * page for minutes; the service checks them with RE2, and most formats. Throws if the copy might refuse allowed values.
  */
 function withoutPatterns(root: object): CheckedSchema {
   let hasPatterns = false;
@@ -34,7 +37,8 @@ function withoutPatterns(root: object): CheckedSchema {
     if (!isSchema(value)) return value;
     const entries = Object.entries(value).flatMap(([name, inner]) => {
       if (isNamed) return [[name, copy(inner)]];
-      const isPattern = name === 'pattern' && typeof inner === 'string';
+      const isPattern =
+        (name === 'pattern' && typeof inner === 'string') || (name === 'format' && !FORMATS.includes(inner));
       hasPatterns ||= isPattern || name === 'patternProperties';
       isStricter ||= STRICTER.has(name);
       if (isPattern) return [];

@@ -36,7 +36,7 @@ export function saveKey(key: HeldKey & { kind: 'secret' }, agentName: string): H
 
 /** The key in a creator's file. Throws if the file contains none. */
 export async function readKeyFile(file: File): Promise<HeldKey> {
-  const secret = parseSigningKey(await file.text(), file.name);
+  const secret = parseSigningKey(new Uint8Array(await file.arrayBuffer()), file.name);
   return { kind: 'secret', address: addressOf(secret), secret, isSaved: true };
 }
 

@@ -136,9 +136,16 @@ function addEquality(ajv: Ajv2020): void {
 }
 
 function addBoundedFormats(ajv: Ajv2020): void {
-  addFormats.default(ajv, { mode: 'full', formats: [...CHECKED_FORMATS] });
+  addFormats.default(ajv, { mode: 'full', formats: [...CHECKED_FORMATS, 'iso-time', 'iso-date-time'] });
+  // Times without a zone too, as pydantic and zod write them.
+  const CHECKS: Partial<Record<string, unknown>> = {
+    ...ajv.formats,
+    duration: DURATION,
+    time: ajv.formats['iso-time'],
+    'date-time': ajv.formats['iso-date-time'],
+  };
   for (const name of CHECKED_FORMATS) {
-    const check = formatCheck(name === 'duration' ? DURATION : ajv.formats[name]);
+    const check = formatCheck(CHECKS[name]);
     ajv.addFormat(name, (text: string) => text.length <= MAX_FORMATTED_LENGTH && check(text));
   }
 }

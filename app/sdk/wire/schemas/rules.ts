@@ -25,7 +25,9 @@ export const isSchema = (value: unknown): value is Schema | boolean => typeof va
 
 const isText = (value: unknown) => typeof value === 'string';
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isNames = (value: unknown) => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length;
+/** Ajv does not notice that a property without a name is missing. */
+const isNames = (value: unknown) =>
+  Array.isArray(value) && value.every((name) => isText(name) && name !== '') && new Set(value).size === value.length;
 const isTypes = (value: unknown) =>
   Array.isArray(value)
     ? value.length > 0 && new Set(value).size === value.length && value.every((type) => TYPES.includes(type))

@@ -3,6 +3,7 @@
 import json
 import logging
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -24,7 +25,7 @@ from ._flow import (
     send,
     sleep,
 )
-from ._secrets import checked_header
+from ._secrets import checked_header, without_secrets
 from .errors import (
     APIConnectionError,
     APIStatusError,
@@ -318,9 +319,8 @@ def checked_url(url: str) -> str:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
         parsed = httpx.URL()
-    if parsed.query or parsed.userinfo:
-        raise ValueError("base_url must have no user name, password or query")
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        shown = "a key" if url.startswith("crtx_") else repr(url)
-        raise ValueError(f"base_url must be a URL such as https://marketplace.example, not {shown}")
+        raise ValueError(f"base_url must be a URL such as https://marketplace.example, not {without_secrets(url)!r}")
+    if re.search(r"[?#\s]", url) or without_secrets(url) != url:  # Messages and logs name the address.
+        raise ValueError("base_url must have no user name, password, query, fragment, space or key")
     return url.rstrip("/")

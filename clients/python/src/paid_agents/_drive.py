@@ -27,6 +27,7 @@ from ._flow import (
     Step,
     T,
 )
+from ._secrets import without_secrets
 
 log = logging.getLogger("paid_agents")
 
@@ -72,7 +73,7 @@ class Transport:
                     return output.end(next(filter(output.take, output.source.iter_sse()), None))
                 response.read()
         except httpx.HTTPError as error:
-            raise _failed(step, error) from error
+            raise _failed(step, error) from _shown_cause(error)
         return _answered(step, response, started)
 
     def _follow(self, step: Receive | Close) -> ServerSentEvent | None:
@@ -83,7 +84,7 @@ class Transport:
         try:
             return next(opened.events, None)
         except httpx.HTTPError as error:
-            raise _failed(opened.request, error) from error
+            raise _failed(opened.request, error) from _shown_cause(error)
 
     def close(self) -> None:
         self._client.close()
@@ -144,7 +145,7 @@ class AsyncTransport:
                     return output.end(None)
                 await response.aread()
         except httpx.HTTPError as error:
-            raise _failed(step, error) from error
+            raise _failed(step, error) from _shown_cause(error)
         return _answered(step, response, started)
 
     async def _follow(self, step: Receive | Close) -> ServerSentEvent | None:
@@ -155,7 +156,7 @@ class AsyncTransport:
         try:
             return await anext(opened.events, None)
         except httpx.HTTPError as error:
-            raise _failed(opened.request, error) from error
+            raise _failed(opened.request, error) from _shown_cause(error)
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -253,7 +254,12 @@ def _text_of(data: str, name: str) -> str:
 def _failed(step: Send, error: httpx.HTTPError) -> NoAnswerError:
     log.debug("%s %s: no answer, %s", step.method, _shown(step.url), type(error).__name__)
     kind = NoAnswerInTimeError if isinstance(error, httpx.TimeoutException) else NoAnswerError
-    return kind(str(error) or type(error).__name__)
+    return kind(without_secrets(str(error)) or type(error).__name__)
+
+
+def _shown_cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
+    """The error for a traceback, unless its text has a secret."""
+    return error if without_secrets(str(error)) == str(error) else None
 
 
 def _answered(

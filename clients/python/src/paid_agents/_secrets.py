@@ -11,14 +11,37 @@ _KEY_ITSELF = re.compile(r"(\[[\d\s,]*\]?|[0-9A-Za-z+=]{64,})\s*")
 """A secret key in the place of a path: a JSON array, or 32 or 64 bytes as text."""
 
 
+_SECRETS = [
+    (re.compile(r"\bcrtx_(live|test)_([0-9A-Za-z]{8})_[0-9A-Za-z]+"), r"crtx_\1_\2_…"),
+    (re.compile(r"\bwhsec_[0-9A-Za-z+/=]+"), "whsec_…"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#\"']*@", re.IGNORECASE), r"\1"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s?#\"']*\?)[^\s\"']+", re.IGNORECASE), r"\1…"),
+]
+
+
+def without_secrets(text: str) -> str:
+    """A message of a lower layer, to be printed. The id of a key stays, so that its owner recognises it."""
+    for pattern, shown in _SECRETS:
+        text = pattern.sub(shown, text)
+    return text
+
+
+def bare_key(given: str) -> str:
+    """A key without what a file, its settings or a clipboard add around it."""
+    key = given
+    while key != (key := key.strip().strip(_AROUND)):
+        pass
+    if len(key) > 1 and key[0] == key[-1] and key[0] in "\"'":
+        return bare_key(key[1:-1])  # Docker passes the quotes of a file of settings on.
+    return key
+
+
 def checked_api_key(given: str | None) -> str | None:
-    """The key without what a file or a clipboard adds around it; None if nothing is left.
+    """The bare key; None if nothing is left.
 
     Raises ValueError, without the key, for a character that no key has: httpx would quote the key in its own error.
     """
-    key = given or ""
-    while key != (key := key.strip().strip(_AROUND)):
-        pass
+    key = re.sub(r"^Bearer\s+", "", bare_key(given or ""), flags=re.IGNORECASE)
     for at, character in enumerate(key, 1):
         if not "!" <= character <= "~":
             raise ValueError(f"the API key has a wrong character at position {at} of {len(key)}; copy it again")

@@ -1,9 +1,11 @@
 """Amounts of USDC: `Decimal` outside, whole base units inside, never a float. One USDC is 1,000,000 base units."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal
 
 BASE_UNITS_PER_USDC = 1_000_000
 _U64_MAX = 2**64 - 1
+_EXACT = Context(prec=26)
+"""Room for every amount. The context of the caller's program may round."""
 
 
 def to_base_units(amount: Decimal | str | int) -> int:
@@ -11,9 +13,11 @@ def to_base_units(amount: Decimal | str | int) -> int:
     if isinstance(amount, (bool, float)):  # A caller without type checks may still pass a float.
         raise ValueError(f"an amount of USDC must be a Decimal, a str or an int, not {type(amount).__name__}: {amount}")
     try:
-        units = Decimal(amount) * BASE_UNITS_PER_USDC
-        is_whole = units == units.to_integral_value()
-    except InvalidOperation:
+        given = Decimal(amount)
+        exact = Context(prec=len(given.as_tuple().digits) + 8)
+        units = given.scaleb(6, exact)
+        is_whole = units == units.to_integral_value(context=exact)
+    except ArithmeticError:
         raise ValueError(f"not an amount of USDC: {amount}") from None
     if not is_whole:
         raise ValueError(f"an amount of USDC has at most 6 decimal places: {amount}")
@@ -24,8 +28,8 @@ def to_base_units(amount: Decimal | str | int) -> int:
 
 def from_base_units(units: int) -> Decimal:
     """The amount in USDC of these base units, exact and without needless zeros."""
-    amount = Decimal(units).scaleb(-6).normalize()
-    return amount if amount.as_tuple().exponent != 0 and amount % 1 else amount.quantize(Decimal(1))
+    amount = Decimal(units).scaleb(-6, _EXACT).normalize(_EXACT)
+    return amount.quantize(Decimal(1), context=_EXACT) if units % BASE_UNITS_PER_USDC == 0 else amount
 
 
 def format_usdc(amount: Decimal) -> str:
@@ -36,7 +40,7 @@ def format_usdc(amount: Decimal) -> str:
 def json_usdc(amount: Decimal | str | int) -> float | int:
     """The JSON number that reads as exactly this amount. Raises ValueError if no double does, above 10^9 USDC."""
     exact = from_base_units(to_base_units(amount))
-    number = int(exact) if exact % 1 == 0 else float(exact)
+    number = int(exact) if exact == int(exact) else float(exact)
     if Decimal(repr(number)) != exact:
         raise ValueError(f"too many digits for a JSON number: {amount}")
     return number

@@ -8,6 +8,7 @@ import standardwebhooks
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ._calls import read_json
+from ._secrets import bare_key
 from .models import Model
 
 __all__ = [
@@ -109,7 +110,7 @@ def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str) -> Webh
     ValueError for a malformed secret.
     """
     try:
-        verifier = standardwebhooks.Webhook(secret)
+        verifier = standardwebhooks.Webhook(bare_key(secret))
     except Exception as error:
         raise ValueError("the secret must be whsec_ followed by base64") from error
     given = {name.lower(): value for name, value in headers.items()}

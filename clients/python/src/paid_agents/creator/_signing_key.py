@@ -49,7 +49,7 @@ def load_signing_key(path: str | os.PathLike[str]) -> bytes:
     """
     require_path(path)
     try:
-        value: Any = json.loads(Path(path).read_text("utf-8-sig"))
+        value: Any = json.loads(Path(path).read_bytes())  # Of the encodings of JSON, with or without a mark.
         key = bytes(value)
     except (ValueError, TypeError):
         key = b""
