@@ -36,7 +36,7 @@ export interface DeliverySettings {
   perWallet: number;
   /** The same of all slow endpoints together. */
   ofSlow: number;
-  /** Parallel attempts of this relay. */
+  /** Parallel attempts of this relay. One that takes longer than `slowMs` leaves its place to the next. */
   total: number;
   /** An endpoint is slow if its last attempt took longer. */
   slowMs: number;
@@ -87,8 +87,8 @@ export interface Deliveries {
 
 export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES): Deliveries {
   const { ledger, now, log } = deps;
-  /** The endpoints of the attempts in progress. */
-  const attempts = new Map<Promise<void>, EndpointRow>();
+  /** The attempts in progress: their endpoints, and when they began, on a monotonic clock. */
+  const attempts = new Map<Promise<void>, { endpoint: EndpointRow; begun: number }>();
 
   function begin(endpoint: EndpointRow, delivery: DeliveryRow): void {
     const attempt = deliver(deps, settings, endpoint, delivery)
@@ -97,10 +97,16 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
         log.warn({ error, endpoint: endpoint.endpoint_id }, 'cannot complete a webhook delivery; it will be retried'),
       )
       .finally(() => attempts.delete(attempt));
-    attempts.set(attempt, endpoint);
+    attempts.set(attempt, { endpoint, begun: performance.now() });
   }
 
-  const count = (is: (endpoint: EndpointRow) => boolean) => [...attempts.values()].filter(is).length;
+  const count = (is: (endpoint: EndpointRow) => boolean) =>
+    [...attempts.values()].filter(({ endpoint }) => is(endpoint)).length;
+  /** Attempts that may begin now. Endpoints that hang from one moment to the next hold up the others for `slowMs` only. */
+  const free = () => {
+    const since = performance.now() - settings.slowMs;
+    return settings.total - [...attempts.values()].filter(({ begun }) => begun > since).length;
+  };
   /** Attempts that may begin now to slow endpoints. */
   const freeSlow = () => settings.ofSlow - count(({ is_slow }) => is_slow === 1n);
   const freeOf = (wallet: string) => settings.perWallet - count((other) => other.wallet === wallet);
@@ -108,20 +114,21 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
   /** Attempts that may begin now to this endpoint. */
   function freeFor({ wallet, is_slow }: EndpointRow): number {
     const own = is_slow === 1n ? Math.min(1, freeSlow()) : settings.perEndpoint;
-    return Math.min(own, freeOf(wallet), settings.total - attempts.size);
+    return Math.min(own, freeOf(wallet), free());
   }
 
   return {
     async turn() {
-      const free = settings.total - attempts.size;
-      if (free <= 0) return;
-      const full = new Set([...attempts.values()].map(({ wallet }) => wallet).filter((wallet) => freeOf(wallet) <= 0));
-      const skipped = { wallets: [...full], slow: freeSlow() <= 0 };
-      for (const endpoint of await readDueEndpoints(ledger, now(), free, skipped)) {
-        const most = freeFor(endpoint);
-        if (most <= 0) continue;
+      const most = free();
+      if (most <= 0) return;
+      const wallets = new Set([...attempts.values()].map(({ endpoint }) => endpoint.wallet));
+      const full = [...wallets].filter((wallet) => freeOf(wallet) <= 0);
+      const skipped = { wallets: full, slow: freeSlow() <= 0 };
+      for (const endpoint of await readDueEndpoints(ledger, now(), most, skipped)) {
+        const ofThis = freeFor(endpoint);
+        if (ofThis <= 0) continue;
         const untilMs = now() + settings.timeoutMs + MARGIN_MS;
-        const taken = await takeDeliveries(ledger, endpoint, { nowMs: now(), untilMs, most });
+        const taken = await takeDeliveries(ledger, endpoint, { nowMs: now(), untilMs, most: ofThis });
         for (const delivery of taken) begin(endpoint, delivery);
       }
     },
