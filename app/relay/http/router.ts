@@ -73,19 +73,22 @@ async function limited<Value>(
   const cost = costOf(route, request);
   if (route.access === 'public') {
     await limit.admit(request, cost);
-    return countingRefused(limit, route, request, handle);
+    return countingUnpaid(limit, route, request, handle);
   }
   await limit.admitBare(request, cost);
   try {
-    return await countingRefused(limit, route, request, handle);
+    return await countingUnpaid(limit, route, request, handle);
   } catch (error) {
     await limit.admitRefused(request, error, cost);
     throw error;
   }
 }
 
-/** Counts a payment, or a start by a signature, that is refused before it is a call. Those with a key do not count. */
-async function countingRefused<Value>(
+/**
+ * Counts a payment, or a start by a signature, that is refused before it is a call, or repeated after its end. Those with
+ * a key do not count.
+ */
+async function countingUnpaid<Value>(
   limit: PublicLimit,
   route: Route,
   request: Request,
@@ -95,10 +98,12 @@ async function countingRefused<Value>(
   if (!isPayment) return handle();
   try {
     const reply = await handle();
-    if ((reply as { status?: number }).status === ERRORS.payment_required.status) await limit.countRefused(request);
+    const { status, headers } = reply as { status?: number; headers?: Record<string, string> };
+    const isRefused = status === ERRORS.payment_required.status;
+    if (isRefused || headers?.['Idempotent-Replayed']) await limit.countUnpaid(request);
     return reply;
   } catch (error) {
-    if (error instanceof ApiError && !error.executionId) await limit.countRefused(request);
+    if (error instanceof ApiError && !error.executionId) await limit.countUnpaid(request);
     throw error;
   }
 }

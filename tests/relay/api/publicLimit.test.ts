@@ -227,7 +227,8 @@ describe('the limit for requests without a key', () => {
 
     it('counts ten for one of all others', async () => {
       expect(await refusedOf('/mcp?approve_above_usdc=1', message({}))).to.be.greaterThan(0);
-      expect(await refusedOf('/mcp', paid('search_agents'))).to.be.greaterThan(0);
+      for (const other of [paid('no tool that pays'), { ...paid(), method: 'tools/list' }])
+        expect(await refusedOf('/mcp', other)).to.be.greaterThan(0);
       expect(await refusedOf('/v1/metadata', {})).to.be.greaterThan(0);
       expect(await refusedOf('/v1/x402/agents/x/execute', {})).to.be.greaterThan(0);
       expect(await refusedOf('/v1/agents', null, PAYMENT)).to.be.greaterThan(0);
