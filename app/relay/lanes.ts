@@ -51,7 +51,7 @@ export function createLane(
     waiting -= 1;
   }
 
-  /** Refuses the last piece of the asker with the most, if it has more than `fair`. So few askers cannot fill the queue. */
+  /** Refuses the last piece of the asker with the most, if it has more than `fair`. So few cannot fill the queue. */
   function makeRoom(fair: number): boolean {
     const [[asker, own] = ['', []]] = [...askers].sort(([, one], [, other]) => other.length - one.length);
     if (own.length <= fair) return false;

@@ -44,7 +44,7 @@ export interface PublicLimit {
    * shows that it carries no payment.
    */
   admitUnpaid(request: IncomingMessage, weight: number): Promise<void>;
-  /** Counts what a payment without an API key, or a start by a wallet's signature, costs more if nothing new was paid. */
+  /** Counts what a payment without an API key, or a start by a signature, costs more if nothing new was paid. */
   countUnpaid(request: IncomingMessage): Promise<void>;
   /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
   admitSession(request: IncomingMessage, wallet: string, cost?: Cost): Promise<void>;

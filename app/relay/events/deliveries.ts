@@ -102,7 +102,7 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
 
   const count = (is: (endpoint: EndpointRow) => boolean) =>
     [...attempts.values()].filter(({ endpoint }) => is(endpoint)).length;
-  /** Attempts that may begin now. Endpoints that hang from one moment to the next hold up the others for `slowMs` only. */
+  /** Attempts that may begin now. Endpoints that suddenly hang hold up the others for `slowMs` only. */
   const free = () => {
     const since = performance.now() - settings.slowMs;
     return settings.total - [...attempts.values()].filter(({ begun }) => begun > since).length;

@@ -85,8 +85,8 @@ async function limited<Value>(
 }
 
 /**
- * Counts a payment, or a start by a signature, that is refused before it is a call, or repeated after its end. Those with
- * a key do not count.
+ * Counts a payment, or a start by a signature, that is refused before it is a call, or repeated after its end. With a
+ * key neither counts.
  */
 async function countingUnpaid<Value>(
   limit: PublicLimit,

@@ -1,6 +1,6 @@
 /**
  * Limits the payments of one network that cost the operator fees and then do not arrive. A limit per wallet is useless,
- * because wallets are free. Wallets that have paid are counted apart, so that strangers at their address do not stop them.
+ * because wallets are free. Wallets that have paid are counted apart: strangers at their address do not stop them.
  */
 import { ApiError } from '../../errors.ts';
 import type { Limits } from '../../ledger/limits.ts';
