@@ -9,7 +9,7 @@ import { addDisputeTool } from './tools/dispute.ts';
 import { addExecutionTools } from './tools/executions.ts';
 import { addAgentTool, addRunTool } from './tools/run.ts';
 import { addTasks, TASKS } from './tools/tasks.ts';
-import type { Tools } from './tools/tool.ts';
+import { RUN, type Tools } from './tools/tool.ts';
 
 export { lenientMessage } from './lenient.ts';
 export { createMarket, type Market, MarketplaceError } from './market.ts';
@@ -76,7 +76,7 @@ export function toolNames(agents: readonly Agent[]): Map<string, Agent> {
       .match(/[a-z0-9]+/g)
       ?.join('_')
       .slice(0, 40);
-    const name = `run_${words ?? 'agent'}`;
+    const name = `${RUN}${words ?? 'agent'}`;
     named.set(named.has(name) ? `${name}_${agent.agent_id.slice(0, 8)}` : name, agent);
   }
   return named;

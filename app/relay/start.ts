@@ -39,7 +39,7 @@ import { serviceFeeAt } from './calls/x402/serviceFee.ts';
 import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
-import { createEdgeBudget, type TakeReading } from './chain/edgeBudget.ts';
+import { createEdgeBudget } from './chain/edgeBudget.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
@@ -157,7 +157,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     isBusy: () => !options.sharesProcess && engine.inFlight() > 0 && load.isBusy(),
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
-    door: assembleDoor(config, parts, marketplace.genesis, { limits, takeReading }),
+    door: assembleDoor(config, parts, marketplace.genesis, limits),
     keyUse,
     limits,
     accounts,
@@ -685,10 +685,10 @@ async function startX402Runway(config: RelayConfig, chain: RelayChain, marketpla
 
 /** The dependencies of sales to x402 clients; null without a fee payer, and on a slow cluster. */
 function assembleDoor(
-  { x402, runway }: RelayConfig,
-  { chain, config, x402Runway }: EngineParts,
+  { x402, runway, edgeRpcPerSecond }: RelayConfig,
+  { chain, config, x402Runway, payers }: EngineParts,
   genesisHash: string,
-  { limits, takeReading }: { limits: RelayDeps['limits']; takeReading: TakeReading },
+  limits: RelayDeps['limits'],
 ): RelayDeps['door'] {
   if (!x402 || !chain.feePayer || !chain.finality.isFast) return null;
   return {
@@ -699,7 +699,8 @@ function assembleDoor(
     secret: secretOf(x402.feePayer),
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     lastHeightOf: chain.lastHeightOf,
-    takeReading,
+    // Apart from other strangers' requests: those without a payment cannot use it up.
+    takeReading: createEdgeBudget(edgeRpcPerSecond, payers),
     unpaid: createUnpaidLimit(limits),
     requireFees() {
       if (serviceFeeAt(x402.serviceFee, chain.quote()) === null) throw feesTooHigh(runway.lookSeconds);

@@ -49,7 +49,7 @@ const RETRY_SECONDS = 2;
 /** The party that work is done for. */
 export interface Asker {
   lane: keyof typeof SHARES;
-  /** Name of the asker in the lane's round-robin queue. */
+  /** Name of the asker in the lane's queue. */
   name: string;
   /** The wallet or address whose time is limited; null if nobody's is. */
   limited: string | null;

@@ -384,7 +384,7 @@ describe('the MCP server', () => {
     });
   const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-  it('accepts POST requests with a key, and rejects foreign origins, batches and other methods', async () => {
+  it('accepts POST requests with a key, and rejects foreign origins, batches, messages that are too large and other methods', async () => {
     const bare = await request(market.relay.url, '/mcp', { body: LIST });
     expect([bare.status, bare.body.error.code]).to.deep.equal([401, 'unauthorized']);
     expect(bare.headers.get('www-authenticate')).to.match(/^Bearer\b/);
@@ -393,6 +393,12 @@ describe('the MCP server', () => {
     expect((await mcp('', { origin: 'https://elsewhere.example' })).status).to.equal(403);
     const batch = await mcp('', {}, undefined, [LIST, LIST]);
     expect([batch.status, batch.body.error.code]).to.deep.equal([400, 'invalid_request']);
+    // All of a message is read in the main thread.
+    const [wide, long] = [{ x: Array(5_001).fill(0) }, { x: 'x'.repeat(128 * 1024) }];
+    const values = await mcp('', {}, undefined, { ...LIST, params: wide });
+    expect([values.status, values.body.error.code]).to.deep.equal([400, 'invalid_request']);
+    const bytes = await mcp('', {}, undefined, { ...LIST, params: long });
+    expect([bytes.status, bytes.body.error.details]).to.deep.equal([413, { max_bytes: 131_072 }]);
     // `payer` is only for calls without a key.
     const payer = `?payer=${market.callers[0]!.wallet.publicKey}`;
     for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1', payer])

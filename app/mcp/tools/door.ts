@@ -23,7 +23,7 @@ import type { SignedPayment } from '../session.ts';
 import { cutResult, OUTCOME_WORDS, type Outcome } from '../shapes.ts';
 import { tooDear } from './agents.ts';
 import { overBudget, requireApproval } from './spending.ts';
-import { MOST_WAIT_SECONDS, type Tools } from './tool.ts';
+import { MOST_WAIT_SECONDS, RUN, type Tools } from './tool.ts';
 import { within } from './wait.ts';
 
 /** Fields of x402's transport for MCP: the payment, and its outcome. */
@@ -41,10 +41,11 @@ export interface Input {
   idempotency_key?: string | undefined;
 }
 
-/** True if a host pays with this JSON-RPC message. */
+/** True if a host pays with this JSON-RPC message: it calls `run_agent`, or a tool of one agent, with a payment. */
 export function carriesPayment(message: unknown): boolean {
-  const { params } = (message ?? {}) as { params?: { _meta?: Record<string, unknown> | null } | null };
-  return params?._meta?.[PAYMENT] !== undefined;
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: Record<string, unknown> | null };
+  const { name, _meta } = (params ?? {}) as { name?: unknown; _meta?: Record<string, unknown> | null };
+  return method === 'tools/call' && String(name).startsWith(RUN) && _meta?.[PAYMENT] !== undefined;
 }
 
 /** The first answer has the quote. The host then sends the call again with the payment in `_meta`. */

@@ -12,7 +12,7 @@ import { runForPayingHost, runWithWallet } from './door.ts';
 import { answerFor } from './executionAnswer.ts';
 import { overBudget, requireApproval } from './spending.ts';
 import { asTask, hasTasks, TASK_AFTER_MS } from './tasks.ts';
-import { MOST_WAIT_SECONDS, PAYS, type Tools } from './tool.ts';
+import { MOST_WAIT_SECONDS, PAYS, RUN, type Tools } from './tool.ts';
 import { waitForEnd, within } from './wait.ts';
 
 const call = {
@@ -33,7 +33,7 @@ const CALL_JSON = z.toJSONSchema(Call) as { properties: object; required: string
 
 export function addRunTool(tools: Tools): void {
   tools.server.registerTool(
-    'run_agent',
+    `${RUN}agent`,
     {
       title: 'Run an agent and pay for it',
       description: `Pay an agent to do a task. The price is held in escrow and refunded in full if the agent fails. Waits up to ${MOST_WAIT_SECONDS} s; a longer call returns status running; then call wait_for_execution.`,

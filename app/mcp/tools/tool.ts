@@ -23,6 +23,9 @@ export interface Wallet extends Payment {
   readBalance(): Promise<bigint>;
 }
 
+/** The names of the tools that pay begin with it. */
+export const RUN = 'run_';
+
 /** Longest time of one tool call, seconds. Hosts give up after 60 s, some earlier. */
 export const MOST_WAIT_SECONDS = 25;
 

@@ -15,6 +15,8 @@ import { type CookieDeps, peekSession } from './cookie.ts';
 
 /** While paid calls need all the time of this process, a request counts as this many. */
 const BUSY_WEIGHT = 10;
+/** A refused or repeated payment counts as this many more: it costs its sender nothing, and us much. */
+const UNPAID_WEIGHT = 9;
 /** A burst is allowed once in this many seconds, in addition to the rate. */
 const BURST_SECONDS = 10;
 
@@ -42,6 +44,8 @@ export interface PublicLimit {
    * shows that it carries no payment.
    */
   admitUnpaid(request: IncomingMessage, weight: number): Promise<void>;
+  /** Counts what a payment without an API key, or a start by a signature, costs more if nothing new was paid. */
+  countUnpaid(request: IncomingMessage): Promise<void>;
   /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
   admitSession(request: IncomingMessage, wallet: string, cost?: Cost): Promise<void>;
   /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
@@ -94,6 +98,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
       admit: admitted,
       admitBare: admitted,
       admitUnpaid: admitted,
+      countUnpaid: admitted,
       admitSession: admitted,
       admitRefused: admitted,
     };
@@ -118,6 +123,10 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     async admitUnpaid(request, weight) {
       if (!isBare(request) || !deps.isBusy() || (await isFree(request))) return;
       await count(request, weight * (BUSY_WEIGHT - 1), true);
+    },
+    async countUnpaid(request) {
+      // The answer is ready: only the next requests can be refused.
+      if (!(await isFree(request))) await count(request, UNPAID_WEIGHT, false).catch(() => undefined);
     },
     async admitSession(request, wallet, cost) {
       if (!isBare(request) && !(await deps.payers.isKnown(wallet))) await take(request, cost);

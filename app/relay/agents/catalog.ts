@@ -84,7 +84,7 @@ export async function findParameterFaults(
   if (!document) throw metadataMissing();
   return document.checkParameters(async () => {
     const asker = await ask();
-    // Agents are served round-robin: slow checks delay only that agent.
+    // The agent that has used the least time comes first: slow checks delay only their own agent.
     return asker.lane === 'paid' ? { ...asker, name: agent.listing } : asker;
   }, parameters);
 }

@@ -2,8 +2,8 @@
  * Computes priority fees: a compute-unit limit as small as possible, and a price. The price follows the current market,
  * between a floor and a cap, and never exceeds the amount collected for it.
  *
- * The price is read in the background, and the units of each kind of transaction are measured once by simulation. No
- * call therefore waits for either.
+ * The price is read in the background, and the units of opens and settles are measured once by simulation. No paid call
+ * therefore waits for either.
  *
  * The limit is always set, because leaders prefer small requests. If others pay no priority fee and there is no floor,
  * the relay pays none either.
@@ -101,8 +101,11 @@ function kindOfOurs(name: string): string {
 
 const OPEN = kindOfOurs('open_execution_with_grant');
 const SETTLE = kindOfOurs('settle_execution');
-/** Kinds that are measured once for many transactions, because their units hardly vary. */
-const UNIFORM = new Set([OPEN, SETTLE, kindOfOurs('refund_execution')]);
+/**
+ * Kinds that are measured once for many transactions, because their units hardly vary. Those of a refund do: its caller
+ * may have closed the grant, and the program then searches two addresses, which a caller can choose to take long.
+ */
+const UNIFORM = new Set([OPEN, SETTLE]);
 
 /** The price that others pay now, micro-lamports per compute unit. */
 export type PriceSource = () => Promise<bigint>;

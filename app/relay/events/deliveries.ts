@@ -40,7 +40,7 @@ export interface DeliverySettings {
   ofSlow: number;
   /** Of these, so many begin before those of quick endpoints, whose queue may never end. */
   slowFirst: number;
-  /** Parallel attempts of this relay. */
+  /** Parallel attempts of this relay. One that takes longer than `slowMs` leaves its place to the next. */
   total: number;
   /** An endpoint is slow after an attempt that took longer, until enough quick ones in a row. */
   slowMs: number;
@@ -94,8 +94,8 @@ export interface Deliveries {
 
 export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES): Deliveries {
   const { ledger, now, log } = deps;
-  /** The endpoints of the attempts in progress. */
-  const attempts = new Map<Promise<void>, EndpointRow>();
+  /** The attempts in progress: their endpoints, and when they began, on a monotonic clock. */
+  const attempts = new Map<Promise<void>, { endpoint: EndpointRow; begun: number }>();
 
   function begin(endpoint: EndpointRow, delivery: DeliveryRow): void {
     const attempt = deliver(deps, settings, endpoint, delivery)
@@ -104,11 +104,17 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
         log.warn({ error, endpoint: endpoint.endpoint_id }, 'cannot complete a webhook delivery; it will be retried'),
       )
       .finally(() => attempts.delete(attempt));
-    attempts.set(attempt, endpoint);
+    attempts.set(attempt, { endpoint, begun: performance.now() });
   }
 
   const isSlow = ({ slow_for }: EndpointRow) => slow_for > 0n;
-  const count = (is: (endpoint: EndpointRow) => boolean) => [...attempts.values()].filter(is).length;
+  const count = (is: (endpoint: EndpointRow) => boolean) =>
+    [...attempts.values()].filter(({ endpoint }) => is(endpoint)).length;
+  /** Attempts that may begin now. Endpoints that suddenly hang hold up the others for `slowMs` only. */
+  const free = () => {
+    const since = performance.now() - settings.slowMs;
+    return settings.total - [...attempts.values()].filter(({ begun }) => begun > since).length;
+  };
   /** Attempts that may begin now to slow endpoints. */
   const freeSlow = () => settings.ofSlow - count(isSlow);
   const freeOf = (wallet: string) => settings.perWallet - count((other) => other.wallet === wallet);
@@ -116,21 +122,22 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
   /** Attempts that may begin now to this endpoint. */
   function freeFor(endpoint: EndpointRow): number {
     const own = isSlow(endpoint) ? Math.min(1, freeSlow()) : settings.perEndpoint;
-    return Math.min(own, freeOf(endpoint.wallet), settings.total - attempts.size);
+    return Math.min(own, freeOf(endpoint.wallet), free());
   }
 
   return {
     async turn() {
-      const free = settings.total - attempts.size;
-      if (free <= 0) return;
-      const full = new Set([...attempts.values()].map(({ wallet }) => wallet).filter((wallet) => freeOf(wallet) <= 0));
+      const most = free();
+      if (most <= 0) return;
+      const wallets = new Set([...attempts.values()].map(({ endpoint }) => endpoint.wallet));
+      const fullWallets = [...wallets].filter((wallet) => freeOf(wallet) <= 0);
       const slowFirst = Math.max(0, settings.slowFirst - count(isSlow));
-      const eligible = { fullWallets: [...full], slow: freeSlow(), slowFirst };
-      for (const endpoint of await readDueEndpoints(ledger, now(), free, eligible)) {
-        const most = freeFor(endpoint);
-        if (most <= 0) continue;
+      const eligible = { fullWallets, slow: freeSlow(), slowFirst };
+      for (const endpoint of await readDueEndpoints(ledger, now(), most, eligible)) {
+        const ofThis = freeFor(endpoint);
+        if (ofThis <= 0) continue;
         const untilMs = now() + settings.timeoutMs + MARGIN_MS;
-        const taken = await takeDeliveries(ledger, endpoint, { nowMs: now(), untilMs, most });
+        const taken = await takeDeliveries(ledger, endpoint, { nowMs: now(), untilMs, most: ofThis });
         for (const delivery of taken) begin(endpoint, delivery);
       }
     },

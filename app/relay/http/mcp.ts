@@ -18,7 +18,6 @@ import {
 import { EVENT_STREAM, isEventStream, readEvents, renderEvent } from '../../sdk/wire/eventStream.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { parseUsdc } from '../../sdk/wire/usdc.ts';
-import { MAX_BODY_BYTES } from '../../sdk/wire/wire.ts';
 import { authenticate } from '../access/auth.ts';
 import { readBearer } from '../access/bearer.ts';
 import { ownOrigin } from '../access/cookie.ts';
@@ -36,6 +35,11 @@ const JSON_TYPE = 'application/json';
 const MOST_AGENTS = 10;
 /** A request builds a server of its own. The requests of its tools count separately. */
 const WEIGHT = 3;
+/** More than a model writes in one message. All of it is read and checked in the main thread, in 40 ms at worst. */
+const MAX_BYTES = 128 * 1024;
+const MAX_VALUES = 5_000;
+/** Reading so many bytes costs as much as an ordinary request. */
+const BYTES_OF_ONE = 4 * 1024;
 const AMOUNT_RULE = 'must be an amount of USDC with at most 6 decimal places';
 
 /** The user's settings, in the query of the URL that the host uses. */
@@ -90,8 +94,11 @@ export function createMcp(
     if (hasKey || !deps.door) await requireKey();
     const settings = parse(McpQuery, readQuery(request.url), 'query');
     if (settings.pay_by === 'key' && !hasKey) await requireKey();
-    const body = await readMessage(request);
-    if (!carriesPayment(body)) await limit.admitUnpaid(request, WEIGHT);
+    const bytes = await readJsonBody(request, MAX_BYTES);
+    const more = Math.floor(bytes.length / BYTES_OF_ONE);
+    if (more > 0) await limit.admitBare(request, { weight: more, isUrgent: true });
+    const body = readMessage(bytes);
+    if (!carriesPayment(body)) await limit.admitUnpaid(request, WEIGHT + more);
     const asked = toWebRequest(deps, request, body);
     const refused = originValidationResponse(asked, [new URL(ownOrigin(deps, request)).hostname]);
     const answer = refused ?? (await serve(deps, settings, request, asked, fetchFor(request)));
@@ -161,12 +168,11 @@ async function resultIn(stream: ReadableStream<Uint8Array>): Promise<string> {
   return last;
 }
 
-/** Throws ApiError for a body that other routes refuse too, and for a batch: it would multiply the request's cost. */
-async function readMessage(request: Request): Promise<unknown> {
-  const bytes = await readJsonBody(request, MAX_BODY_BYTES);
+/** Throws ApiError for a body that costs too much, and for a batch: it would multiply the request's cost. */
+function readMessage(bytes: Buffer): unknown {
   let body: unknown;
   try {
-    body = parseJson(bytes);
+    body = parseJson(bytes, { maxValues: MAX_VALUES });
   } catch (error) {
     throw error instanceof JsonError ? jsonFault(error, 'a JSON-RPC request') : error;
   }

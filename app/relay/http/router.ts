@@ -3,6 +3,7 @@
  * answers OPTIONS, and 405 with Allow for every other method.
  */
 import type { Application, Request, Response } from 'express';
+import { ERRORS } from '../../sdk/wire/wire.ts';
 import { authenticate, authenticateWallet } from '../access/auth.ts';
 import type { Cost, PublicLimit } from '../access/publicLimit.ts';
 import type { RelayDeps } from '../deps.ts';
@@ -72,13 +73,37 @@ async function limited<Value>(
   const cost = costOf(route, request);
   if (route.access === 'public') {
     await limit.admit(request, cost);
-    return handle();
+    return countingUnpaid(limit, route, request, handle);
   }
   await limit.admitBare(request, cost);
   try {
-    return await handle();
+    return await countingUnpaid(limit, route, request, handle);
   } catch (error) {
     await limit.admitRefused(request, error, cost);
+    throw error;
+  }
+}
+
+/**
+ * Counts a payment, or a start by a signature, that is refused before it is a call, or repeated after its end. With a
+ * key neither counts.
+ */
+async function countingUnpaid<Value>(
+  limit: PublicLimit,
+  route: Route,
+  request: Request,
+  handle: () => Promise<Value>,
+): Promise<Value> {
+  const isPayment = route.method === 'post' && route.isUrgent?.(request) && request.headers.authorization === undefined;
+  if (!isPayment) return handle();
+  try {
+    const reply = await handle();
+    const { status, headers } = reply as { status?: number; headers?: Record<string, string> };
+    const isRefused = status === ERRORS.payment_required.status;
+    if (isRefused || headers?.['Idempotent-Replayed']) await limit.countUnpaid(request);
+    return reply;
+  } catch (error) {
+    if (error instanceof ApiError && !error.executionId) await limit.countUnpaid(request);
     throw error;
   }
 }

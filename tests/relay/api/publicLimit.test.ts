@@ -182,31 +182,69 @@ describe('the limit for requests without a key', () => {
     expect([await refusals(false, false), await refusals(true, true)]).to.deep.equal([[], []]);
   });
 
-  it('counts payments, starts of paid calls and probes no more while many calls run, and all else', async () => {
-    // MANY requests of /mcp count 120, and 1,200 while many calls run.
-    const config = { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: 130, burst: 130 } };
-    const busy = await startWorld({ config, isBusy: () => true, door: {} as never });
-    const refusedOf = async (path: string, body: object | null, more = {}) => {
-      const headers = { ...more, 'x-forwarded-for': newClient() };
-      const ask = () => (body ? busy.post(path, body, { headers }) : busy.call(path, { headers }));
-      return countOf(await Promise.all(Array.from({ length: MANY }, ask)), 429);
+  describe('while many calls run', () => {
+    const PER_SECOND = 125;
+    const PAYMENT = { 'payment-signature': 'e30=' };
+    let busy: World;
+    before(async () => {
+      const config = { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: PER_SECOND, burst: PER_SECOND } };
+      busy = await startWorld({ config, isBusy: () => true, door: {} as never });
+    });
+    after(() => busy.stop());
+
+    const ask = (from: string, path: string, body: object | null, more = {}) => {
+      const headers = { ...more, 'x-forwarded-for': from };
+      return body ? busy.post(path, body, { headers }) : busy.call(path, { headers });
     };
-    const message = (meta: object) => ({
+    const refusedOf = async (path: string, body: object | null, more = {}, count = MANY) => {
+      const client = newClient();
+      return countOf(await Promise.all(Array.from({ length: count }, () => ask(client, path, body, more))), 429);
+    };
+    const message = (meta: object, name = 'run_agent', params = {}) => ({
       jsonrpc: '2.0',
       id: 1,
       method: 'tools/call',
-      params: { name: '', _meta: meta },
+      params: { name, _meta: meta, ...params },
     });
-    expect(await refusedOf('/mcp', message({ 'x402/payment': {} }))).to.equal(0);
-    expect(await refusedOf('/mcp?approve_above_usdc=1', message({}))).to.be.greaterThan(0);
-    expect(await refusedOf(`/v1/executions/${newExecutionId()}/start`, {})).to.equal(0);
-    expect(await refusedOf('/v1/metadata', {})).to.be.greaterThan(0);
-    expect(await refusedOf('/ready', null)).to.equal(0);
-    const payment = { 'payment-signature': 'e30=' };
-    expect(await refusedOf('/v1/x402/agents/x/execute', {}, payment)).to.equal(0);
-    expect(await refusedOf('/v1/x402/agents/x/execute', {})).to.be.greaterThan(0);
-    expect(await refusedOf('/v1/agents', null, payment)).to.be.greaterThan(0);
-    await busy.stop();
+    const paid = (name?: string, params?: object) => message({ 'x402/payment': {} }, name, params);
+    const start = () => `/v1/executions/${newExecutionId()}/start`;
+
+    it('admits payments, starts of paid calls and probes that no other request could follow', async () => {
+      const urgent: [path: string, body: object | null, more?: object][] = [
+        ['/mcp', paid()],
+        [start(), {}],
+        ['/v1/x402/agents/x/execute', {}, PAYMENT],
+        ['/ready', null],
+      ];
+      for (const [path, body, more] of urgent) {
+        const client = newClient();
+        // Together they count 120.
+        await Promise.all(Array.from({ length: 12 }, () => ask(client, '/v1/agents', null)));
+        expect((await ask(client, path, body, more)).status, path).to.not.equal(429);
+      }
+      expect(await refusedOf('/ready', null)).to.equal(0);
+    });
+
+    it('counts ten for one of all others', async () => {
+      expect(await refusedOf('/mcp?approve_above_usdc=1', message({}))).to.be.greaterThan(0);
+      for (const other of [paid('no tool that pays'), { ...paid(), method: 'tools/list' }])
+        expect(await refusedOf('/mcp', other)).to.be.greaterThan(0);
+      expect(await refusedOf('/v1/metadata', {})).to.be.greaterThan(0);
+      expect(await refusedOf('/v1/x402/agents/x/execute', {})).to.be.greaterThan(0);
+      expect(await refusedOf('/v1/agents', null, PAYMENT)).to.be.greaterThan(0);
+    });
+
+    it('counts a message of /mcp by its length too, with a payment or without', async () => {
+      expect(await refusedOf('/mcp', paid())).to.equal(0);
+      const long = { arguments: { task: 'x'.repeat(100_000) } };
+      expect(await refusedOf('/mcp', paid(undefined, long))).to.be.greaterThan(0);
+    });
+
+    it('counts ten for one of payments and starts that are refused, because they cost their sender nothing', async () => {
+      const count = PER_SECOND - 5;
+      expect(await refusedOf('/v1/x402/agents/x/execute', {}, PAYMENT, count)).to.be.greaterThan(0);
+      expect(await refusedOf(start(), {}, {}, count)).to.be.greaterThan(0);
+    });
   });
 
   describe('of /trpc', () => {

@@ -502,6 +502,36 @@ describe('webhooks', () => {
     expect(await attempted()).to.deep.equal([8, 2]);
   });
 
+  it('sends to others although endpoints that were quick fill all places: one that hangs soon leaves its own', async () => {
+    const other = Keypair.generate();
+    await world.addRecord({ caller: other.publicKey.toBase58(), listing: await world.addListing() });
+    await (await clientOf(other)).createWebhook({ url: 'http://hangs.example/' });
+    await create();
+    const open: string[] = [];
+    const answers: (() => void)[] = [];
+    const hanging = {
+      async post(url: string) {
+        open.push(url);
+        await new Promise<void>((answer) => answers.push(answer));
+        return { status: 200, body: null, error: null };
+      },
+    };
+    const calls = (of: string) => world.addJournal({ wallet: of, listing: newAddress(), state: 'open_confirmed' });
+    for (let count = 0; count < 2; count += 1) await calls(other.publicKey.toBase58());
+    const deliveries = sender({ total: 2, slowMs: 500 }, hanging);
+    await world.feed.turn();
+    await deliveries.turn();
+    await until('all places are taken', async () => open.length === 2);
+    await execute();
+    await world.feed.turn();
+    await until('another wallet has one', async () => {
+      await deliveries.turn();
+      return open.includes(receiver.url);
+    });
+    for (const answer of answers.splice(0)) answer();
+    await deliveries.idle();
+  });
+
   it('sends a delivery again if its relay died during the attempt', async () => {
     await create();
     const id = await execute();

@@ -36,8 +36,11 @@ const simulated = (unitsConsumed: number, err: unknown = null) => ({
 describe('the price of priority', () => {
   const payer = Keypair.generate();
   const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: 1 });
-  const { discriminator } = idl.instructions.find(({ name }) => name === 'open_execution_with_grant')!;
-  const open = new TransactionInstruction({ programId: PROGRAM_ID, keys: [], data: Buffer.from(discriminator) });
+  function ours(name: string): TransactionInstruction {
+    const { discriminator } = idl.instructions.find((one) => one.name === name)!;
+    return new TransactionInstruction({ programId: PROGRAM_ID, keys: [], data: Buffer.from(discriminator) });
+  }
+  const [open, refund] = [ours('open_execution_with_grant'), ours('refund_execution')];
   const allocate = SystemProgram.allocate({ accountPubkey: payer.publicKey, space: 1 });
 
   async function stand(options: { price: bigint; minPrice?: bigint; maxLamports?: bigint; units?: () => unknown }) {
@@ -129,6 +132,13 @@ describe('the price of priority', () => {
     const { fees } = await stand({ price: 0n, units: () => simulated(leastOpenUnits) });
     const [limit] = read(await fees.instructionsFor([open], 0, UNBOUNDED));
     expect((limit - leastOpenUnits) / trialUnits).to.be.at.least(29);
+  });
+
+  it('measures every refund: one whose caller closed the grant needs many more units than the last one', async () => {
+    const units = [28_000, 100_000];
+    const { fees } = await stand({ price: 0n, units: () => simulated(units.shift()!) });
+    expect(read(await fees.instructionsFor([refund], 0, UNBOUNDED))[0]).to.equal(53_600);
+    expect(read(await fees.instructionsFor([refund], 0, UNBOUNDED))[0]).to.equal(140_000);
   });
 
   it('uses a generous limit when the simulation fails, and measures again next time', async () => {

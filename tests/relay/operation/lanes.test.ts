@@ -7,7 +7,8 @@ const PATIENT = { waiting: 100, ofOne: 100, waitMs: 600_000 };
 describe('a lane', () => {
   /** A lane with work that ends on request. */
   function stand(limits: Partial<typeof PATIENT> = {}) {
-    const lane = createLane({ ...PATIENT, ...limits });
+    let now = 0;
+    const lane = createLane({ ...PATIENT, ...limits }, () => now);
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const ask = (asker: string, name = asker) =>
@@ -16,7 +17,8 @@ describe('a lane', () => {
         await new Promise<void>((resolve) => ends.push(resolve));
         return name;
       });
-    const endNext = async () => {
+    const endNext = async (ms = 0) => {
+      now += ms;
       ends.shift()!();
       await new Promise((resolve) => setImmediate(resolve));
     };
@@ -24,15 +26,28 @@ describe('a lane', () => {
   }
   const refusal = (asked: Promise<unknown>) => asked.catch((error) => error instanceof LaneFull);
 
-  it('does one piece of work at a time, round-robin among those who ask', async () => {
+  it('does one piece of work at a time, first for those who have used the least time', async () => {
     const { ask, begun, endNext } = stand();
     const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => ask(name[0]!, name));
-    for (let work = 1; work <= all.length; work++) {
-      expect(begun).to.have.length(work);
-      await endNext();
+    for (const [done, ms] of [10, 30, 5, 15, 1, 1].entries()) {
+      expect(begun).to.have.length(done + 1);
+      await endNext(ms);
     }
-    expect(begun).to.deep.equal(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+    // After 10 ms of a, 30 of b and 5 of c.
+    expect(begun).to.deep.equal(['a1', 'b1', 'c1', 'a2', 'a3', 'b2']);
     expect(await Promise.all(all)).to.deep.equal(['a1', 'a2', 'a3', 'b1', 'c1', 'b2']);
+  });
+
+  it('lets an asker wait for one piece only, however many others send long ones', async () => {
+    const { ask, begun, endNext } = stand();
+    const others = Array.from({ length: 20 }, (_, n) => [ask(`other ${n}`), ask(`other ${n}`)]).flat();
+    for (let done = 0; done < 20; done += 1) await endNext(300);
+    const one = ask('one');
+    await endNext(300);
+    expect(begun.at(-1)).to.equal('one');
+    while (begun.length <= others.length) await endNext(1);
+    await endNext(1);
+    await Promise.all([one, ...others]);
   });
 
   it('continues after work that failed', async () => {
@@ -43,16 +58,19 @@ describe('a lane', () => {
     expect(await next).to.equal('done');
   });
 
-  it('refuses work beyond the queue limits at once, for one asker and in total', async () => {
+  it('refuses work beyond the queue limits at once, for one asker and in total: that of whoever has the most waiting', async () => {
     const { ask, begun, endNext } = stand({ waiting: 3, ofOne: 2 });
     const working = ask('a');
-    const waiting = [ask('a'), ask('a')];
+    const waiting = [ask('a'), ask('b')];
+    const last = refusal(ask('a', 'a3'));
     expect(await refusal(ask('a'))).to.equal(true);
-    waiting.push(ask('b'));
-    expect(await refusal(ask('c'))).to.equal(true);
-    for (let work = 0; work < 4; work++) await endNext();
+    waiting.push(ask('c'));
+    expect(await last).to.equal(true);
+    // Nobody has two any more.
+    expect(await refusal(ask('d'))).to.equal(true);
+    for (let work = 0; work < 4; work++) await endNext(1);
     await Promise.all([working, ...waiting]);
-    expect(begun).to.deep.equal(['a', 'a', 'b', 'a']);
+    expect(begun).to.deep.equal(['a', 'b', 'c', 'a']);
   });
 
   it('refuses work that has waited too long, and never begins it', async () => {

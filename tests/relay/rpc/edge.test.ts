@@ -84,11 +84,9 @@ describe("the edge's budget of readings", function () {
       await market.stop();
     });
 
-    it('answers 503 with Retry-After to a start of a missing execution, while calls are paid and /ready passes', async () => {
-      const before = await market.balances();
-      const { apiKey } = market.callers[0]!;
-      const start = (wallet: object = {}) =>
-        request(relay.url, `/v1/executions/${randomUUID()}/start`, { body: { task: 'none' }, ...wallet });
+    const start = (wallet: object = {}) =>
+      request(relay.url, `/v1/executions/${randomUUID()}/start`, { body: { task: 'none' }, ...wallet });
+    async function exhaustByStarts(): Promise<void> {
       const signed = { body: { task: 'none', wallet_signature: `ed25519:${'1'.repeat(64)}` } };
       let other = await start(signed);
       for (let asked = 1; other.status === 404; asked += 1) {
@@ -96,6 +94,12 @@ describe("the edge's budget of readings", function () {
         other = await start(signed);
       }
       expect([other.status, other.body.error.code], other.text).to.deep.equal([503, 'service_unavailable']);
+    }
+
+    it('answers 503 with Retry-After to a start of a missing execution, while calls are paid and /ready passes', async () => {
+      const before = await market.balances();
+      const { apiKey } = market.callers[0]!;
+      await exhaustByStarts();
       const withKey = () => start({ apiKey });
       let refused = await withKey();
       expect(refused.status, refused.text).to.equal(404);
@@ -114,13 +118,14 @@ describe("the edge's budget of readings", function () {
       expect(after.treasury).to.equal(before.treasury + FEE);
     });
 
-    it('answers 503 to x402 payments of new wallets, and to no others', async () => {
+    it('answers 503 to x402 payments of new wallets, which other requests cannot cause, and to no others', async () => {
       const path = `/v1/x402/agents/${market.agentId}/execute`;
       const task = 'sold';
-      const pay = async (payer: Keypair, change: PaymentChange = {}) => {
+      const pay = async (payer: Keypair, change: PaymentChange = {}, before = async () => {}) => {
         const [accepted] = decodeHeader(await request(relay.url, path, { body: { task } }), 'payment-required').accepts;
         const payment = await makePayment(market.node, accepted, payer, change);
         const headers = { 'payment-signature': paymentHeader(accepted, payment) };
+        await before();
         return request(relay.url, path, { body: { task }, headers });
       };
       const never = () => ({ blockhash: Keypair.generate().publicKey.toBase58() });
@@ -135,8 +140,8 @@ describe("the edge's budget of readings", function () {
       };
       const payer = Keypair.generate();
       await market.mintTo(payer.publicKey, 10_000_000n);
-      // The budget of the test before fills again.
-      await until('the wallet has paid', async () => (await pay(payer)).status === 200);
+      const first = await pay(payer, {}, exhaustByStarts);
+      expect(first.status, first.text).to.equal(200);
       await until('the index knows it, and no budget is needed', async () => {
         expect(await exhaust()).to.deep.equal([503, 'service_unavailable', true]);
         return (await pay(payer)).status === 200;

@@ -784,7 +784,13 @@ describe('attacks on the x402 API', function () {
   });
 
   it('accepts no more payments from an address after ten that did not arrive, not even at the same time', async () => {
-    const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1', STANDSTILL: '1' });
+    const proxied = await market.startRelayProcess({
+      WITHOUT_INDEXER: '1',
+      TRUST_PROXY: '1',
+      STANDSTILL: '1',
+      PUBLIC_RATE_PER_SECOND: '150',
+      PUBLIC_RATE_BURST: '150',
+    });
     const from = (address: string) => async (payer: Keypair, accepted: Accepted, task: string) =>
       request(proxied.url, path(), {
         body: { task },
@@ -815,6 +821,14 @@ describe('attacks on the x402 API', function () {
       const accepted = await quoteAt('honest');
       expect((await failing(payer, accepted, 'honest')).status).to.equal(503);
       expect((await other(payer, accepted, 'honest')).status).to.equal(200);
+      // Repeats of the same payment cost nothing either, so each counts ten of the 150 requests in a second.
+      const header = paymentHeader(accepted, await makePayment(market.node, accepted, payer));
+      const repeat = async () => {
+        const headers = { 'x-forwarded-for': '203.0.113.11', 'payment-signature': header };
+        return (await request(proxied.url, path(), { body: { task: 'honest' }, headers })).status;
+      };
+      const repeats = await Promise.all(Array.from({ length: 120 }, repeat));
+      expect(new Set(repeats)).to.deep.equal(new Set([200, 429]));
     } finally {
       await proxied.kill();
     }

@@ -1,6 +1,6 @@
 /**
  * Limits the payments of one network that cost the operator fees and then do not arrive. A limit per wallet is useless,
- * because wallets are free.
+ * because wallets are free. Wallets that have paid are counted apart: strangers at their address do not stop them.
  */
 import { ApiError } from '../../errors.ts';
 import type { Limits } from '../../ledger/limits.ts';
@@ -35,7 +35,8 @@ export function createUnpaidLimit(limits: Limits): UnpaidLimit {
 
   return {
     async limit(network, hasPaid, pay) {
-      const failed = await counter.get(network);
+      const name = hasPaid ? `paid ${network}` : network;
+      const failed = await counter.get(name);
       const left = failed?.remainingPoints ?? MOST_UNPAID;
       if (failed && left <= 0) throw tooMany('did not arrive', failed.msBeforeNext / 1_000);
       // From here to `add` nothing waits, so payments that come together cannot all pass.
@@ -45,7 +46,7 @@ export function createUnpaidLimit(limits: Limits): UnpaidLimit {
       const payments = hasPaid ? 0 : 1;
       add(network, payments);
       const end = async (isUnpaid: boolean) => {
-        if (isUnpaid) await counter.consume(network).catch(() => undefined);
+        if (isUnpaid) await counter.consume(name).catch(() => undefined);
         add(network, -payments);
       };
       let isFollowed = false;
