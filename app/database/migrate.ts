@@ -19,7 +19,8 @@ const OLDER_RUN = /^-- Older releases run on it\.$/m;
 /** Folders with the migrations of each database. */
 export const MIGRATIONS = { index: join(FOLDER, 'index'), ledger: join(FOLDER, 'ledger') } as const;
 
-interface Applied {
+/** A row of the table `migrations`. */
+export interface Applied {
   number: bigint;
   name: string;
   checksum: string;
@@ -100,6 +101,16 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
   } finally {
     await client.end();
   }
+}
+
+/** Throws as `migrate` does if this release cannot run on a database with these rows. Changes nothing. */
+export function requireFitting(
+  applied: Applied[],
+  of: keyof typeof MIGRATIONS,
+  kind: 'sqlite' | 'pg',
+  database: string,
+): void {
+  nextOf(applied, readMigrations(MIGRATIONS[of], `.${kind}.sql`), database, MIGRATIONS[of]);
 }
 
 /** The first file not yet applied. Throws as `migrate` does; `database` names it in the message. */

@@ -87,7 +87,7 @@ export function addressOf(url: string): string {
   return `${host}:${port}/${database}`;
 }
 
-/** For programs of PostgreSQL: the address without its password, which a list of processes would show, and the environment. */
+/** For programs of PostgreSQL: the address without its password, which a list of processes would show; it is in `env`. */
 export function withoutPassword(
   url: string,
   environment: NodeJS.ProcessEnv,

@@ -12,7 +12,7 @@ const PRIVATE = 0o600;
 export interface Program {
   command: string;
   args: readonly string[];
-  /** The environment, if it is not this process's own: for secrets, which a list of processes would show as arguments. */
+  /** The environment, if not this process's own: for secrets, which a list of processes would show as arguments. */
   env?: NodeJS.ProcessEnv;
   /** Debian's package of it, for the message if it is missing. */
   from: string;

@@ -5,7 +5,9 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
+import { sql } from 'kysely';
 import { attachedIndex, isBehind, lagOf, readProgress } from '../../indexer/read.ts';
+import { type Applied, requireFitting } from '../database/migrate.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../sdk/program/clock.ts';
 import { relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
@@ -170,6 +172,13 @@ async function checkDatabase({ dataDir, databaseUrl }: RelayConfig): Promise<Fin
     return [good('database', `${ledgerPath(dataDir)} does not exist yet; the relay creates it`)];
   const views = await openViews({ dataDir, databaseUrl });
   try {
+    for (const [of, table] of [
+      ['ledger', 'migrations'],
+      ['index', 'chain.migrations'],
+    ] as const) {
+      const { rows } = await sql<Applied>`SELECT * FROM ${sql.table(table)} ORDER BY number`.execute(views.db);
+      requireFitting(rows, of, databaseUrl === null ? 'sqlite' : 'pg', `the ${of}`);
+    }
     const lagMs = lagOf(await readProgress(attachedIndex(views.db)), Date.now());
     if (!isBehind(lagMs)) return [good('database', `ledger and index can be read; the index is ${lagMs} ms old`)];
     const words = lagMs === null ? 'is still being filled' : `is ${Math.round(lagMs / 1_000)} s old`;

@@ -235,7 +235,7 @@ describe('migrate-to-postgres', function () {
     holder.release();
     await there.close();
     expect(files.relay).to.match(
-      /ledger\.db is being moved to PostgreSQL \(process \d+\)\. When that has ended, start with DATABASE_URL/,
+      /ledger\.db is being moved to PostgreSQL or restored \(process \d+\)\. Start when that has ended, after a move with DATABASE_URL/,
     );
     expect(files.indexer).to.match(/index\.db is used by another indexer/);
     expect(written).to.equal('canceling statement due to lock timeout');

@@ -1,7 +1,7 @@
 /**
- * `npm run relay -- backup` copies the ledger at one moment, while relays go on writing it: compressed, into a folder that
- * keeps the newest copies. A command of the operator's then takes the folder to another machine. A file gets its name
- * only when it is complete.
+ * `npm run relay -- backup` copies the ledger at one moment, while relays go on writing it: compressed, into a folder
+ * that keeps the newest copies. A command of the operator's then takes the folder to another machine. A file gets its
+ * name only when it is complete.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -86,7 +86,7 @@ function shareLedger(dataDir: string): Lock {
   } catch (cause) {
     if (!(cause instanceof LockHeld)) throw cause;
     throw new Error(
-      `${ledgerPath(dataDir)} is being moved to PostgreSQL${cause.holder}. When that has ended, start with DATABASE_URL.`,
+      `${ledgerPath(dataDir)} is being moved to PostgreSQL or restored${cause.holder}. Start when that has ended, after a move with DATABASE_URL.`,
     );
   }
 }

@@ -197,6 +197,12 @@ describe('a backup of the ledger', function () {
     );
     expect(refused.stderr).to.include('restore the backup made before the upgrade: npm run relay -- restore FILE');
 
+    const checked = await runRelayCommand(market, ['check', '--json']);
+    expect([checked.status, checked.stdout.includes('the ledger was migrated by a newer release')]).to.deep.equal([
+      1,
+      true,
+    ]);
+
     for (const suffix of ['', '-wal', '-shm']) rmSync(ledger + suffix, { force: true });
     const { status } = await runRelayCommand(market, ['restore', listBackups(dir)[0]!.path]);
     expect(status).to.equal(0);
