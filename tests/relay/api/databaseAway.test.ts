@@ -23,7 +23,6 @@ const WITHOUT_DATABASE = [
   '/examples/{name}',
   '/idl.json',
   '/.well-known/agent-card.json',
-  '/.well-known/x402',
   '/.well-known/http-message-signatures-directory',
 ];
 /** Settings of the chain, a message whose secret was read before, and signing out without a session. */
@@ -89,9 +88,9 @@ if (onPostgres) {
         (text, [name, { example }]) => text.replace(`{${name}}`, example),
         route.path as string,
       );
-      if (route.path === '/v1/x402/agents/{agent_id}/execute') {
+      if (['/v1/x402/agents/{agent_id}/execute', '/.well-known/x402'].includes(route.path)) {
         it(`answers ${route.path} with 404, because this service has no fee payer`, async () => {
-          expect((await send(path, 'POST', route.body?.example, null)).status).to.equal(404);
+          expect((await send(path, route.method.toUpperCase(), route.body?.example, null)).status).to.equal(404);
         });
         continue;
       }

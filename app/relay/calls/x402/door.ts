@@ -39,8 +39,6 @@ import type { UnpaidLimit } from './unpaid.ts';
 const DECIMALS = 6;
 /** The hash of no request: a request's text is never empty. */
 const NO_REQUEST = createHash('sha256').digest('hex');
-/** Longer bodies are no probes. */
-const MAX_PROBE_BYTES = 64;
 
 export interface DoorDeps extends ExecuteDeps {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
@@ -91,7 +89,8 @@ interface Paid extends PaidQuote {
  */
 export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<CallAnswer> {
   const door = requireDoor(deps);
-  if (isProbe(request)) return answerProbe(deps, door, request);
+  // Catalogues send a request without a body to see the 402.
+  if (request.bytes.length === 0 && request.payment === undefined) return answerProbe(deps, door, request);
   const asked = await readAsked(request);
   let refusal: ApiError | null = null;
   let paid: Paid | null = null;
@@ -140,11 +139,7 @@ async function requireActive(deps: DoorDeps, agentId: string): Promise<Agent> {
   return agent;
 }
 
-/** True for a request without a payment and without a task: catalogues send them to see the 402. */
-const isProbe = ({ payment, bytes }: DoorRequest): boolean =>
-  payment === undefined && bytes.length <= MAX_PROBE_BYTES && /^\s*(\{\s*\})?\s*$/.test(bytes.toString('latin1'));
-
-/** The quote shows the price. It cannot be paid: no request has the hash of an empty text. */
+/** The quote shows the price. It cannot be paid, because no request has its hash. */
 async function answerProbe(deps: DoorDeps, door: Door & DoorChain, { agentId, url }: DoorRequest): Promise<CallAnswer> {
   const { payer = null } = parse(DoorQuery, readQuery(url), 'query');
   const agent = await requireActive(deps, agentId);

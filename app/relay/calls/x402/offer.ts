@@ -16,10 +16,10 @@ import { encodeHeader } from './paymentResponse.ts';
 import { type Door, type Quote, quoteOf, type Requirements, tailFor, toRequirements } from './quote.ts';
 
 /**
- * Characters of a quote in its header. Clients send most of it back with the payment, and proxies limit a request's
- * header to 8 KB.
+ * Characters of a quote in its header. Clients send it back in one header beside their transaction, in base64 as well.
+ * With the largest transaction that is just under the 8 KB that proxies allow.
  */
-const MAX_QUOTE_CHARACTERS = 4_096;
+const MAX_QUOTE_CHARACTERS = 5_632;
 /** How long a quote can be paid. A person may approve the payment. */
 const QUOTE_MS = 2 * 60 * 1_000;
 /** An agent gets no more quotes after this many calls of a day ended because its listing had changed. */
