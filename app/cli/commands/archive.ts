@@ -71,7 +71,8 @@ function* readLeaves(path: string) {
   } catch (error) {
     throw new Refusal(`${path} cannot be read: ${(error as Error).message}`);
   }
-  for (const [at, line] of text.replace(/^\uFEFF/, '').split('\n').entries()) {
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  for (const [at, line] of lines.entries()) {
     if (line === '') continue;
     const { leaf_index, record, fields, unclaimed } = parseLine(line, `${path}:${at + 1}`);
     const index = { leaf_index: Number(leaf_index) };
