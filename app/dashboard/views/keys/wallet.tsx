@@ -40,9 +40,9 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
         about="pays for your calls"
       />
       <Shared
-        label="Allowance"
+        label="Allowance of all keys"
         value={money.otherDelegate ? 'Replaced by another program' : shownAmount(money.allowance)}
-        about={aboutAllowance(money)}
+        about="refunded calls use it up too"
       >
         <Button small onClick={onAllowance}>
           Change
@@ -64,13 +64,6 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
       </Shared>
     </div>
   );
-}
-
-function aboutAllowance(money: WalletMoney): string {
-  const spendable = spendableOf(money);
-  const rule = 'left for all keys together; each call takes its price, and a refund does not give it back';
-  if (money.otherDelegate || money.allowance >= spendable) return rule;
-  return `${rule}. The keys may spend ${shownAmount(spendable)}: renew it in time`;
 }
 
 function Shared(props: { label: string; value: string; about: string; children?: ReactNode }) {
