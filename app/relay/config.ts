@@ -1,12 +1,11 @@
 /** The relay's settings. No other module of its process reads the environment. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { z } from 'zod';
 import { databaseUrl } from '../database/postgres.ts';
 import { describeSettings, readSettings } from '../process/settings.ts';
+import { loadSigningKey } from '../sdk/creator/signingKey.ts';
 import { constants } from '../sdk/program/program.ts';
-import { parseJsonFile } from '../sdk/wire/jsonFile.ts';
 import { formatUsdc, isUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
@@ -356,12 +355,15 @@ export interface RelayConfig {
   logLevel: string;
 }
 
-/** A keypair file in solana-keygen's format. Throws with the path and the expected format. */
+/** A keypair file in solana-keygen's format. Throws with the path and the expected format, and shows no key. */
 export function readKeypair(path: string): Keypair {
   try {
-    return Keypair.fromSecretKey(Uint8Array.from(parseJsonFile(readFileSync(path, 'utf8')) as number[]));
+    return Keypair.fromSecretKey(loadSigningKey(path));
   } catch (error) {
-    throw new Error(`${path} is not a keypair file (a JSON array of 64 bytes): ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(
+      code === undefined ? message : `${path} is not a keypair file (a JSON array of 64 bytes): ${message}`,
+    );
   }
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { readListingFile } from '../../app/cli/listingFile.ts';
 import { readKeypair } from '../../app/relay/config.ts';
+import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
 import { generateSigningKey, loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { encodeSigningKey } from '../../app/sdk/receipt/signingKeyFile.ts';
 
@@ -46,9 +47,24 @@ describe('files on disk', () => {
     }
   });
 
+  it('are not quoted in an error', () => {
+    const file = join(folder, 'secret.json');
+    for (const text of ['SECRET', '["SECRET"]', '{"keys": "SECRET"}', '{"keys": [{"d": "SECRET"}]}', '[1, SECRET']) {
+      writeFileSync(file, text);
+      for (const read of [loadSigningKey, readKeypair, loadCallKeys]) {
+        expect(() => read(file), `${read.name} of ${text}`)
+          .to.throw(Error, /^\S+secret\.json is not a/)
+          .with.property('message')
+          .not.include('SECRET');
+      }
+    }
+  });
+
   it('are not looked for under the name of a secret key, which no error shows', () => {
     for (const key of ['[1, 2, 3]', '5'.repeat(88), 'a0'.repeat(32), join(folder, '[17,4,200]')]) {
-      expect(() => loadSigningKey(key), key).to.throw('the path of a key file is needed, not the key itself');
+      for (const read of [loadSigningKey, readKeypair]) {
+        expect(() => read(key), key).to.throw('the path of a key file is needed, not the key itself');
+      }
     }
     expect(() => loadSigningKey(join(folder, 'none.json'))).to.throw('ENOENT');
   });

@@ -83,6 +83,8 @@ function readKeys(path: string): PrivateJwk[] | null {
     }
     return keys;
   } catch (error) {
-    throw new Error(`${path} is not a file of Ed25519 keys ({"keys": [private JWK]}): ${(error as Error).message}`);
+    // The message of a SyntaxError quotes the file.
+    const reason = error instanceof SyntaxError ? 'it is not JSON' : (error as Error).message;
+    throw new Error(`${path} is not a file of Ed25519 keys ({"keys": [private JWK]}): ${reason}`);
   }
 }

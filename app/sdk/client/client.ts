@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { MarketplaceEvent as EventSchema, type MarketplaceEvent } from '../wire/events.ts';
-import { checkedApiKey } from '../wire/secrets.ts';
+import { bareKey, checkedApiKey } from '../wire/secrets.ts';
 import {
   ArchiveLine,
   ContentDeleted,
@@ -73,7 +73,7 @@ export interface ExecuteOptions extends ReadOptions {
  * which never charges twice. A read that gets no answer in time throws a DOMException named TimeoutError.
  */
 export function createClient(options: ClientOptions) {
-  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const baseUrl = bareKey(options.baseUrl).replace(/\/+$/, '');
   const fetcher = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
   const paid = { ...patience, isPaid: true };
