@@ -103,6 +103,8 @@ export async function startWorld(
     /** Records on the chain by execution_id. */
     records: new Map<string, ExecutionRecord>(),
     revoked: [] as string[],
+    /** The refusal while the ledger may lack calls. */
+    lostCalls: null as Error | null,
     /** Pending changes of the settings. */
     changes: [] as FoundChange[],
     swept: null as SweepFigures | null,
@@ -130,7 +132,12 @@ export async function startWorld(
     views: views.db,
     documents: createDocuments(views.db),
     undocumented: createUndocumented(views.db),
-    lostCalls: { requireKnown: async () => undefined, mayLack: () => false },
+    lostCalls: {
+      requireKnown: async () => {
+        if (state.lostCalls) throw state.lostCalls;
+      },
+      mayLack: () => false,
+    },
     readText: createReadText(null, log),
     findKey: createKeyReader(views),
     payers,

@@ -1,6 +1,7 @@
 /** GET /v1/executions: pages, their order and filters. */
 import { expect } from 'chai';
 import { idOf, tailOf } from '../../../app/relay/calls/idempotency.ts';
+import { ApiError } from '../../../app/relay/errors.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { nonceHalfHour, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
@@ -174,6 +175,12 @@ describe('GET /v1/executions', () => {
       );
     expect(await statusesOf('lost')).to.deep.equal([[lost, 'completed']]);
     expect(await statusesOf('void')).to.deep.equal([[idFor('void', 1), 'failed']]);
+    // An empty list would say that there is no such call.
+    world.state.lostCalls = new ApiError('service_unavailable', 'The ledger may lack calls', { retryAfterSeconds: 5 });
+    const asked = ['?idempotency_key=none', ''].map((query) => world.get(`/v1/executions${query}`, apiKey));
+    const answers = await Promise.all(asked);
+    world.state.lostCalls = null;
+    expect(answers.map(({ status }) => status)).to.deep.equal([503, 200]);
   });
 
   it('returns 20 from offset 0 without parameters, and an empty page past the end', async () => {
