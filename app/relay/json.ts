@@ -19,9 +19,10 @@ const SMALL_TEXT = 64 * 1024;
 
 const quoteInThread = bytesInThread(import.meta.url, quoteNow);
 
-/** A UTF-8 text as a JSON string. */
-export async function quoteText(utf8: Uint8Array): Promise<Uint8Array> {
-  return utf8.length <= SMALL_TEXT ? quoteNow(utf8) : quoteInThread([utf8], undefined);
+/** A UTF-8 text as a JSON string; for `reader` if it is stored. Rejects with ApiError 503 if too many read long ones. */
+export async function quoteText(utf8: Uint8Array, reader?: string): Promise<Uint8Array> {
+  if (utf8.length <= SMALL_TEXT) return quoteNow(utf8);
+  return quoteInThread([utf8], undefined, reader === undefined ? undefined : { reader });
 }
 
 export function quoteNow(utf8: Uint8Array): Uint8Array {

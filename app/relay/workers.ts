@@ -144,10 +144,13 @@ async function runFor<Output>({ lane, name, limited }: Asker, task: object, opti
   } catch (error) {
     if (!isOurs(error as NodeJS.ErrnoException)) throw error;
     refused[lane] += 1;
-    throw new ApiError('service_unavailable', `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`, {
-      retryAfterSeconds: RETRY_SECONDS,
-    });
+    throw tooManyLarge();
   }
+}
+
+function tooManyLarge(): ApiError {
+  const message = `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 /**
@@ -181,23 +184,36 @@ async function requireTime(lane: Asker['lane'], limited: string): Promise<void> 
 const inPreparation = createQueue(PREPARED);
 /** A separate queue, so that unpaid answers never delay paid ones. */
 const inUnpaidPreparation = createQueue(1);
+/** Those who read stored answers, one at a time, so that a paid answer waits for one of them at most. */
+const readings = createLane({ waiting: 256, ofOne: 256, waitMs: 60_000 });
+
+/** Runs this in turn with other readings. Rejects with ApiError 503 if there are too many. */
+function inReading<Output>(reader: string, run: () => Promise<Output>): Promise<Output> {
+  return readings(reader, run).catch((error: unknown) => {
+    throw error instanceof LaneFull ? tooManyLarge() : error;
+  });
+}
 
 /**
  * Like `inThread`, for answers: their bytes, of any length, are the first argument and arrive joined. The caller keeps
- * its bytes. Without `ask` the answer is that of a paid execution.
+ * its bytes. `who` asks for the work, or reads an answer that is stored; without it the answer is that of a paid
+ * execution.
  */
 export function bytesInThread<Input, Output>(
   moduleUrl: string,
   run: (bytes: Uint8Array, input: Input) => Output,
-): (body: Body, input: Input, ask?: Ask) => Promise<Output> {
-  return (body, input, ask) =>
-    (ask ? inUnpaidPreparation : inPreparation)(async () => {
+): (body: Body, input: Input, who?: Ask | { reader: string }) => Promise<Output> {
+  return (body, input, who) => {
+    const work = async (ask?: Ask) => {
       // Always a copy with a buffer of its own, because the transfer takes the whole buffer from this thread.
       const bytes = concatBytes(...body);
       const task = { moduleUrl, name: run.name, input, bytes };
       const options = { transferList: [bytes.buffer] };
       return ask ? runFor<Output>(await ask(), task, options) : runIn<Output>('answers', '', task, options);
-    });
+    };
+    if (typeof who === 'function') return inUnpaidPreparation(() => work(who));
+    return who ? inReading(who.reader, work) : inPreparation(work);
+  };
 }
 
 /** The message of an ended thread. */

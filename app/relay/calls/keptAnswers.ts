@@ -82,5 +82,5 @@ export async function readKept(deps: KeptAnswersDeps, executionId: string): Prom
   const text = stored ? await deps.readText(stored) : null;
   if (!text) throw lostResult(executionId);
   const [head, tail] = [body.subarray(0, Number(resultAt)), body.subarray(Number(resultAt))];
-  return { status, body: [head, await quoteText(text), tail] };
+  return { status, body: [head, await quoteText(text, executionId), tail] };
 }

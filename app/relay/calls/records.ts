@@ -143,7 +143,7 @@ async function toFull(
     content_deleted_at: deletedMs === null ? null : toTimeOfMs(deletedMs),
   };
   const parts: Parts = {
-    ...(text && { result: await quoteText(text) }),
+    ...(text && { result: await quoteText(text, row.wallet) }),
     ...(result?.steps && { steps: result.steps }),
   };
   return { value, parts };

@@ -49,6 +49,19 @@ describe('work in threads', function () {
     expect(await ends(body, 'again')).to.equal(`again: ${all}`);
   });
 
+  it('judges a paid answer after one reading of stored answers at most, however many wait', async () => {
+    const ends = bytesInThread(MODULE, work.ends);
+    const done: string[] = [];
+    const run = async (name: string, who?: { reader: string }) => {
+      await ends([Buffer.alloc(1_000, 1)], name, who);
+      done.push(name);
+    };
+    const readings = Array.from({ length: 20 }, (_, n) => run('reading', { reader: `wallet ${n % 2}` }));
+    await Promise.all([...readings, run('paid')]);
+    expect(done).to.have.length(21);
+    expect(done.indexOf('paid')).to.be.at.most(1);
+  });
+
   it('rejects: strangers whose work takes too long, and too many of them, but never delays paying ones', async () => {
     const busy = inThread(MODULE, work.busy);
     expect(await bytesInThread(MODULE, work.ends)([Buffer.from([1, 2])], 'warm')).to.equal('warm: 2, 1 to 2');
