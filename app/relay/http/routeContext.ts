@@ -1,23 +1,28 @@
 /** The context of the routes: their dependencies, and documents made once for many requests. */
-
 import { createDirectory, type Offered } from '../calls/x402/directory.ts';
 import type { RelayDeps } from '../deps.ts';
 import { createEndpoints } from '../events/endpoints.ts';
 import { createReadiness } from '../operation/health.ts';
 import { createLlmsText } from './docs/llms.ts';
 import { createGuide, createPage } from './docs/page.ts';
-import { createDocument } from './openapi/document.ts';
+import { createDocument, type OpenApi } from './openapi/document.ts';
 import { withOffered } from './openapi/offered.ts';
 import type { RouteContext } from './routes/route.ts';
 
+const NONE: Offered[] = [];
+
 export function createRouteContext(deps: RelayDeps): RouteContext {
   // Made at the first request, because the address is known only once the server listens.
+  let written: OpenApi | undefined;
   let document: { offered: Offered[]; bytes: Buffer } | undefined;
   let guide: string | undefined;
   let page: Buffer | undefined;
   let llms: Buffer | undefined;
   const readOffered = createDirectory(deps);
-  const writeDocument = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
+  const writeDocument = () => {
+    written ??= createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
+    return written;
+  };
   const writeGuide = () => {
     const { environment, publicRpcUrl } = deps.config;
     guide ??= createGuide(writeDocument(), { environment, rpcUrl: publicRpcUrl });
@@ -31,10 +36,9 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
     readOffered,
     async openapi() {
       // Without the database, the routes are still known.
-      const offered = await readOffered().catch(() => document?.offered ?? []);
+      const offered = await readOffered().catch(() => document?.offered ?? NONE);
       if (document?.offered !== offered) {
-        const written = writeDocument();
-        const shown = deps.door ? withOffered(written, offered) : written;
+        const shown = deps.door ? withOffered(writeDocument(), offered) : writeDocument();
         document = { offered, bytes: Buffer.from(JSON.stringify(shown)) };
       }
       return document.bytes;
