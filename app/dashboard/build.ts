@@ -3,7 +3,16 @@
  * nothing if the sources have not changed.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -100,6 +109,8 @@ async function build(hash: string): Promise<void> {
     await compress(draft);
     writeFileSync(join(draft, STAMP), hash);
     rmSync(DIST, { recursive: true, force: true });
+    // Only its owner can read a new temporary folder. A relay runs as another user than the one who builds.
+    chmodSync(draft, 0o755);
     renameSync(draft, DIST);
   } finally {
     for (const folder of [draft, drawer]) rmSync(folder, { recursive: true, force: true });

@@ -1,15 +1,20 @@
-/** Migration, indexer and relay as separate processes on a cluster, as in docs/devnet.md. */
+/**
+ * Migration, indexer and relay as separate processes on a cluster, as in docs/devnet.md. Indexer and relay serve from the
+ * image of deploy/Dockerfile.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createMockUsdc } from '../../app/local/network.ts';
 import { decodeAccount, findConfig, relayAuthoritiesOf } from '../../app/sdk/program/program.ts';
+import { layOutImage } from '../harness/edge/image.ts';
+import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
-import { newDirectory, ROOT } from './start.ts';
+import { cleanUp, newDirectory, ROOT } from './start.ts';
 
 const PATIENCE_MS = 300_000;
 
@@ -62,9 +67,12 @@ describe('migration, indexer and relay as separate processes', function () {
       PORT: String(await freePort()),
     };
   });
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
   after(async () => {
-    for (const child of children) child.kill('SIGKILL');
     await node.stop();
+    cleanUp();
   });
 
   it('name a missing setting', async () => {
@@ -91,23 +99,45 @@ describe('migration, indexer and relay as separate processes', function () {
     expect(after!.data.equals(account!.data)).to.equal(true);
   });
 
-  it('serve together, and stop on a signal', async () => {
-    const indexer = start('indexer/main.ts');
-    const url = `http://127.0.0.1:${env.PORT}`;
+  it('serve together from the image, on tables that they create, as its user, until a signal', async () => {
+    // The image's user reads it.
+    chmodSync(directory, 0o755);
+    const image = await layOutImage(join(directory, 'image'));
+    const { DATA_DIR = '', PORT, RELAY_KEYPAIR = '' } = env;
+    // A new volume belongs to the image's user, and so must the keypair.
+    mkdirSync(DATA_DIR);
+    const { uid, gid } = image.place;
+    if (uid !== undefined && gid !== undefined) for (const path of [DATA_DIR, RELAY_KEYPAIR]) chownSync(path, uid, gid);
+    const inImage = ([program = '', ...words]: string[]): ChildProcess => {
+      const { place } = image;
+      const own = { ...env, ...place.env, DATA_DIR, PORT };
+      const child = spawn(program, words, { ...place, env: own, stdio: 'ignore' });
+      children.push(child);
+      return child;
+    };
+    const isHealthy = async () => (await once(inImage(image.healthCheck), 'exit'))[0] === 0;
+    expect(await isHealthy()).to.equal(false);
+
+    const indexer = inImage(['node', 'scripts/run.mjs', 'indexer/main.ts']);
+    const url = `http://127.0.0.1:${PORT}`;
     let relay: ChildProcess | null = null;
-    const patientUntil = Date.now() + PATIENCE_MS;
-    for (;;) {
-      if (relay === null || relay.exitCode !== null) relay = start('app/relay/main.ts');
-      const readiness = await fetch(`${url}/ready`)
-        .then((answer) => answer.json() as Promise<{ status: string }>)
-        .catch(() => null);
-      if (readiness?.status === 'ready') break;
-      if (Date.now() > patientUntil) throw new Error(`not ready: ${JSON.stringify(readiness)}`);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    await until(
+      'the relay is ready',
+      async () => {
+        // It ends as long as there is no index, and a container starts again.
+        if (relay === null || relay.exitCode !== null) relay = inImage(image.command);
+        const answer = await fetch(`${url}/ready`).catch(() => null);
+        return answer?.status === 200;
+      },
+      PATIENCE_MS,
+    );
+    expect(await isHealthy()).to.equal(true);
+    for (const table of ['ledger.db', 'index.db']) expect(existsSync(join(DATA_DIR, table)), table).to.equal(true);
     const agents = await (await fetch(`${url}/v1/agents`)).json();
     expect(agents).to.deep.equal({ agents: [], total: 0, limit: 20, offset: 0 });
-    expect(await end(relay)).to.equal(0);
+    const page = await fetch(url, { headers: { accept: 'text/html' } });
+    expect(await page.text()).to.match(/^<!doctype html>/i);
+    expect(await end(relay!)).to.equal(0);
     expect(await end(indexer)).to.equal(0);
   });
 
