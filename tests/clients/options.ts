@@ -295,7 +295,10 @@ export function takesOptions(market: () => TestMarketplace): void {
         [" '", "\n'"],
         ['Bearer ', '\u00A0'],
       ]) {
-        const pasted = client({ apiKey: before + key() + after, baseUrl: `${market().relay.url}\n` });
+        const pasted = client({
+          apiKey: before + key() + after,
+          baseUrl: before.replace(/^Bearer /, '') + market().relay.url + after,
+        });
         expect((await pasted.executions.list().page()).total).to.be.a('number');
       }
     });

@@ -14,7 +14,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from ._flow import Answer, Deadline, Flow, NoAnswerError, NoAnswerInTimeError, OnDelta, Send, send, sleep
-from ._secrets import checked_header, without_secrets
+from ._secrets import bare_key, checked_header, without_secrets
 from .errors import (
     APIConnectionError,
     APIStatusError,
@@ -272,7 +272,7 @@ def get(service: Service, model: type[M], path: str, deadline: Deadline | None =
 
 def checked_url(url: str) -> str:
     """The base URL without a trailing slash. Raises ValueError unless it is http or https with a host."""
-    url = url.strip()
+    url = bare_key(url)
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
