@@ -71,8 +71,9 @@ export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
+  const mcp = createMcp(deps, limit, createFetchWithin(app));
   // Users add a slash to the address that they give to a host.
-  app.all(['/mcp', '/mcp/'], createMcp(deps, limit, createFetchWithin(app)));
+  for (const path of ['/mcp', '/mcp/']) app.all(path, mcp);
   const dashboard =
     deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit, context.guide);
   if (dashboard) app.use(dashboard.serve);
