@@ -288,14 +288,18 @@ export function takesOptions(market: () => TestMarketplace): void {
     });
 
     it('takes a key and an address as files and clipboards give them', async () => {
-      for (const [before, after] of [
+      const AROUND: [before: string, after: string][] = [
         ['', '\n'],
         ['\uFEFF', '\u200B '],
         ['"', '"\r\n'],
         [" '", "\n'"],
         ['Bearer ', '\u00A0'],
-      ]) {
-        const pasted = client({ apiKey: before + key() + after, baseUrl: `${market().relay.url}\n` });
+      ];
+      for (const [before, after] of AROUND) {
+        const pasted = client({
+          apiKey: before + key() + after,
+          baseUrl: before.replace(/^Bearer /, '') + market().relay.url + after,
+        });
         expect((await pasted.executions.list().page()).total).to.be.a('number');
       }
     });

@@ -298,9 +298,10 @@ def take(request: httpx.Request) -> httpx.Response:
 
 PASTED = ("{}", "{}\n", "\ufeff{}\r\n", " {}\u200b ", "{}\u00a0", '"{}"', " '{}\n'\n", "Bearer {}")
 for pasted in (form.format(secret_key) for form in PASTED):
-    with Client("http://m.example", pasted, transport=httpx.MockTransport(take)) as client:
-        assert isinstance(outcome(lambda client=client: client.agents.retrieve("a")), NotFoundError)
-assert received_keys == [f"Bearer {secret_key}"] * len(PASTED)
+    for address in ("http://m.example", "http://m.example/\n", '"http://m.example"', "\ufeff'http://m.example'\r\n"):
+        with Client(address, pasted, transport=httpx.MockTransport(take)) as client:
+            assert isinstance(outcome(lambda client=client: client.agents.retrieve("a")), NotFoundError)
+assert received_keys == [f"Bearer {secret_key}"] * (4 * len(PASTED))
 for pasted in (f"{secret_key[:30]}\n{secret_key[30:]}", f"{secret_key[:30]}\u200b{secret_key[30:]}", f"é{secret_key}"):
     error = outcome(lambda pasted=pasted: Client("http://m.example", pasted))
     assert isinstance(error, ValueError) and "wrong character" in str(error), error

@@ -76,7 +76,8 @@ export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
   const dashboard =
     deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit, context.guide);
   // Users add a slash to the address that they give to a host.
-  app.all([MCP_PATH, `${MCP_PATH}/`], createMcp(deps, limit, createFetchWithin(app), dashboard !== null));
+  const mcp = createMcp(deps, limit, createFetchWithin(app), dashboard !== null);
+  for (const path of [MCP_PATH, `${MCP_PATH}/`]) app.all(path, mcp);
   if (dashboard) {
     addOAuth(app, deps, limit);
     app.use(dashboard.serve);

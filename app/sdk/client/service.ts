@@ -1,6 +1,6 @@
 /** Shared by all methods of AgentMarketplace: its options, the retries of a request, and the check of its answer. */
 import { EVENT_STREAM } from '../wire/eventStream.ts';
-import { checkedApiKey, withoutSecrets } from '../wire/secrets.ts';
+import { bareKey, checkedApiKey, withoutSecrets } from '../wire/secrets.ts';
 import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
 import { FIELDS } from './generated.ts';
 import { type HttpAnswer, jsonOf, send, unknownAnswer } from './http.ts';
@@ -185,7 +185,7 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
 }
 
 function checkedUrl(baseUrl: string | undefined): string {
-  const url = baseUrl?.trim();
+  const url = bareKey(baseUrl ?? '');
   if (!url) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
   if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
     const shown = JSON.stringify(withoutSecrets(url));

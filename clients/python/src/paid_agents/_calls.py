@@ -25,7 +25,7 @@ from ._flow import (
     send,
     sleep,
 )
-from ._secrets import checked_header, without_secrets
+from ._secrets import bare_key, checked_header, without_secrets
 from .errors import (
     APIConnectionError,
     APIStatusError,
@@ -314,7 +314,7 @@ def get(service: Service, model: type[M], path: str, deadline: Deadline | None =
 
 def checked_url(url: str) -> str:
     """The base URL without a trailing slash. Raises ValueError unless it is http or https with a host."""
-    url = url.strip()
+    url = bare_key(url)
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
