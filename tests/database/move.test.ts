@@ -59,7 +59,7 @@ describe('migrate-to-postgres', function () {
     const rows = createRows(index.db, ledger.db, { nowMs: EPOCH * 1_000 });
     const [wallet, listing] = [newAddress(), await rows.addListing()];
     await rows.addKey({ wallet });
-    for (let n = 0; n < EXECUTIONS - 6; n += 1) {
+    for (let n = 0; n < EXECUTIONS - 8; n += 1) {
       const state = STATES[n % STATES.length]!;
       const lent = { record_lent: BigInt(n), escrow_lent: BigInt(2 * n) };
       const odd = n % 2 === 0 ? { task: `U+0000 \0, U+E000 \uE000, ${n}` } : {};
@@ -74,6 +74,10 @@ describe('migrate-to-postgres', function () {
       await rows.addJournal({ ...row, state: 'void', opened_at: null, lost_fees: lost, lost_ms: 1n });
       await rows.addJournal({ ...row, state: 'settled', repaid_lamports: 5_000n });
       await rows.addJournal({ ...row, state: 'void', opened_at: null, repaid_lamports: 5_000n });
+      // Its listing lost a fee later.
+      await rows.addJournal({ ...row, state: 'void', opened_at: null, lost_fees: 1n, lost_ms: 2n });
+      ledger.sqlite.prepare('UPDATE executions SET listing_fees = 5000, lost_ms = 3 WHERE lost_ms = 2').run();
+      ledger.sqlite.prepare('UPDATE executions SET lost_fees = 0 WHERE lost_ms = 3').run();
     }
     // `revocations` has no key, and can hold the same row twice.
     for (let n = 0; n < EXECUTIONS; n += 1)
@@ -148,8 +152,8 @@ describe('migrate-to-postgres', function () {
     const sums = await inPostgres(({ pool }) => pool.query('SELECT lamports FROM lent_sums'));
     expect(lent(sums.rows)).to.equal(lent(total as { lamports: bigint }[]));
     expect(lent(sums.rows) > 0n).to.equal(true);
-    const debts = 'SELECT wallet, lamports FROM debts';
-    const owed = [{ wallet: owing, lamports: 10_000n }];
+    const debts = 'SELECT wallet, lamports, lost_ms FROM debts';
+    const owed = [{ wallet: owing, lamports: 10_000n, lost_ms: 2n }];
     expect(ledger.sqlite.prepare(debts).all()).to.deep.equal(owed);
     expect((await inPostgres(({ pool }) => pool.query(debts))).rows).to.deep.equal(owed);
   });

@@ -103,7 +103,7 @@ const useful: DemoAgent[] = [
     name: 'text-report',
     tagline: 'Measures a text, picks its key sentences and outlines it.',
     description:
-      'Returns a JSON report on `parameters.text` (at most 200,000 characters, 1,000 sentences): counts and sentence ' +
+      'Returns a JSON report on `parameters.text` (at most 200,000 characters, 5,000 lines, 1,000 sentences): counts and sentence ' +
       'lengths, reading time, Flesch reading ease and Flesch-Kincaid grade (English), the `parameters.sentences` most ' +
       'central sentences (1 to 10, default 3) by LexRank, an extractive method, and an outline of headings and ' +
       'paragraphs. Nothing is generated: every quoted sentence is from the text. The task is not interpreted.',

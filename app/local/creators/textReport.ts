@@ -2,11 +2,15 @@
  * text-report: measures a text, quotes its key sentences (LexRank) and outlines it. Deterministic: the same text gives
  * the same report.
  */
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { toString as textOf } from 'mdast-util-to-string';
 import { ExecutionFailure, type ExecutionOutput, type ExecutionRequest } from '../../sdk/creator/creator.ts';
 import { lexRank } from './lexrank.ts';
 
 const MAX_CHARACTERS = 200_000;
 const MAX_SENTENCES = 1000;
+/** The Markdown parser's time grows with the square of the lines. */
+const MAX_LINES = 5_000;
 const MAX_HEADING_CHARACTERS = 200;
 /** Silent reading of English non-fiction by adults (Brysbaert 2019, Journal of Memory and Language 109). */
 const WORDS_PER_MINUTE = 238;
@@ -16,14 +20,38 @@ const KEY_SENTENCE_METHOD = 'LexRank (extractive): idf-modified cosine above 0.1
 
 /** Letters and digits, joined by an apostrophe or hyphen, or by the point or comma of a number. */
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+|(?<=\p{N})[.,]\p{N}+)*/gu;
-/**
- * The end of a sentence: its marks, closing quotes, a space, and a possible start of the next one. The counts are
- * bounded: otherwise a long run of dots would be searched again from each of its dots.
- */
-const SENTENCE_END =
-  /[.!?…]{1,8}["'”’)\]]{0,4} (?=["'“‘([]{0,4}[\p{Lu}\p{Lt}\p{Lo}\p{N}])|[。！？]{1,8}[」』”]{0,4} ?/gu;
+/** Scripts that write no spaces between words. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
+const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
+/** Characters that the segmenter gets at once; more if they are one sentence. */
+const WINDOW = 2_000;
+const MAX_WINDOW = 16_000;
 /** A point after these does not end a sentence. */
-const ABBREVIATION = /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|cf|e\.g|i\.e|[A-Z])\. $/;
+const ABBREVIATION = /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Dra|Sr|Sra|Ud|Prof|St|No|vs|cf|e\.g|i\.e|\p{Lu})\. $/u;
+/** The segmenter lets these points end no sentence, and gives opening quotes to the sentence before. */
+const ELLIPSIS = /(?<=…["”’)\]]{0,4} )(?=["“‘([¿¡]{0,4}\p{Lu})/u;
+const OPENING = /[“‘「『《（]{0,4}$/u;
+/**
+ * Markdown that is left as it is: quotes, lists and indented text, which may be plain text, and what stands within a
+ * line, which takes the parser long in a long text.
+ */
+const NOT_BLOCKS = [
+  'attention',
+  'autolink',
+  'blockQuote',
+  'characterEscape',
+  'characterReference',
+  'codeIndented',
+  'codeText',
+  'definition',
+  'hardBreakEscape',
+  'htmlText',
+  'labelEnd',
+  'labelStartImage',
+  'labelStartLink',
+  'list',
+] as const;
 
 type Block = { kind: 'heading'; level: number; text: string } | { kind: 'paragraph'; text: string };
 
@@ -37,7 +65,11 @@ export function reportOnText({ parameters }: ExecutionRequest): ExecutionOutput 
   if (typeof wanted !== 'number' || !Number.isInteger(wanted) || wanted < 1 || wanted > 10) {
     throw new ExecutionFailure('parameters.sentences must be an integer from 1 to 10');
   }
-  const blocks = splitBlocks(text);
+  const lines = text.split(/\r\n?|\n/);
+  if (lines.length > MAX_LINES)
+    throw new ExecutionFailure(`parameters.text has ${lines.length} lines, more than ${MAX_LINES}`);
+  // Some editors begin a file with a byte order mark.
+  const blocks = splitBlocks(lines.join('\n').replace(/^\ufeff/, ''));
   const paragraphs = blocks.filter((block) => block.kind === 'paragraph');
   const sentences = paragraphs.flatMap((paragraph) => splitSentences(paragraph.text));
   if (sentences.length > MAX_SENTENCES) {
@@ -107,54 +139,72 @@ function outlineEntry(block: Block) {
 
 /** Headings (Markdown's two forms, or a short single line without sentence end) and the paragraphs between. */
 function splitBlocks(text: string): Block[] {
+  const nodes = fromMarkdown(text, { extensions: [{ disable: { null: [...NOT_BLOCKS] } }] }).children;
   const blocks: Block[] = [];
-  const chunks = text
-    .replace(/\r\n?/g, '\n')
-    .replace(/^(#{1,6}[ \t].*)$/gm, '\n$1\n')
-    .split(/\n[ \t]*\n/);
-  const parts = chunks.map((chunk) => chunk.trim()).filter((chunk) => /[\p{L}\p{N}]/u.test(chunk));
-  for (const [index, part] of parts.entries()) {
-    const lines = part.split('\n').map((line) => line.trim());
-    // Without this limit, a long line could stall the server by the pattern's backtracking.
-    const marked = part.length <= MAX_HEADING_CHARACTERS ? /^(#{1,6})[ \t]+(.*?)[ \t]*#*$/.exec(part) : null;
-    if (marked && lines.length === 1) {
-      blocks.push({ kind: 'heading', level: marked[1]!.length, text: marked[2]! });
-      continue;
-    }
-    const underline = lines[1] ?? '';
-    if (/^(=+|-+)$/.test(underline)) {
-      blocks.push({ kind: 'heading', level: underline.startsWith('=') ? 1 : 2, text: lines[0]! });
-      lines.splice(0, 2);
-    } else if (lines.length === 1 && index < parts.length - 1 && looksLikeHeading(part)) {
-      blocks.push({ kind: 'heading', level: blocks.length === 0 ? 1 : 2, text: part });
-      continue;
-    }
-    if (lines.length > 0) blocks.push({ kind: 'paragraph', text: lines.join(' ') });
+  for (const [index, node] of nodes.entries()) {
+    // Code and HTML are not sentences.
+    if (node.type !== 'heading' && node.type !== 'paragraph') continue;
+    const part = text.slice(node.position!.start.offset, node.position!.end.offset).trim();
+    if (!/[\p{L}\p{N}]/u.test(part)) continue;
+    const isShort = part.length <= MAX_HEADING_CHARACTERS;
+    if (node.type === 'heading' && isShort) {
+      blocks.push({ kind: 'heading', level: node.depth, text: plainText(part) });
+    } else if (node.type === 'paragraph' && isShort && index < nodes.length - 1 && looksLikeHeading(part)) {
+      blocks.push({ kind: 'heading', level: blocks.length === 0 ? 1 : 2, text: plainText(part) });
+    } else blocks.push({ kind: 'paragraph', text: part.replace(/\s+/g, ' ') });
   }
   return blocks;
 }
 
-function looksLikeHeading(line: string): boolean {
-  return line.length <= 80 && !/^[-*+>|]/.test(line) && !/[.!?,;:…"”’)]$/.test(line) && splitWords(line).length <= 12;
+/** Short Markdown without its marks. */
+const plainText = (markdown: string): string => textOf(fromMarkdown(markdown)).replace(/\s+/g, ' ').trim();
+
+function looksLikeHeading(part: string): boolean {
+  if (part.length > 80 || part.includes('\n') || /^(?:[-+>|]|\*\s)/.test(part)) return false;
+  const line = plainText(part);
+  return !/[.!?,;:…。！？：，"”’)]$/.test(line) && splitWords(line).length <= 12;
 }
 
-/** Splits by punctuation. Intl.Segmenter is better, but its time grows with the square of the text. */
+/** Sentences by Unicode's rules, in windows: the segmenter's time grows with the square of the text. */
 function splitSentences(paragraph: string): string[] {
-  const text = paragraph.replace(/\s+/g, ' ');
-  const sentences: string[] = [];
-  let start = 0;
-  for (const match of text.matchAll(SENTENCE_END)) {
-    const end = match.index + match[0].length;
-    if (ABBREVIATION.test(text.slice(Math.max(start, end - 8), end))) continue;
-    sentences.push(text.slice(start, end).trim());
-    start = end;
+  const pieces: string[] = [];
+  for (let start = 0, size = WINDOW; start < paragraph.length; ) {
+    const window = paragraph.slice(start, start + size);
+    const segments = [...SENTENCES.segment(window)].map(({ segment }) => segment);
+    const isLast = start + size >= paragraph.length;
+    // The end of the window may have cut its last sentence.
+    if (!isLast && segments.length > 1) segments.pop();
+    else if (!isLast && size < MAX_WINDOW) {
+      size *= 2;
+      continue;
+    }
+    pieces.push(...segments);
+    start += segments.join('').length;
+    size = WINDOW;
   }
-  return [...sentences, text.slice(start).trim()].filter((sentence) => sentence !== '');
+  const sentences: string[] = [];
+  let sentence = '';
+  for (const piece of pieces.flatMap((one) => one.split(ELLIPSIS))) {
+    sentence += piece;
+    const end = sentence.slice(-8);
+    if (ABBREVIATION.test(end)) continue;
+    const [opening] = OPENING.exec(end)!;
+    sentences.push(sentence.slice(0, sentence.length - opening.length).trim());
+    sentence = opening;
+  }
+  return [...sentences, sentence.trim()].filter((one) => one !== '');
 }
 
 /** Words in lower case, without punctuation. */
 function splitWords(text: string): string[] {
-  return text.toLowerCase().match(WORD) ?? [];
+  const words = text.normalize().toLowerCase().match(WORD) ?? [];
+  return words.flatMap((word) => (UNSPACED.test(word) ? splitUnspaced(word) : [word]));
+}
+
+/** The words of a script that writes no spaces. */
+function splitUnspaced(run: string): string[] {
+  const parts = run.match(/.{1,500}/gsu) ?? [];
+  return parts.flatMap((part) => [...WORDS.segment(part)].map(({ segment }) => segment));
 }
 
 /** Number of vowel groups without a silent final e, at least one. */

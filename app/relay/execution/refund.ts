@@ -52,10 +52,10 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
       message,
       rebuilds: row.rebuilds,
       waits,
+      // Written together: after a kill in between, the wallet would owe the fee.
+      neverSent: isUnusable,
     });
     await Promise.all([kept, refunding]);
-    // These bytes are never sent. The wallet owes nothing for them.
-    if (isUnusable) await journal.decided(row, lastOf(row, 'refund'), 'expired');
     if (waits) return 'rest';
     return isUnusable ? waitForAccount(row) : 'next';
   }

@@ -59,12 +59,12 @@ function createExecutionIntents({ intend }: Mover) {
     },
     /**
      * The caller gets its money back, and the relay no longer settles. A refund that waits for an account keeps that
-     * state. With `waits`, these bytes would fail and are not sent.
+     * state. With `neverSent`, these bytes would fail, so their wallet owes nothing for them.
      */
     refunding(
       row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
-      why: { reason: number; code: string; message: string; rebuilds: bigint; waits?: boolean },
+      why: { reason: number; code: string; message: string; rebuilds: bigint; waits?: boolean; neverSent?: boolean },
     ): Promise<void> {
       return intend(
         row,
@@ -76,7 +76,7 @@ function createExecutionIntents({ intend }: Mover) {
           error_message: why.message,
           rebuilds: why.rebuilds,
         },
-        { ...signed, kind: 'refund' },
+        { ...signed, kind: 'refund', ...(why.neverSent && { outcome: 'expired' }) },
       );
     },
     /**

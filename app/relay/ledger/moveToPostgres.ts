@@ -139,6 +139,7 @@ async function copy(
           moved.push(await copyTable(files[of], to, SCHEMAS[of], table, { isUnused, report }));
         }
       }
+      await copyTimesOfDebts(files.ledger, to);
       await compareSums(files.ledger, to);
       // Before the commit, because its outcome may stay unknown. Otherwise both sides could go on with the same money.
       leave();
@@ -265,11 +266,20 @@ function addTo(hash: Hash, row: Row, columns: string[]): void {
   hash.update(JSON.stringify(values));
 }
 
+/** Triggers add up the debts. When each wallet lost its last fee depends on the order of the losses, so it is copied. */
+async function copyTimesOfDebts(from: Sqlite.Database, to: Target): Promise<void> {
+  const debts = from.prepare('SELECT wallet, lost_ms FROM debts').all() as { wallet: string; lost_ms: bigint }[];
+  const text = `UPDATE ${SCHEMAS.ledger}.debts AS d SET lost_ms = f.lost_ms
+    FROM unnest($1::text[], $2::bigint[]) AS f (wallet, lost_ms) WHERE d.wallet = f.wallet`;
+  const columns = [debts.map(({ wallet }) => wallet), debts.map(({ lost_ms }) => String(lost_ms))];
+  await to.executeQuery(CompiledQuery.raw(text, columns));
+}
+
 /** Compares the sums that the triggers of both sides computed from the same executions. */
 async function compareSums(from: Sqlite.Database, to: Target): Promise<void> {
   const texts = {
     lent_sums: 'SELECT kind AS name, sum(lamports) AS lamports FROM TABLE GROUP BY kind HAVING sum(lamports) <> 0',
-    debts: 'SELECT wallet AS name, lamports FROM TABLE',
+    debts: "SELECT wallet AS name, lamports || ' ' || lost_ms AS lamports FROM TABLE",
   };
   const sums = (found: Row[]) => JSON.stringify(found.map((row) => [row.name, String(row.lamports)]));
   for (const [table, text] of Object.entries(texts)) {

@@ -106,9 +106,9 @@ export const HAS_MOVED = {
 };
 
 const inserted = (named: Named<TransactionRow>, hasMoved: RawBuilder<boolean>) => sql`
-  INSERT INTO transactions (execution_id, kind, attempt, signature, last_valid_height, fee, bytes)
+  INSERT INTO transactions (execution_id, kind, attempt, signature, last_valid_height, fee, outcome, bytes)
   SELECT ${named.execution_id}, ${named.kind}, ${named.attempt}, ${named.signature}, ${named.last_valid_height},
-    ${named.fee}, ${named.bytes} WHERE ${hasMoved}`;
+    ${named.fee}, ${named.outcome}, ${named.bytes} WHERE ${hasMoved}`;
 
 const landing = (named: Named<TransactionRow>, hasMoved: RawBuilder<boolean>) => sql`
   UPDATE transactions SET outcome = 'landed'

@@ -9,6 +9,8 @@ import type { NewTransaction, Writing } from './writing.ts';
 /** A transaction as it is stored. */
 export interface StoredTransaction extends NewTransaction {
   kind: TransactionKind;
+  /** Given if these bytes are never sent. */
+  outcome?: 'expired';
 }
 
 /** The transactions of an execution, in the order of kind and attempt. */
@@ -72,7 +74,7 @@ export const isRefused = ({ transactions }: Signed, { signature }: NewTransactio
 /** The row of the next transaction of its kind. */
 export const nextOf = (
   row: Signed & Pick<JournalRow, 'execution_id'>,
-  { kind, bytes, signature, lastValidHeight, fee }: StoredTransaction,
+  { kind, bytes, signature, lastValidHeight, fee, outcome }: StoredTransaction,
 ): TransactionRow => ({
   execution_id: row.execution_id,
   kind,
@@ -80,7 +82,7 @@ export const nextOf = (
   signature,
   last_valid_height: lastValidHeight,
   fee,
-  outcome: null,
+  outcome: outcome ?? null,
   culprit: null,
   bytes: Buffer.from(bytes),
 });

@@ -23,12 +23,13 @@ const NOT_ENDED = {
 /** The unfinished rows of one journal. */
 export function createUnfinished({ writes, db, owner }: Writing) {
   /**
-   * Moves a row of any relay, unless it has moved since it was read. It belongs to no relay after that. The outcomes of
-   * its transactions are unknown again, because the end in the row followed from them.
+   * Moves a row of any relay, unless it has moved since it was read. It belongs to no relay after that. Its transactions
+   * get this outcome, because the end in the row followed from theirs: null, it is unknown again.
    */
   async function moveAnyones(
     { execution_id: id, state }: Moved,
     changes: Partial<ExecutionColumns> & Pick<ExecutionColumns, 'state'>,
+    outcome: 'expired' | null = null,
   ): Promise<void> {
     const move = db
       .updateTable('executions')
@@ -42,7 +43,7 @@ export function createUnfinished({ writes, db, owner }: Writing) {
       .where('execution_id', '=', id)
       .where('state', '=', changes.state)
       .where('lease_owner', 'is', null);
-    const outcomes = db.updateTable('transactions').set({ outcome: null }).where('execution_id', 'in', moved);
+    const outcomes = db.updateTable('transactions').set({ outcome }).where('execution_id', 'in', moved);
     await writes.note(move.compile(), outcomes.compile());
   }
 
@@ -92,17 +93,19 @@ export function createUnfinished({ writes, db, owner }: Writing) {
       moveAnyones(row, { state: 'parked', ...NOT_ENDED, ...(row.state === 'void' && { fingerprint: null }) }),
     /** Doubts that a row is paid. Any relay then sends its settle again, signed anew where it is dead. */
     settleAgain: (row: Moved) => moveAnyones(row, { state: 'verified', rebuilds: 0n, ...NOT_ENDED }),
-    /** Ends a row whose open is on no chain any more. Its caller has paid nothing. */
-    endLost: (row: Moved, endedAt: bigint) =>
-      moveAnyones(row, {
+    /** Ends a row whose open is on no chain any more, nor what followed it. Its caller has paid nothing. */
+    endLost: (row: Moved, endedAt: bigint) => {
+      const end = {
         ...NOT_ENDED,
-        state: 'void',
+        state: 'void' as const,
         // What the open repaid is owed again.
         opened_at: null,
         settled_at: endedAt,
         error_code: 'service_unavailable',
         error_message: 'The Solana cluster was restarted and lost this call. Nothing was charged.',
-      }),
+      };
+      return moveAnyones(row, end, 'expired');
+    },
     /** The rows, out of these, that another process has taken. */
     async takenByOthers(ids: readonly string[]): Promise<string[]> {
       const rows = await db

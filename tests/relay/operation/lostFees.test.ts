@@ -196,6 +196,32 @@ describe('lost fees', () => {
     }
   }
 
+  for (const [what, own] of [
+    ['waits for its account', null],
+    ['would fail now', vault(caller)],
+  ] as const) {
+    it(`are none for a refund that ${what} and is never sent, wherever the relay is killed`, async () => {
+      const unusable = { ...chain, simulate: async () => ({ error: UNUSABLE }) };
+      for (let nth = 1, isKilled = true; isKilled; nth += 1) {
+        await opened.clear();
+        Object.assign(node, { own, record: account('ExecutionRecord') });
+        const row = await mine.claim(executionOf(ID, call), 1, free());
+        await mine.openSigned(row, signed(), 60n);
+        await mine.openConfirmed(row, TIMES, 1);
+        const deps = { ...depsOf(killedBefore(nth)), chain: unusable } as unknown as EngineDeps;
+        const { refundIntent } = createRefunding(deps, createEnding(deps, STOP));
+        const snapshot = await readSnapshot(chain as never, row);
+        isKilled = await refundIntent(row, snapshot, 'unserved', '').then(
+          () => false,
+          () => true,
+        );
+        const refunds = (await stored()).transactions.filter((one) => one.kind === 'refund');
+        expect(refunds.map(({ outcome }) => outcome)).to.deep.equal(['expired']);
+      }
+      expect(node.sent).to.deep.equal([]);
+    });
+  }
+
   it('count once if two relays note them, for the one that has the row', async () => {
     const stale = await begin('refund');
     await others.takeRowsOfOthersThan([]);

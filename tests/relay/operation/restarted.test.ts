@@ -124,6 +124,7 @@ describe('after a restart of the cluster', () => {
       const row = (await journal.get(id))!;
       expect(row).to.include({ state: 'void', error_code: 'service_unavailable', lease_owner: null });
       expect(row).to.include({ settled_at: BigInt(EPOCH + 50), creator_amount: null, refund_state: null });
+      for (const { outcome } of row.transactions) expect(outcome).to.equal('expired');
     }
     expect([await stateOf(present), await stateOf(closed)]).to.deep.equal(['dispatched', 'verified']);
     expect(before - (await reserved())).to.equal(BigInt(lost.length + 1) * PRICE);
