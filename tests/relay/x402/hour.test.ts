@@ -1,9 +1,10 @@
 /**
  * An hour of one x402 buyer, on the real node: the unmodified client buys 200 calls, several at once. The clock moves
  * through the hour. No request is refused, and once the records are archived, every lamport and every base unit is
- * accounted for.
+ * accounted for. Another payer tries to lock what is lent to it.
  */
 import { join } from 'node:path';
+import { createCloseAccountInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
@@ -15,13 +16,18 @@ import {
   findExecution,
   findTokenAccount,
   findTreasury,
+  findUnclaimed,
+  openExecution,
 } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { deriveExecutionId, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
-import { FEE, PRICE, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { FEE, PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
-import { createX402Fetch } from '../../harness/node/x402.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
+import { createX402Fetch, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
 const SERVICE_FEE = 5_000n;
 /** A new wallet may have ten payments on their way. */
@@ -140,5 +146,62 @@ describe('an x402 buyer in an hour', function () {
     expect(await lamportsOf(authority)).to.equal(lent - spent - tree - archive);
     expect(spent - CALLS * FEES).to.be.within(1, CALLS * ARCHIVE_SHARE);
     expect(await market.query('ledger', 'SELECT * FROM debts')).to.deep.equal([]);
+  });
+
+  it('gets all rent back of a payer who opens the quoted execution itself and closes its account: the money waits for its claim', async () => {
+    const slow = await market.startRelayProcess({ WITHOUT_INDEXER: '1', STANDSTILL: '1', SPONSOR: 'none' });
+    const payer = Keypair.generate();
+    const { usdcMint, node } = market;
+    const source = await market.mintTo(payer.publicKey, 2n * PRICE + SERVICE_FEE);
+    await node.fundSol(payer.publicKey, 1e9);
+    const had = await parties();
+    const task = stopAt('paid:after');
+    const url = `/v1/x402/agents/${market.agentId}/execute`;
+    const quoted = await request(slow.url, url, { body: { task } });
+    const accepted = decodeHeader(quoted, 'payment-required').accepts[0];
+    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(node, accepted, payer)) };
+    const answering = request(slow.url, url, { body: { task }, headers });
+    await until('it has paid', async () => slow.standing.has(task));
+
+    const { extra } = accepted;
+    const nonce = Buffer.from(extra.nonce, 'hex');
+    const own = openExecution({
+      caller: payer.publicKey,
+      payer: payer.publicKey,
+      rentSponsor: payer.publicKey,
+      source,
+      listing: new PublicKey(extra.listing),
+      usdcMint,
+      nonce,
+      executionId: deriveExecutionId(payer.publicKey.toBytes(), nonce),
+      maxPrice: PRICE,
+      listingVersion: extra.listing_version,
+      timeoutSeconds: extra.timeout_seconds,
+      requestHash: Buffer.from(extra.request_hash, 'hex'),
+      openBefore: BigInt(await node.now()) + 60n,
+      gasLamports: 10_000,
+    });
+    const close = createCloseAccountInstruction(source, payer.publicKey, payer.publicKey);
+    await sendTransaction(node.connection, [own, close], keypairSigner(payer));
+    slow.process.send({ release: task });
+    const answer = await answering;
+    expect(answer.status, answer.text).to.equal(503);
+    expect(answer.body.error.message).to.include('The refund waits');
+    const lent = () => ofLedger('sum(lamports)', 'lent_sums');
+    expect((await lent()) > 0n).to.equal(true);
+
+    // The deposit lives for ten minutes; an hour later anyone may move what it holds.
+    await pass(600 + constants.unclaimedSeconds + 60);
+    await until('nothing is lent', async () => {
+      await market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
+      return (await lent()) === 0n;
+    });
+    const deposit = new PublicKey(accepted.payTo);
+    const gone = await node.connection.getMultipleAccountsInfo([deposit, findTokenAccount(deposit, usdcMint)]);
+    expect(gone).to.deep.equal([null, null]);
+    expect(await market.amountOf(findUnclaimed())).to.equal(PRICE);
+    const { treasury, creator } = await parties();
+    expect([treasury - had.treasury, creator - had.creator]).to.deep.equal([SERVICE_FEE, 0n]);
+    await slow.kill();
   });
 });
