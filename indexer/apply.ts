@@ -224,6 +224,7 @@ function foldTransaction(
   if (content.kind === 'failed') return;
   if (content.kind === 'unreadable') {
     raw.gaps.push([signature, slot, content.reason]);
+    unit.gaps.push({ signature, slot });
     for (const row of content.archives) writeRow(unit, 'archives', row);
     return;
   }

@@ -43,6 +43,7 @@ interface Wanted {
   /** Addresses of the config. Its table is loaded whole, and an address may be unread. */
   configs: Set<string>;
   slots: Set<bigint>;
+  needsGaps: boolean;
   /** Keys of listing versions. */
   versions: Set<string>;
   /** Refunds that returned an amount to a grant. Only the execution's row has the key's id. */
@@ -72,6 +73,8 @@ export async function load(db: Db, unit: Unit, batch: readonly ChainTransaction[
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
   await loadOutcomes(db, unit, wanted.keys.executions);
   await loadUnread(db, unit, wanted);
+  // Only decisions of disputes that are gone ask for them.
+  if (wanted.needsGaps) unit.gaps = await db.selectFrom('gaps').select(['signature', 'slot']).execute();
   await loadOpened(db, unit, wanted.slots);
 }
 
@@ -137,6 +140,7 @@ function collect(batch: readonly ChainTransaction[]): Wanted {
     keys,
     configs: new Set(),
     slots: new Set(),
+    needsGaps: false,
     versions: new Set(),
     refunds: [],
   };
@@ -210,7 +214,8 @@ function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
     want(wanted, 'executions', record);
   }
   for (const { archive } of snapshot.archives) want(wanted, 'archives', archive);
-  for (const { kind, address, accounts } of snapshot.gone) {
+  for (const { kind, address, accounts, instruction } of snapshot.gone) {
+    wanted.needsGaps ||= instruction === 'resolve_dispute';
     want(wanted, GONE_TABLES[kind], address);
     want(wanted, 'executions', accounts.record ?? '');
     if (kind === 'dispute') want(wanted, 'listings', accounts.listing ?? '');

@@ -152,7 +152,8 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
 }
 
 /** A closed dispute owes nothing and holds no bond. */
-function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position, listings: Shown['listings']): void {
+function writeGoneDispute(unit: Unit, gone: GoneAccount, at: Position, listings: Shown['listings']): void {
+  const { slot } = at;
   const { instruction, address, args, time } = gone;
   switch (instruction) {
     case 'open_dispute':
@@ -190,7 +191,7 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position, lis
       const amount = args.amount as bigint;
       const price = priceOf(unit, address);
       const before = listings.get(gone.accounts.listing ?? '') ?? null;
-      const isBefore = before !== null && before.slot < slot && gone.isOnlyChange;
+      const isBefore = before !== null && before.slot < slot && gone.isOnlyChange && !hasGap(unit, before.slot, at);
       endDispute(unit, { dispute: address }, args.upheld ? 'upheld' : 'rejected', () => ({
         amount_to_caller: amount === 0n ? 0n : price && least(amount, price),
         amount_slashed: slashOf(amount, price, isBefore ? before : null),
@@ -218,6 +219,10 @@ function priceOf({ rows }: Unit, dispute: string): bigint | null {
   const disputed = rows.disputes.get(dispute);
   return (disputed && rows.executions.get(disputed.record)?.price) ?? null;
 }
+
+/** True if an unread transaction since this slot may have changed the collateral before this one. */
+const hasGap = ({ gaps }: Unit, since: bigint, { signature, slot }: Position): boolean =>
+  gaps.some((gap) => gap.slot >= since && gap.slot <= slot && gap.signature !== signature);
 
 /**
  * The part of an amount that was taken from the available collateral. Earlier forfeits add what is missing, up to the

@@ -81,4 +81,6 @@ export class Unit {
   readonly outcomes = new Map<string, DisputeOutcomeName>();
   /** Number of executions that each slot opened; a missing slot counts as 0. */
   readonly opened = new Map<bigint, bigint>();
+  /** Transactions that could not be read, if the batch asks for them, and those of the batch itself. */
+  gaps: { signature: string; slot: bigint }[] = [];
 }

@@ -35,11 +35,21 @@ interface Case {
   isOnlyChange?: boolean;
   /** False if the index does not have the execution, nor its price. */
   hasExecution?: boolean;
+  /** The slot of a transaction that could not be read. */
+  gap?: bigint;
 }
 
 describe('indexer, decisions that only an instruction shows', () => {
   async function amountsOf(decided: Case) {
-    const { amount, deposited = 1_000n, slashed = 900n, slot = 4n, isOnlyChange = true, hasExecution = true } = decided;
+    const {
+      amount,
+      deposited = 1_000n,
+      slashed = 900n,
+      slot = 4n,
+      isOnlyChange = true,
+      hasExecution = true,
+      gap,
+    } = decided;
     const opened = await openIndex();
     const { db } = opened;
     const add = (events: ReturnType<typeof event>[]): ChainTransaction['content'] => ({ kind: 'events', events });
@@ -57,6 +67,10 @@ describe('indexer, decisions that only an instruction shows', () => {
       { signature: 'disputed', slot: 2n, content: add([...(hasExecution ? opening : []), disputing]) },
     ]);
     await db.updateTable('listings').set({ deposited, slashed, slot }).execute();
+    if (gap !== undefined)
+      await applyBatch(db, [
+        { signature: 'unread', slot: gap, content: { kind: 'unreadable', reason: 'version 9', archives: [] } },
+      ]);
     const [row] = (await sql<ListingRow>`SELECT * FROM listings`.execute(db)).rows;
     const gone: GoneAccount = {
       kind: 'dispute',
@@ -101,6 +115,9 @@ describe('indexer, decisions that only an instruction shows', () => {
     // The listing was read at a later time, or another instruction changed its collateral in the same transaction.
     expect(await amountsOf({ amount: 250n, slot: 5n })).to.deep.equal([250n, null]);
     expect(await amountsOf({ amount: 250n, isOnlyChange: false })).to.deep.equal([250n, null]);
+    // A transaction that could not be read may have changed it since.
+    expect(await amountsOf({ amount: 250n, gap: 4n })).to.deep.equal([250n, null]);
+    expect(await amountsOf({ amount: 250n, gap: 3n })).to.deep.equal([250n, 100n]);
     // Without the price, the caller's part is unknown.
     expect(await amountsOf({ amount: 250n, hasExecution: false })).to.deep.equal([null, 100n]);
     expect(await amountsOf({ amount: 250n, hasExecution: false, slot: 5n })).to.deep.equal([null, null]);
