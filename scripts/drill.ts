@@ -3,7 +3,7 @@
  * fills an index from the chain beside it, and ends with `reconcile` and `verify`. It signs nothing: a relay on the
  * scratch ledger would refund the open executions of the working one.
  */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Connection } from '@solana/web3.js';
 import { Command } from 'commander';
@@ -12,7 +12,7 @@ import pino from 'pino';
 import { addressOf } from '../app/database/postgres.ts';
 import { startPostgres } from '../app/local/postgres.ts';
 import { readToolConfig, type ToolConfig } from '../app/relay/config.ts';
-import { type Backup, withWorkFolder } from '../app/relay/ledger/backup.ts';
+import { type Backup, freeBytesOf, withWorkFolder } from '../app/relay/ledger/backup.ts';
 import { type DatabasePlace, indexPath, type OpenLedger, openLedger } from '../app/relay/ledger/open.ts';
 import { chooseBackup, restore } from '../app/relay/ledger/restore.ts';
 import { toJson, toText } from '../app/relay/reconcile/command.ts';
@@ -32,6 +32,8 @@ const EXIT_FAILED = 2;
 const MARGIN_SECONDS = 300;
 /** Time between two reports of progress. */
 const REPORT_MS = 5_000;
+/** Time between two looks at the free space. */
+const LOOK_MS = 1_000;
 /** The longest that a timer takes, 24 days: an index of a long history takes hours. */
 const FILL_MS = 2 ** 31 - 1;
 /** Timeout of the node's answer to a search through all escrows. */
@@ -76,7 +78,8 @@ async function withScratch<Result>(
   }
   if (databaseUrl === null) throw new Error('--on-server needs DATABASE_URL.');
   say(`Making the database ${SCRATCH_DATABASE} beside ${addressOf(databaseUrl)}`);
-  const drop = `DROP DATABASE IF EXISTS ${SCRATCH_DATABASE}`;
+  // A drill that is interrupted is still connected.
+  const drop = `DROP DATABASE IF EXISTS ${SCRATCH_DATABASE} WITH (FORCE)`;
   // A killed drill left its own.
   await runOn(databaseUrl, drop, `CREATE DATABASE ${SCRATCH_DATABASE}`);
   try {
@@ -110,8 +113,9 @@ async function fillIndex({ helius, ...config }: IndexerConfig, path: string): Pr
   try {
     const slot = await connectForReading(config.rpcUrl, new AbortController().signal).getSlot('finalized');
     const report = setInterval(async () => {
-      const { cursor, error } = await indexer.status();
-      say(`  up to slot ${cursor?.slot ?? 0} of ${slot}${error === null ? '' : `; retrying: ${error}`}`);
+      const status = await indexer.status().catch(() => null);
+      const retrying = status?.error ? `; retrying: ${status.error}` : '';
+      if (status) say(`  up to slot ${status.cursor?.slot ?? 0} of ${slot}${retrying}`);
     }, REPORT_MS);
     await indexer.caughtUpTo(slot, FILL_MS).finally(() => clearInterval(report));
     return indexer;
@@ -196,17 +200,29 @@ async function verifyIndex(index: string, connection: Connection): Promise<Verif
 }
 
 function drill(config: ToolConfig, { file, onServer = false }: Options): Promise<Drilled> {
-  const { dir } = config.backup;
+  const { dir, minFreeBytes } = config.backup;
   const backup = chooseBackup(dir, file && resolve(config.workingFolder, file));
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   return withWorkFolder(dir, (folder) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        rmSync(folder, { recursive: true, force: true });
-        process.exit(EXIT_FAILED);
-      });
-    }
-    return withScratch(backup, config, { folder, onServer }, (place) => drillIn(place, backup, config));
+    const interrupted = untilInterrupted(folder, minFreeBytes);
+    // What goes on after an interruption ends with the process, which removes the scratch place first.
+    return withScratch(backup, config, { folder, onServer }, (place) =>
+      Promise.race([drillIn(place, backup, config), interrupted]),
+    );
+  });
+}
+
+/** Rejects on a signal, and before the disk is so full that a relay beside it refuses calls. */
+function untilInterrupted(folder: string, minFreeBytes: number): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => reject(new Error(`The drill was ended by ${signal}.`)));
+    const look = setInterval(() => {
+      const free = freeBytesOf(folder);
+      if (free >= minFreeBytes) return;
+      clearInterval(look);
+      reject(new Error(`Only ${free} bytes are free in ${folder}. Set BACKUP_DIR to a folder on another disk.`));
+    }, LOOK_MS).unref();
   });
 }
 

@@ -41,10 +41,12 @@ export async function runPiped(programs: readonly Program[], { input, output }: 
   const [first] = children;
   if (input) flow(createReadStream(input), first!.stdin);
   else first!.stdin.end();
-  const done = await Promise.allSettled([...ends, ...flows]);
-  // A program that failed breaks the pipes beside it, so its own words come first.
-  const failed = done.find((one) => one.status === 'rejected');
-  if (failed) throw failed.reason;
+  const failed = (await Promise.allSettled([...ends, ...flows])).flatMap((one) =>
+    one.status === 'rejected' ? [one.reason] : [],
+  );
+  // A program that failed breaks the pipes beside it, so its own words come first. But a full disk ends the program.
+  const cause = failed.find((reason) => reason.code === 'ENOSPC') ?? failed[0];
+  if (cause) throw cause;
 }
 
 async function endOf(child: ChildProcess, { command, from }: Program): Promise<void> {

@@ -470,6 +470,7 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
       BACKUP_DIR: true,
       BACKUP_KEEP: true,
       BACKUP_COMMAND: true,
+      MIN_FREE_BYTES: true,
     }),
     environment,
   );
@@ -483,6 +484,7 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
       keep: env.BACKUP_KEEP,
       command: env.BACKUP_COMMAND ?? null,
       environment,
+      minFreeBytes: env.MIN_FREE_BYTES,
     },
     workingFolder: environment.INIT_CWD ?? process.cwd(),
   };

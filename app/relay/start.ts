@@ -39,7 +39,7 @@ import { serviceFeeAt } from './calls/x402/serviceFee.ts';
 import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
-import { createEdgeBudget } from './chain/edgeBudget.ts';
+import { createBudget, createEdgeBudget } from './chain/edgeBudget.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
@@ -410,7 +410,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
     spent: (lamports) => runway.spend(lamports),
     undescribed: async () => (await undocumented.read()).length,
     freeBytes: () => freeBytes(config.dataDir),
-    backedUpAt: () => listBackups(config.backupDir)[0]?.madeAt ?? null,
+    backedUpAt: async () => listBackups(config.backupDir)[0]?.madeAt ?? null,
     ended: (call) => log.info(call, 'call ended'),
     now: () => Date.now(),
   });
@@ -686,11 +686,13 @@ async function startX402Runway(config: RelayConfig, chain: RelayChain, marketpla
 /** The dependencies of sales to x402 clients; null without a fee payer, and on a slow cluster. */
 function assembleDoor(
   { x402, runway, edgeRpcPerSecond }: RelayConfig,
-  { chain, config, x402Runway, payers }: EngineParts,
+  { chain, config, x402Runway }: EngineParts,
   genesisHash: string,
   limits: RelayDeps['limits'],
 ): RelayDeps['door'] {
   if (!x402 || !chain.feePayer || !chain.finality.isFast) return null;
+  // Apart from other strangers' requests: those without a payment cannot use it up.
+  const take = createBudget(edgeRpcPerSecond);
   return {
     feePayer: chain.feePayer,
     usdcMint: parseAddress(config.usdcMint.toBase58()),
@@ -699,8 +701,7 @@ function assembleDoor(
     secret: secretOf(x402.feePayer),
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     lastHeightOf: chain.lastHeightOf,
-    // Apart from other strangers' requests: those without a payment cannot use it up.
-    takeReading: createEdgeBudget(edgeRpcPerSecond, payers),
+    takeReading: async () => take(),
     unpaid: createUnpaidLimit(limits),
     requireFees() {
       if (serviceFeeAt(x402.serviceFee, chain.quote()) === null) throw feesTooHigh(runway.lookSeconds);

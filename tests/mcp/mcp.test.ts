@@ -569,6 +569,7 @@ describe('the MCP server', () => {
       tank: market.agentId,
       lamports: 0,
       next_call_lamports: 1,
+      max_gas_lamports: 20_000,
       pays_next_call: false,
       is_sponsored: false,
     };
@@ -588,6 +589,11 @@ describe('the MCP server', () => {
       can_pay: false,
       reasons: [`The gas balance is too low. The user has to send SOL to ${market.agentId}.`],
     });
+    Object.assign(gas, { next_call_lamports: 20_001 });
+    expect(await host.call('get_budget')).to.include({ gas_of_next_call: 'above_key_limit' });
+    expect((await host.call('quote', { agent_id: market.agentId })).reasons).to.deep.equal([
+      'The network fees are above the gas limit of the API key. The user has to raise it.',
+    ]);
     Object.assign(gas, { pays_next_call: true });
     expect(await host.call('get_budget')).to.include({ gas_of_next_call: 'paid_by_gas_balance' });
     expect(await host.call('quote', { agent_id: market.agentId })).to.deep.include({ can_pay: true, reasons: [] });

@@ -12,7 +12,7 @@ import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { CreateDialog, type MadeKey } from './keys/create.tsx';
-import { moneyQuery } from './keys/money.ts';
+import { useWalletKeys } from './keys/money.ts';
 import { registerMade } from './keys/shown.tsx';
 
 type Asked = ProcedureOutput<'oauth.request'>;
@@ -108,7 +108,7 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
   const [isOpen, setOpen] = useState(false);
   const [made, setMade] = useState<MadeKey | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const { data: money, ...chain } = useQuery(moneyQuery(wallet, []));
+  const { listed, money, chain } = useWalletKeys(wallet);
 
   async function finish(key: MadeKey): Promise<void> {
     setError(null);
@@ -135,6 +135,7 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
   }
   return (
     <>
+      {listed.error && !listed.data && <Trouble error={listed.error} what="Your API keys" onRetry={listed.refetch} />}
       {chain.error && !money && (
         <Trouble error={chain.error} what="The balances on the chain" onRetry={chain.refetch} />
       )}

@@ -1,5 +1,5 @@
 /** A wallet's API keys: create, watch, change and end them. */
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
@@ -12,17 +12,10 @@ import { LimitsDialog, RestrictDialog } from './keys/change.tsx';
 import { CreateDialog, type MadeKey } from './keys/create.tsx';
 import { CloseDialog, RevokeDialog, RevokeOnChainDialog, RotateDialog } from './keys/end.tsx';
 import { isUsable, type KeyAction, KeyCard } from './keys/keyCard.tsx';
-import { moneyQuery, type WalletMoney } from './keys/money.ts';
+import { useWalletKeys, type WalletMoney } from './keys/money.ts';
 import { ShownKey } from './keys/shown.tsx';
 import { AllowanceDialog, GasDialog, WalletFigures } from './keys/wallet.tsx';
 import { Warnings } from './keys/warnings.tsx';
-
-const keysQuery = (wallet: string) =>
-  queryOptions({
-    queryKey: ['keys', wallet],
-    queryFn: async () => (await call('keys.list')).keys,
-    refetchInterval: 5_000,
-  });
 
 const TITLE = 'API keys';
 const ABOUT =
@@ -47,14 +40,8 @@ type Shown = 'create' | 'gas' | 'takeGas' | 'allowance' | { action: KeyAction; a
 function Keys({ wallet }: { wallet: string }) {
   const [shown, setShown] = useState<Shown>(null);
   const [made, setMade] = useState<MadeKey | null>(null);
-  const { data: keys, error, refetch } = useQuery(keysQuery(wallet));
-  const ids = [...new Set(keys?.map(({ key_id }) => key_id))];
-  const { data: money, ...chain } = useQuery({
-    ...moneyQuery(wallet, ids),
-    enabled: keys !== undefined,
-    // The wallet's figures stay visible while a key is added.
-    placeholderData: (before) => before,
-  });
+  const { listed, money, chain } = useWalletKeys(wallet);
+  const { data: keys, error, refetch } = listed;
   const close = () => setShown(null);
   const create = (
     <Button kind="primary" disabled={!money} onClick={() => setShown('create')}>

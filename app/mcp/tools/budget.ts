@@ -1,5 +1,6 @@
 /** `get_budget`: the amounts that this session, and the key or wallet that pays, may still spend. */
 import * as z from 'zod';
+import type { OwnKey } from '../../sdk/wire/ownKey.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { value } from '../answers.ts';
 import type { Session } from '../session.ts';
@@ -25,8 +26,10 @@ const KeyBudget = listed(
       .describe("Left for all of the wallet's keys. Calls take their price, refunds do not return it"),
     allowance_covers_total: z.boolean().describe('false: ask the user to renew the allowance'),
     gas_of_next_call: z
-      .enum(['paid_by_gas_balance', 'paid_by_marketplace', 'too_low'])
-      .describe('too_low: the next call is refused until the user sends SOL to gas_balance_address'),
+      .enum(['paid_by_gas_balance', 'paid_by_marketplace', 'too_low', 'above_key_limit'])
+      .describe(
+        'too_low: the next call is refused until the user sends SOL to gas_balance_address; above_key_limit: until the user raises the gas limit of the key, or network fees fall',
+      ),
     gas_balance_address: z.string(),
     scopes: z.array(z.string()),
     allowed_agents: z.array(z.string()).nullable(),
@@ -107,9 +110,10 @@ function addWalletBudget({ server, session }: Tools, wallet: Wallet): void {
 }
 
 /** Who pays the network fees of the key's next call. */
-export function gasOf({ gas }: { gas: { pays_next_call: boolean; is_sponsored: boolean } }) {
+export function gasOf({ gas }: { gas: OwnKey['gas'] }) {
   if (gas.pays_next_call) return 'paid_by_gas_balance';
-  return gas.is_sponsored ? 'paid_by_marketplace' : 'too_low';
+  if (gas.is_sponsored) return 'paid_by_marketplace';
+  return gas.next_call_lamports > gas.max_gas_lamports ? 'above_key_limit' : 'too_low';
 }
 
 function budgetOf(session: Session) {

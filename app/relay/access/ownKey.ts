@@ -76,6 +76,7 @@ function gasOf(
     tank: findSpender(parseAddress(wallet)).toBase58(),
     lamports: toNumber(tank),
     next_call_lamports: toNumber(fees),
+    max_gas_lamports: grant.maxGasLamports,
     // A gas balance must end empty or rent-exempt.
     pays_next_call: (left === 0n || left >= leastTank) && fees <= BigInt(grant.maxGasLamports),
   };

@@ -53,13 +53,14 @@ export async function answerFirst(deps: AnswersDeps, run: () => Promise<ExecuteO
  * Answers a repeated request; null for a first request, or if its call was never paid. Throws like `decideRepeat`.
  */
 export async function answerKnown(deps: AnswersDeps, request: Repeatable): Promise<CallAnswer | null> {
-  const { executionId } = request;
+  const { executionId, wallet } = request;
   const answer = await decideRepeat(deps, request);
   if (answer === 'run') return null;
   const known =
     answer === 'pending'
       ? await writeOutcome(deps, { kind: 'pending', executionId })
-      : ((await readKept(deps, executionId)) ?? (await makeAndKeep(deps, () => deps.engine.outcomeOf(executionId))));
+      : ((await readKept(deps, executionId, wallet)) ??
+        (await makeAndKeep(deps, () => deps.engine.outcomeOf(executionId))));
   return toAnswer(known, { 'Idempotent-Replayed': 'true' });
 }
 

@@ -42,12 +42,12 @@ export async function keepIfEnded<Answer extends KeptAnswer>(
   answer: Answer,
 ): Promise<Answer | KeptAnswer> {
   const row = await readStanding(deps.ledger, executionId);
-  return row && standingOf(row) === 'ended' ? keepAnswer(deps, executionId, answer) : answer;
+  return row && standingOf(row) === 'ended' ? keepAnswer(deps, { ...row, executionId }, answer) : answer;
 }
 
 async function keepAnswer<Answer extends KeptAnswer>(
   deps: KeptAnswersDeps,
-  executionId: string,
+  { executionId, wallet }: { executionId: string; wallet: string },
   answer: Answer,
 ): Promise<Answer | KeptAnswer> {
   const now = deps.now();
@@ -58,7 +58,7 @@ async function keepAnswer<Answer extends KeptAnswer>(
     ...withoutLong(answer),
     answeredMs: now,
   });
-  return isFirst ? answer : ((await readKept(deps, executionId)) ?? answer);
+  return isFirst ? answer : ((await readKept(deps, executionId, wallet)) ?? answer);
 }
 
 function withoutLong({ body, result }: KeptAnswer): { body: Buffer; resultAt: number | null } {
@@ -72,7 +72,7 @@ function withoutLong({ body, result }: KeptAnswer): { body: Buffer; resultAt: nu
  * The kept answer of an execution; null if there is none of the last day. Throws ApiError if its result is no longer
  * kept, or cannot be read.
  */
-export async function readKept(deps: KeptAnswersDeps, executionId: string): Promise<KeptAnswer | null> {
+export async function readKept(deps: KeptAnswersDeps, executionId: string, wallet: string): Promise<KeptAnswer | null> {
   const row = await readAnswer(deps.ledger, executionId, deps.now() - KEPT_MS);
   if (!row) return null;
   const { body, result_at: resultAt } = row;
@@ -82,5 +82,5 @@ export async function readKept(deps: KeptAnswersDeps, executionId: string): Prom
   const text = stored ? await deps.readText(stored) : null;
   if (!text) throw lostResult(executionId);
   const [head, tail] = [body.subarray(0, Number(resultAt)), body.subarray(Number(resultAt))];
-  return { status, body: [head, await quoteText(text, executionId), tail] };
+  return { status, body: [head, await quoteText(text, wallet), tail] };
 }

@@ -52,7 +52,8 @@ function createBudgets(perSecond: number, now: () => number): (wallet: string) =
   };
 }
 
-function createBudget(perSecond: number, now: () => number): () => void {
+/** One budget. Takes a read out of it, or throws as above. */
+export function createBudget(perSecond: number, now: () => number = () => performance.now()): () => void {
   const most = perSecond * BURST_SECONDS;
   let left = most;
   let countedAt = now();

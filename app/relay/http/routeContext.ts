@@ -1,4 +1,5 @@
 /** The context of the routes: their dependencies, and documents made once for many requests. */
+import { isDeepStrictEqual } from 'node:util';
 import { createDirectory, type Offered } from '../calls/x402/directory.ts';
 import type { RelayDeps } from '../deps.ts';
 import { createEndpoints } from '../events/endpoints.ts';
@@ -37,7 +38,7 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
     async openapi() {
       // Without the database, the routes are still known.
       const offered = await readOffered().catch(() => document?.offered ?? NONE);
-      if (document?.offered !== offered) {
+      if (!document || !isDeepStrictEqual(document.offered, offered)) {
         const shown = deps.door ? withOffered(writeDocument(), offered) : writeDocument();
         document = { offered, bytes: Buffer.from(JSON.stringify(shown)) };
       }

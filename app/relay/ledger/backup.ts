@@ -41,6 +41,8 @@ export interface BackupSettings {
   command: string | null;
   /** For the programs that make a backup and take it away. */
   environment: NodeJS.ProcessEnv;
+  /** Bytes that stay free beside the ledger: with less, the relay refuses new calls. */
+  minFreeBytes: number;
 }
 
 export interface Backup {
@@ -102,15 +104,19 @@ function takeFolder(dir: string) {
 /** Makes a backup, then removes the oldest. If the making fails, it throws and leaves nothing new behind. */
 export function backUp(
   place: DatabasePlace,
-  { dir, keep, environment }: BackupSettings,
+  { dir, keep, environment, minFreeBytes }: BackupSettings,
   report: (done: number, total: number) => void = () => undefined,
 ): Promise<MadeBackup> {
   return withWorkFolder(dir, async (folder) => {
     const database = place.databaseUrl === null ? 'sqlite' : 'postgres';
     const moment = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
     const draft = join(folder, 'draft.zst');
-    if (place.databaseUrl === null) await copyFile(place.dataDir, folder, draft, report);
-    else await dumpSchema(place.databaseUrl, environment, draft);
+    if (place.databaseUrl === null) {
+      const ledger = ledgerPath(place.dataDir);
+      if (!existsSync(ledger)) throw new Error(`The ledger ${ledger} does not exist. Set DATA_DIR to its folder.`);
+      requireRoom(folder, statSync(ledger).size, minFreeBytes);
+      await copyFile(ledger, folder, draft, report);
+    } else await dumpSchema(place.databaseUrl, environment, draft);
     sync(draft);
     const path = join(dir, `ledger-${moment}.${database}.zst`);
     renameSync(draft, path);
@@ -124,14 +130,11 @@ export function backUp(
 const compress = { command: 'zstd', args: ['-q', '-c'], from: 'zstd' };
 
 async function copyFile(
-  dataDir: string,
+  ledger: string,
   folder: string,
   draft: string,
   report: (done: number, total: number) => void,
 ): Promise<void> {
-  const ledger = ledgerPath(dataDir);
-  if (!existsSync(ledger)) throw new Error(`The ledger ${ledger} does not exist. Set DATA_DIR to its folder.`);
-  requireRoom(folder, statSync(ledger).size);
   const copy = join(folder, 'ledger.db');
   closeSync(openSync(copy, 'wx', 0o600));
   const source = new Sqlite(ledger, { readonly: true, fileMustExist: true });
@@ -154,12 +157,17 @@ async function copyFile(
 }
 
 /** On the relay's own disk, a copy that fills it would stop new calls. A compressed copy is smaller than the ledger. */
-function requireRoom(folder: string, ledgerBytes: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < 2 * ledgerBytes)
+function requireRoom(folder: string, ledgerBytes: number, minFreeBytes: number): void {
+  const free = freeBytesOf(folder);
+  if (free < 2 * ledgerBytes + minFreeBytes)
     throw new Error(
-      `${folder} has ${bavail * bsize} bytes free. A backup needs twice the ledger's ${ledgerBytes} for a moment. Free space, or set BACKUP_DIR to a folder on another disk.`,
+      `${folder} has ${free} bytes free. A backup needs twice the ledger's ${ledgerBytes} for a moment, beside the ${minFreeBytes} of MIN_FREE_BYTES. Free space, or set BACKUP_DIR to a folder on another disk.`,
     );
+}
+
+export function freeBytesOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
 
 /** Makes the copy a single file, and throws if SQLite finds it damaged. */
@@ -190,13 +198,17 @@ export function sync(path: string): void {
   closeSync(descriptor);
 }
 
-/** Runs the operator's command, with its output on stderr. Throws if it fails. */
+/** Of `backup`, if the backup is complete but was not taken away: a further one would not help. */
+const EXIT_NOT_TAKEN = 3;
+
+/** Runs the operator's command, with its output on stderr. Says so and sets the exit code if it fails. */
 async function takeAway({ dir, command, environment }: BackupSettings, path: string): Promise<void> {
   if (command === null) return;
   const env = { ...environment, BACKUP_DIR: dir, BACKUP_FILE: path };
   const [code, signal] = await once(spawn('sh', ['-c', command], { env, stdio: ['ignore', 2, 2] }), 'close');
-  if (code !== 0)
-    throw new Error(`${path} is complete, but BACKUP_COMMAND ended with ${signal ?? `exit code ${code}`}.`);
+  if (code === 0) return;
+  console.error(`${path} is complete, but BACKUP_COMMAND ended with ${signal ?? `exit code ${code}`}.`);
+  process.exitCode = EXIT_NOT_TAKEN;
 }
 
 export type BackupPlaces = DatabasePlace & { backup: BackupSettings; workingFolder: string };

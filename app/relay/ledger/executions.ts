@@ -24,7 +24,7 @@ export async function readExecutionRow(
 export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) {
   return ledger
     .selectFrom('executions')
-    .select(['state', 'refund_state', 'fingerprint', 'listing', 'request_hash'])
+    .select(['state', 'refund_state', 'wallet', 'fingerprint', 'listing', 'request_hash'])
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
 }

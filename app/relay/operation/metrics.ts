@@ -87,8 +87,8 @@ interface MetricsSources {
   undescribed(): Promise<number>;
   /** Free bytes at the ledger. Rejects if they cannot be read. */
   freeBytes(): Promise<number>;
-  /** When the newest backup was made; null if there is none here. */
-  backedUpAt(): Date | null;
+  /** When the newest backup was made; null if there is none here. Rejects if that cannot be read. */
+  backedUpAt(): Promise<Date | null>;
   /** Told of each execution that ended. */
   ended(call: EndedCall): void;
   /** Null before the relay sweeps. */
@@ -416,7 +416,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     lamports.set(balance ?? 0);
     if (x402FeePayer) x402Lamports?.set(x402FeePayer());
     free.set(await sources.freeBytes().catch(() => Number.NaN));
-    const backedUpAt = sources.backedUpAt();
+    // A folder that this relay cannot read must not end all other figures.
+    const backedUpAt = await sources.backedUpAt().catch(() => null);
     backup.set(backedUpAt ? secondsSince(BigInt(backedUpAt.getTime())) : Number.NaN);
     deposits.set(Number(waiting.deposits));
     runway.set(hours ?? Number.POSITIVE_INFINITY);

@@ -626,6 +626,8 @@ export interface components {
                 lamports: number;
                 /** @description The present network fees of a call, lamports. */
                 next_call_lamports: number;
+                /** @description The most that one call of this key may take for network fees, lamports; a limit of its grant. */
+                max_gas_lamports: number;
                 /** @description True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends. */
                 pays_next_call: boolean;
                 /** @description True if this service pays the gas of a call where the gas balance does not, as on a local network. If both are false, the next call gets 402 with `limit: gas`. */

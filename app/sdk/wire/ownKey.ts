@@ -37,6 +37,7 @@ export const OwnKey = z.strictObject({
     tank: z.string(),
     lamports: Lamports,
     next_call_lamports: Lamports,
+    max_gas_lamports: Lamports,
     pays_next_call: z.boolean(),
     is_sponsored: z.boolean(),
   }),

@@ -497,7 +497,10 @@ describe('webhooks', () => {
         .execute();
       return [rows.length, rows.filter((row) => ids.indexOf(row.endpoint_id) < 3).length];
     };
-    const deliveries = sender({ total: 8, slowFirst: 2 }, { post: () => new Promise(() => undefined) });
+    const deliveries = sender(
+      { total: 8, slowFirst: 2, slowMs: HOUR_MS },
+      { post: () => new Promise(() => undefined) },
+    );
     await deliveries.turn();
     expect(await attempted()).to.deep.equal([8, 2]);
   });

@@ -35,7 +35,7 @@ describe('a backup of the ledger', function () {
   const execute = (url: string, body: Record<string, unknown>) =>
     request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
   const namesIn = (path: string) => readdirSync(path).filter((name) => !name.startsWith('.'));
-  const settings = { keep: 7, command: null, environment: process.env };
+  const settings = { keep: 7, command: null, environment: process.env, minFreeBytes: 0 };
   const place = (dataDir: string) => ({ dataDir, databaseUrl: null });
   const thrown = (work: Promise<unknown>) =>
     work.then(
@@ -114,7 +114,7 @@ describe('a backup of the ledger', function () {
     expect(readFileSync(join(away, basename(file)))).to.deep.equal(readFileSync(file));
 
     const failed = await runRelayCommand(market, ['backup'], { ...given, BACKUP_COMMAND: 'echo no way >&2; exit 7' });
-    expect(failed.status).to.equal(1);
+    expect(failed.status).to.equal(3);
     expect(failed.stderr).to.match(/^no way\n.* is complete, but BACKUP_COMMAND ended with exit code 7\.\n$/);
     expect(listBackups(dir)).to.have.length(2);
   });
@@ -133,6 +133,8 @@ describe('a backup of the ledger', function () {
     expect(await thrown(backUp(place(damaged), { ...settings, dir: own, keep: 1 }))).to.match(/damaged|malformed/);
     expect(readFileSync(older, 'utf8')).to.equal('the older copy');
     expect(namesIn(own)).to.deep.equal([basename(older)]);
+    const much = { ...settings, dir: own, keep: 1, minFreeBytes: 2 ** 60 };
+    expect(await thrown(backUp(place(damaged), much))).to.match(/needs twice the ledger's \d+ for a moment/);
     const nothing = await runRelayCommand(market, ['backup'], { DATA_DIR: join(folder, 'nothing') });
     expect([nothing.status, /The ledger .* does not exist/.test(nothing.stderr)]).to.deep.equal([1, true]);
   });

@@ -216,7 +216,7 @@ describe('query plans', function () {
       x402FeePayer: null,
       undescribed: async () => 0,
       freeBytes: async () => 0,
-      backedUpAt: () => null,
+      backedUpAt: async () => null,
       ended: () => undefined,
       swept,
       lendingLimit: () => 0n,

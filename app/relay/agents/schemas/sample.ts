@@ -12,6 +12,8 @@ import type { CheckParameters } from '../parameters.ts';
 /** More items than a probe needs; a schema that requires more has no sample. */
 const MAX_ITEMS = 100;
 const MAX_TEXT = 10_000;
+/** Of the creator's own examples, so many are tried: each is checked against the schema. */
+const MAX_EXAMPLES = 3;
 /** Schemas, their properties and characters of text in one sample: lists within lists would grow without bound. */
 const MAX_SIZE = 20_000;
 
@@ -33,7 +35,7 @@ export async function sampleParameters(
   root: Schema,
   check: CheckParameters,
 ): Promise<{ parameters: Schema; fits: boolean }> {
-  const candidates = [...listOf(root.examples), ...sampleWithin(root)].filter(isObject);
+  const candidates = [...listOf(root.examples).slice(0, MAX_EXAMPLES), ...sampleWithin(root)].filter(isObject);
   for (const parameters of candidates) {
     if ((await check(ownWork, JSON.stringify(parameters))).length === 0) return { parameters, fits: true };
   }

@@ -1,5 +1,5 @@
 /**
- * The extension `bazaar` of a quote: it tells catalogues of x402 services how to call one agent, with the agent's own
+ * The extension `bazaar` of a quote: it describes to catalogues of x402 services how to call one agent, with the agent's own
  * schema and an example. Clients send the extension back with the payment, so it must be short.
  */
 import { plainly, schemaAt } from '../../../sdk/wire/creatorsWords.ts';
@@ -18,28 +18,29 @@ export type Bazaar = ReturnType<typeof describeBody>;
 /** Without an agent's own schema, which may be long. */
 export const ANY_AGENT = describeBody({ type: 'object' }, {}, false);
 
-/** One for each document, as long as the document is cached. */
-const kept = new WeakMap<AgentMetadata, Bazaar>();
+/** One for each document, as long as the document is cached; null from one that the threads were too busy for. */
+const kept = new WeakMap<AgentMetadata, Promise<Bazaar | null>>();
 
 /** The extension for this agent; `ANY_AGENT` if its schema is long, has no example, or cannot be read now. */
 export async function describeAgent(deps: AgentDeps, agent: Agent): Promise<Bazaar> {
   const { metadata } = agent;
-  const known = kept.get(metadata);
-  if (known) return known;
-  let described = ANY_AGENT;
-  if (JSON.stringify(metadata.input_schema).length <= MAX_KEPT_BYTES) {
-    const check = (ask: Parameters<typeof findParameterFaults>[3], text: string) =>
-      findParameterFaults(deps, agent, text, ask);
-    const sample = await sampleParameters(metadata.input_schema, check).catch(() => null);
-    // The threads were busy: the next quote tries again.
-    if (!sample) return ANY_AGENT;
-    const { required } = metadata.input_schema;
-    const isNeeded = Array.isArray(required) && required.length > 0;
-    const schema = schemaAt(PARAMETERS, metadata.input_schema);
-    if (sample.fits) described = describeBody(schema, plainly(sample.parameters), isNeeded);
-  }
+  const described = kept.get(metadata) ?? describeAnew(deps, agent);
   kept.set(metadata, described);
-  return described;
+  const found = await described;
+  // The next quote tries again.
+  if (!found && kept.get(metadata) === described) kept.delete(metadata);
+  return found ?? ANY_AGENT;
+}
+
+async function describeAnew(deps: AgentDeps, agent: Agent): Promise<Bazaar | null> {
+  const { input_schema: given } = agent.metadata;
+  if (JSON.stringify(given).length > MAX_KEPT_BYTES) return ANY_AGENT;
+  const check = (ask: Parameters<typeof findParameterFaults>[3], text: string) =>
+    findParameterFaults(deps, agent, text, ask);
+  const sample = await sampleParameters(given, check).catch(() => null);
+  if (!sample?.fits) return sample && ANY_AGENT;
+  const isNeeded = Array.isArray(given.required) && given.required.length > 0;
+  return describeBody(schemaAt(PARAMETERS, given), plainly(sample.parameters), isNeeded);
 }
 
 function describeBody(parameters: unknown, example: Record<string, unknown>, isNeeded: boolean) {

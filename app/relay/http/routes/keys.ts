@@ -46,6 +46,7 @@ export const keyRoutes = {
               tank: CREATOR,
               lamports: 9_865_000,
               next_call_lamports: 11_250,
+              max_gas_lamports: 20_000,
               pays_next_call: true,
               is_sponsored: false,
             },
