@@ -1,12 +1,10 @@
 /** A wallet's API keys: create, watch, change and end them. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
-import { call } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { LimitsDialog, RestrictDialog } from './keys/change.tsx';
 import { CreateDialog, type MadeKey } from './keys/create.tsx';
