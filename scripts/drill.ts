@@ -39,7 +39,7 @@ const FILL_MS = 2 ** 31 - 1;
 /** Timeout of the node's answer to a search through all escrows. */
 const ANSWER_MS = 60_000;
 /** Made and removed on the server of DATABASE_URL, with `--on-server`. */
-const SCRATCH_DATABASE = 'marketplace_drill';
+const SCRATCH_DATABASE = 'ledger_drill';
 /** Losing scratch data in a power cut is no loss. */
 const SCRATCH_SETTINGS = ['fsync=off', 'full_page_writes=off'];
 /** Tables whose rows are counted. */
