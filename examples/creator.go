@@ -58,7 +58,9 @@ type wordCount struct {
 	Count int    `json:"count"`
 }
 
-var words = regexp.MustCompile(`[\p{L}\p{N}_]+`)
+// Marks belong to their letters. Go's standard library has no NFC: an agent for texts that write é in two ways takes
+// norm.NFC of golang.org/x/text first.
+var words = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+`)
 
 // work is what callers pay for. Its error is a failure: the caller reads its text and gets the price back.
 func work(task string, parameters json.RawMessage) (string, error) {
@@ -190,6 +192,9 @@ func (k *marketplaceKeys) find(keyID string) (ed25519.PublicKey, error) {
 			return nil, err
 		}
 		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return nil, errors.New(k.url + " answered with status " + response.Status)
+		}
 		var directory struct {
 			Keys []struct{ Kid, X string }
 		}
@@ -215,7 +220,7 @@ var (
 	signatureHeader = regexp.MustCompile(`^sig1=:([A-Za-z0-9+/]{86}==):$`)
 )
 
-// isSigned tells if the marketplace signed this call. An error says that its keys cannot be read now.
+// isSigned reports if the marketplace signed this call. An error says that its keys cannot be read now.
 func (k *marketplaceKeys) isSigned(r *http.Request, body []byte) (bool, error) {
 	stated := signatureInput.FindStringSubmatch(r.Header.Get("Signature-Input"))
 	signature := signatureHeader.FindStringSubmatch(r.Header.Get("Signature"))

@@ -5,6 +5,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Refusal } from '../sdk/wallet/refusal.ts';
+import { checkedUrl } from '../sdk/wire/secrets.ts';
 
 /** Options that every command takes, as given on the command line. */
 export interface CommonOptions {
@@ -40,10 +42,18 @@ export function readSettings(options: CommonOptions): Settings {
   const { env } = process;
   const baseUrl = options.baseUrl ?? env.MARKETPLACE_URL ?? readLocalNetwork()?.base_url ?? DEFAULT_BASE_URL;
   return {
-    baseUrl: baseUrl.replace(/\/+$/, ''),
+    baseUrl: addressOf(baseUrl),
     rpcUrl: options.rpcUrl ?? env.SOLANA_RPC_URL ?? null,
     keypairPath: fromCaller(options.keypair ?? env.SOLANA_KEYPAIR ?? join(homedir(), '.config/solana/id.json')),
   };
+}
+
+function addressOf(baseUrl: string): string {
+  try {
+    return checkedUrl(baseUrl);
+  } catch (error) {
+    throw new Refusal((error as Error).message, { cause: error });
+  }
 }
 
 /** Resolves a path from the user's directory: npm runs scripts in the package's directory. */

@@ -86,7 +86,6 @@ async function main(): Promise<void> {
     env.MARKETPLACE_URL ??
     stop('The marketplace is missing. Give --base-url URL, or set MARKETPLACE_URL.');
   const apiKey = checkedApiKey(env.MARKETPLACE_API_KEY) ?? null;
-  if (!URL.canParse(baseUrl)) stop(`--base-url: ${baseUrl} is not a URL.`);
   const rpcUrl = options['rpc-url'] ?? env.SOLANA_RPC_URL ?? null;
   const keypair = options.keypair ?? env.SOLANA_KEYPAIR;
   const session = createSession({

@@ -10,7 +10,7 @@ import { type MarketplaceClient, MarketplaceError, createClient as newClient } f
 import { createManagementClient } from '../sdk/client/management.ts';
 import { isProven } from '../sdk/client/receipts.ts';
 import { type Check, verifyReceipt } from '../sdk/receipt/verify.ts';
-import { originOf } from '../sdk/wire/secrets.ts';
+import { checkedUrl, originOf } from '../sdk/wire/secrets.ts';
 import { ExecuteAccepted, ExecuteCompleted } from '../sdk/wire/wire.ts';
 
 export { MarketplaceError };
@@ -77,7 +77,9 @@ export interface MarketOptions {
   fetch?: typeof fetch;
 }
 
-export function createMarket({ baseUrl, apiKey, rpcUrl, dispute = null, fetch }: MarketOptions): Market {
+/** Throws TypeError for a wrong address or key. */
+export function createMarket({ apiKey, rpcUrl, dispute = null, fetch, ...options }: MarketOptions): Market {
+  const baseUrl = checkedUrl(options.baseUrl);
   const through = { baseUrl, ...(fetch && { fetch }) };
   const client = newClient({ ...through, ...(apiKey !== null && { apiKey }) });
   return {

@@ -6,6 +6,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
@@ -89,7 +91,8 @@ describe('the examples of a creator', function () {
       const [signingFile, walletFile, listingFile] = ['signing', 'creator', 'agent'].map((name) =>
         path(`${name}-${file}.json`),
       );
-      let server: ChildProcess;
+      const servers: ChildProcess[] = [];
+      let start: (marketplace: string) => Promise<string>;
       let creatorWallet: string;
       let endpoint: string;
       let agentId: string;
@@ -111,13 +114,17 @@ describe('the examples of a creator', function () {
           return this.skip();
         }
         await command('keys', 'new', signingFile!);
-        const args = [...words, signingFile!, '0', demo.base_url];
-        server = spawn(program!, args, { stdio: ['ignore', 'pipe', 'ignore'] });
-        const [line] = await once(server.stdout!, 'data');
-        endpoint = PORT_OF.exec(String(line))![0];
+        start = async (marketplace) => {
+          const args = [...words, signingFile!, '0', marketplace];
+          const server = spawn(program!, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+          servers.push(server);
+          const [line] = await once(server.stdout!, 'data');
+          return PORT_OF.exec(String(line))![0];
+        };
+        endpoint = await start(demo.base_url);
       });
       after(() => {
-        server?.kill();
+        for (const server of servers) server.kill();
       });
 
       it('uses a wallet with money from the command line alone', async () => {
@@ -146,6 +153,24 @@ describe('the examples of a creator', function () {
         expect((await fetch(endpoint, old)).status).to.equal(401);
       });
 
+      it('answers 503, for another try, while the keys of the marketplace cannot be read', async () => {
+        const busy = createServer((_, response) => response.writeHead(429).end('{}')).listen(0, '127.0.0.1');
+        await once(busy, 'listening');
+        const { headers, body } = vectors.call;
+        const now = Math.floor(Date.now() / 1_000);
+        const input = headers['signature-input'].replace(
+          /created=\d+;expires=\d+/,
+          `created=${now};expires=${now + 60}`,
+        );
+        const call = { method: 'POST', headers: { ...headers, 'signature-input': input }, body };
+        try {
+          const url = await start(`http://127.0.0.1:${(busy.address() as AddressInfo).port}`);
+          for (let count = 0; count < 2; count += 1) expect((await fetch(url, call)).status).to.equal(503);
+        } finally {
+          busy.close();
+        }
+      });
+
       it('passes every check of `creator test`, sent by the marketplace', async () => {
         writeFileSync(listingFile!, JSON.stringify({ ...LISTING, endpoint, signing_key: signingFile }));
         const options = ['--listing', listingFile!, '--through-marketplace', '--keypair', walletFile!];
@@ -169,10 +194,10 @@ describe('the examples of a creator', function () {
 
       it('completes a call and is paid', async () => {
         const [caller, earned] = [await usdcOf(demo.callers[0]!.wallet), await usdcOf(creatorWallet)];
-        const answer = await call({ text: 'Öl, or not öl', top: 2 });
+        const answer = await call({ text: 'Öl, हिन्दी or not öl', top: 2 });
         const words = [
           { word: 'öl', count: 2 },
-          { word: 'or', count: 1 },
+          { word: 'हिन्दी', count: 1 },
         ];
         expect(answer.status === 'completed' && JSON.parse(answer.result)).to.deep.equal({ words });
         expect(await usdcOf(demo.callers[0]!.wallet)).to.equal(caller - 50_000n);

@@ -4,6 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import {
   AgentMarketplace,
+  APIConnectionError,
   ConflictError,
   ExecutionFailedError,
   type Options,
@@ -134,6 +135,23 @@ describe('clients/x402', () => {
       expect(await run('refused later', {}, { ...LIMIT, idempotencyKey })).to.include({
         result: 'done: refused later',
       });
+    });
+    expect(change).to.deep.equal(BOUGHT);
+  });
+
+  it('names the execution if the connection breaks after 202; a repeat with the key pays nothing more', async () => {
+    const breaking = changing(async (response, isPaid) => {
+      if (!isPaid) return response;
+      if (breaking.paid.length > 1) throw new TypeError('the connection broke');
+      await response.text();
+      return running('0');
+    });
+    const change = await moved(async () => {
+      const options = { fetch: breaking.fetch, maxRetries: 0 };
+      const error = (await refusal(run('broken later', options))) as APIConnectionError;
+      expect(error).to.be.instanceOf(APIConnectionError).and.include({ executionId: ID });
+      const { idempotencyKey } = error;
+      expect(await run('broken later', {}, { ...LIMIT, idempotencyKey })).to.include({ result: 'done: broken later' });
     });
     expect(change).to.deep.equal(BOUGHT);
   });

@@ -6,9 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
+import { createMarket } from '../../app/mcp/market.ts';
 import { AgentMarketplace, APIConnectionError, PermissionDeniedError } from '../../app/sdk/client/caller.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { anyOf } from '../../app/sdk/client/limit.ts';
+import { createManagementClient } from '../../app/sdk/client/management.ts';
 
 const BASE = { baseUrl: 'http://marketplace.example', apiKey: 'crtx_test_1' };
 const REFUSAL = { error: { code: 'address_not_allowed', message: 'not from here', execution_id: null, details: null } };
@@ -45,6 +47,17 @@ describe('client', () => {
       expect(keys[0], method).to.have.length.greaterThan(15);
       expect(keys, method).to.deep.equal([keys[0], keys[0]]);
     }
+  });
+
+  it('refuses an address with a password in all clients, and does not show it', () => {
+    const baseUrl = 'https://me:word@marketplace.example';
+    const makers = [
+      () => new AgentMarketplace({ baseUrl }),
+      () => createClient({ baseUrl }),
+      () => createManagementClient({ baseUrl }),
+      () => createMarket({ baseUrl, apiKey: null, rpcUrl: null }),
+    ];
+    for (const make of makers) expect(make).to.throw(TypeError, /^baseUrl must have no user name, password, [^:]*$/);
   });
 
   it('takes null for a key as none', async () => {

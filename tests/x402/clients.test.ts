@@ -46,6 +46,8 @@ describe('independent clients of x402', function () {
   /** Number of answers to payments that the connection still drops, or that come as 202 instead. */
   let losses = 0;
   let delays = 0;
+  /** The payments that passed through the connection. */
+  const payments = new Set<unknown>();
   const wallets = { fetch: Keypair.generate(), axios: Keypair.generate(), python: Keypair.generate() };
   const host = Keypair.generate();
 
@@ -60,6 +62,7 @@ describe('independent clients of x402', function () {
     writeFileSync(keyFile(), JSON.stringify([...wallets.python.secretKey]), { mode: 0o600 });
     lossy = createServer((incoming, outgoing) => {
       const { method, headers, url } = incoming;
+      if (headers['payment-signature'] !== undefined) payments.add(headers['payment-signature']);
       const forwarded = send(new URL(url!, market.relay.url), { method, headers }, (answer) => {
         if (headers['payment-signature'] !== undefined && losses > 0) {
           losses -= 1;
@@ -87,6 +90,7 @@ describe('independent clients of x402', function () {
   });
   afterEach(() => market.setBehaviour(null));
 
+  const lossyUrl = () => `http://127.0.0.1:${(lossy.address() as AddressInfo).port}`;
   const keyFile = () => join(market.dataDir, 'python.json');
   const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
   const fails = () => market.setBehaviour(({ execution_id }, _, reply) => reply(failedAnswer(execution_id)));
@@ -191,7 +195,7 @@ describe('independent clients of x402', function () {
         const [command, ...before] = program();
         const env = {
           ...process.env,
-          MARKETPLACE_URL: `http://127.0.0.1:${(lossy.address() as AddressInfo).port}`,
+          MARKETPLACE_URL: lossyUrl(),
           SOLANA_RPC_URL: market.node.rpcUrl,
           USDC_MINT: market.usdcMint.toBase58(),
           SOLANA_KEYPAIR: keyFile(),
@@ -220,21 +224,24 @@ describe('independent clients of x402', function () {
     });
   }
 
-  it("the program of the page's Code tab buys a call", async () => {
+  it("the program of the page's Code tab buys a call, and after a 202 sends the same payment again", async () => {
     // Within the project, so that imports find the packages.
     mkdirSync(join(ROOT, 'target'), { recursive: true });
     const folder = mkdtempSync(join(ROOT, 'target', 'x402-page-'));
     try {
       const file = join(folder, 'call.mts');
       const { text } = x402Snippet({
-        ...{ baseUrl: market.relay.url, agentId: market.agentId, task: 'by the page', parameters: {} },
+        ...{ baseUrl: lossyUrl(), agentId: market.agentId, task: 'by the page', parameters: {} },
         ...{ rpcUrl: market.node.rpcUrl, usdcMint: market.usdcMint.toBase58(), total: TOTAL },
       });
       writeFileSync(file, text);
       const before = await usdcOf(wallets.python);
       const env = { ...process.env, SOLANA_KEYPAIR: keyFile() };
+      delays = 2;
+      payments.clear();
       const { code, output } = await run(process.execPath, ['--import', 'tsx', file], { env });
-      expect([code, output]).to.deep.equal([0, 'done: by the page\n']);
+      expect([code, output, delays]).to.deep.equal([0, 'done: by the page\n', 0]);
+      expect(payments.size).to.equal(1);
       expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
     } finally {
       rmSync(folder, { recursive: true });
@@ -345,7 +352,7 @@ describe('independent clients of x402', function () {
       writeFileSync(file, JSON.stringify([...host.secretKey]), { mode: 0o600 });
       const token = ['--network', 'devnet', '--usdc-mint', market.usdcMint.toBase58(), '--rpc-url', market.node.rpcUrl];
       const args = ['--keypair', file, '--budget', '0.52', ...token];
-      const server = await stdioHost({ baseUrl: market.relay.url, apiKey: null }, args, { answers: 'approve' });
+      const server = await stdioHost({ baseUrl: `${market.relay.url}/`, apiKey: null }, args, { answers: 'approve' });
       const before = await usdcOf(host);
       const spent = async () => before - (await usdcOf(host));
       const budget = () => server.call('get_budget');

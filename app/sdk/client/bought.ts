@@ -1,6 +1,6 @@
 /** A call that a wallet pays by x402: gets a quote, pays it, and sends the payment again until the result is there. */
 import { jsonOf, retryAfterOf, toError } from './http.ts';
-import { type RunInput, type RunOptions, runningIfRefused, startDeadline, tooLate, WAIT_MS } from './paid.ts';
+import { errorOfCall, type RunInput, type RunOptions, startDeadline, WAIT_MS } from './paid.ts';
 import { sleep } from './repeat.ts';
 import { type ApiRequest, type Payment, readAs, type Service } from './service.ts';
 import type { CompletedExecution, StartedExecution } from './types.ts';
@@ -37,7 +37,7 @@ export async function buyCall(
       await sleep((retryAfterOf(answer.response) ?? PAUSE_SECONDS) * 1_000, deadline.signal);
     }
   } catch (error) {
-    throw deadline.isOver() ? tooLate(executionId) : runningIfRefused(executionId, error);
+    throw errorOfCall(error, executionId, deadline.isOver());
   } finally {
     deadline.clear();
   }

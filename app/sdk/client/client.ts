@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { MarketplaceEvent as EventSchema, type MarketplaceEvent } from '../wire/events.ts';
-import { bareKey, checkedApiKey } from '../wire/secrets.ts';
+import { checkedApiKey, checkedUrl } from '../wire/secrets.ts';
 import {
   ArchiveLine,
   ContentDeleted,
@@ -68,12 +68,13 @@ export interface ExecuteOptions extends ReadOptions {
 }
 
 /**
- * The REST API. Throws TypeError for a key with a character that no key has. Methods throw MarketplaceError for error
- * answers, and TypeError if there was no answer. Reads, `execute` and `startExecution` are then retried automatically,
- * which never charges twice. A read that gets no answer in time throws a DOMException named TimeoutError.
+ * The REST API. Throws TypeError for a wrong address, and for a key with a character that no key has. Methods throw
+ * MarketplaceError for error answers, and TypeError if there was no answer. Reads, `execute` and `startExecution` are
+ * then retried automatically, which never charges twice. A read that gets no answer in time throws a DOMException named
+ * TimeoutError.
  */
 export function createClient(options: ClientOptions) {
-  const baseUrl = bareKey(options.baseUrl).replace(/\/+$/, '');
+  const baseUrl = checkedUrl(options.baseUrl);
   const fetcher = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
   const paid = { ...patience, isPaid: true };

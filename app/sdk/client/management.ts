@@ -1,5 +1,6 @@
 /** The client of the /trpc procedures that manage keys and listings. */
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
+import { checkedUrl } from '../wire/secrets.ts';
 import { read } from './answer.ts';
 import { type MarketplaceError, statusError } from './error.ts';
 import { checkedHeaders, fetchDirect, jsonOf, retryAfterOf, unknownAnswer } from './http.ts';
@@ -20,10 +21,10 @@ interface ProcedureAnswer {
 
 /**
  * The procedures of /trpc by name: `call('keys.register', { ... })`. `session` is the token of `auth.verify`, for
- * procedures that need one. Throws MarketplaceError.
+ * procedures that need one. Throws TypeError for a wrong address. `call` throws MarketplaceError.
  */
 export function createManagementClient(options: { baseUrl: string; session?: string; fetch?: typeof fetch }) {
-  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const baseUrl = checkedUrl(options.baseUrl);
   const session = checkedHeaders(options.session ? { authorization: `Bearer ${options.session}` } : {});
 
   const send = (path: string, init: RequestInit) => fetchDirect(options.fetch ?? fetch, baseUrl, `/trpc/${path}`, init);

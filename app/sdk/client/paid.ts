@@ -104,11 +104,9 @@ export async function runCall(
     const firstPause = (retryAfterOf(answer.response) ?? 0) * 1_000;
     return completed(await untilEnded(service, executionId, deadline.signal, firstPause));
   } catch (error) {
-    const known = deadline.isOver()
-      ? tooLate(executionId ?? (await findByKey(service, request, signal)))
-      : runningIfRefused(executionId, error);
-    if (known instanceof MarketplaceError) known.executionId ??= executionId;
-    throw known;
+    const isLate = deadline.isOver();
+    if (isLate) executionId ??= await findByKey(service, request, signal);
+    throw errorOfCall(error, executionId, isLate);
   } finally {
     deadline.clear();
   }
@@ -170,7 +168,14 @@ export function startDeadline(timeout: number, signal: AbortSignal | undefined) 
   };
 }
 
-export function tooLate(executionId: string | null): WaitTimeoutError {
+/** What a call throws for `error`, with the id of its execution if it is known. */
+export function errorOfCall(error: unknown, executionId: string | null, isLate: boolean): unknown {
+  const known = isLate ? tooLate(executionId) : runningIfRefused(executionId, error);
+  if (known instanceof MarketplaceError) known.executionId ??= executionId;
+  return known;
+}
+
+function tooLate(executionId: string | null): WaitTimeoutError {
   const message =
     executionId === null
       ? 'The timeout passed before the outcome of the call was known. Retry the call with its idempotency key.'
@@ -179,7 +184,7 @@ export function tooLate(executionId: string | null): WaitTimeoutError {
 }
 
 /** For the refusal of a poll, the error that the execution continues; else the error itself. */
-export function runningIfRefused(executionId: string | null, error: unknown): unknown {
+function runningIfRefused(executionId: string | null, error: unknown): unknown {
   if (executionId === null || !isEarlyRefusal(error)) return error;
   const { message, requestId, retryAfterSeconds } = error;
   const text = `The execution ${executionId} is in progress, and the request for its outcome was refused: ${message}`;

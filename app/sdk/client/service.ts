@@ -1,6 +1,6 @@
 /** Shared by all methods of AgentMarketplace: its options, the retries of a request, and the check of its answer. */
 import { EVENT_STREAM } from '../wire/eventStream.ts';
-import { bareKey, checkedApiKey, withoutSecrets } from '../wire/secrets.ts';
+import { checkedApiKey, checkedUrl, withoutSecrets } from '../wire/secrets.ts';
 import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
 import { FIELDS } from './generated.ts';
 import { type HttpAnswer, jsonOf, send, unknownAnswer } from './http.ts';
@@ -182,18 +182,4 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
   const told = `${error.message} ${error.cause}`;
   const options = withoutSecrets(told) === told ? { cause: error } : {};
   return new APIConnectionError(null, 'connection_failed', message, null, null, null, null, options);
-}
-
-function checkedUrl(baseUrl: string | undefined): string {
-  const url = bareKey(baseUrl ?? '');
-  if (!url) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
-  if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
-    const shown = JSON.stringify(withoutSecrets(url));
-    throw new TypeError(`baseUrl must be a URL such as https://marketplace.example, not ${shown}.`);
-  }
-  // Messages and logs name the address.
-  if (/[?#\s]/.test(url) || withoutSecrets(url) !== url) {
-    throw new TypeError('baseUrl must have no user name, password, query, fragment, space or key.');
-  }
-  return url.replace(/\/+$/, '');
 }

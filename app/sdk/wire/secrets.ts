@@ -23,6 +23,23 @@ export function checkedApiKey(given: string | undefined): string | undefined {
   throw new TypeError(`The API key has a wrong character at position ${wrong + 1} of ${key.length}. Copy it again.`);
 }
 
+/**
+ * The marketplace's address without a trailing slash, since paths are appended to it. Throws TypeError, without a secret,
+ * for text that is not such an address, and for one with a password or key: messages and logs name the address.
+ */
+export function checkedUrl(given: string | undefined): string {
+  const url = bareKey(given ?? '');
+  if (!url) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
+  if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) {
+    const shown = JSON.stringify(withoutSecrets(url));
+    throw new TypeError(`baseUrl must be a URL such as https://marketplace.example, not ${shown}.`);
+  }
+  if (/[?#\s]/.test(url) || withoutSecrets(url) !== url) {
+    throw new TypeError('baseUrl must have no user name, password, query, fragment, space or key.');
+  }
+  return url.replace(/\/+$/, '');
+}
+
 /** Scheme and host of a URL for a message. A node's key is often in the rest. */
 export function originOf(url: string): string {
   if (!URL.canParse(url)) return 'the given URL';

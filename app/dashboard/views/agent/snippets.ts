@@ -52,7 +52,7 @@ export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMi
     file: 'call.mts',
     text: `import { readFileSync } from 'node:fs';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
-import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 
 const keypair = JSON.parse(readFileSync(process.env.SOLANA_KEYPAIR!, 'utf8'));
@@ -62,24 +62,22 @@ client.register('solana:*', new ExactSvmScheme(wallet, { rpcUrl: ${JSON.stringif
 // It pays this much of this token, and nothing else.
 const asset = ${JSON.stringify(usdcMint)};
 client.setSpendControls({ allowedAssets: [{ network: 'solana:*', asset, maxAmountPerPayment: '${total}' }] });
+let payment = {};
+client.onAfterPaymentCreation(async ({ paymentPayload }) => {
+  payment = new x402HTTPClient(client).encodePaymentSignatureHeader(paymentPayload);
+});
 
 // With the payer in the address, its money can only buy this call or come back.
 const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
-const request = {
-  method: 'POST',
-  headers: {
-    'Content-Type': 'application/json',
-    // Repeating a call with the same key never pays twice.
-    'Idempotency-Key': crypto.randomUUID(),
-  },
-  body: JSON.stringify(${indent(JSON.stringify({ task, parameters }, null, 2), '  ')}),
-};
-const pay = wrapFetchWithPayment(fetch, client);
-let response = await pay(url, request);
-// The call continues.
+// Repeating a call with the same key never pays twice.
+const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() };
+const body = JSON.stringify(${JSON.stringify({ task, parameters }, null, 2)});
+let response = await wrapFetchWithPayment(fetch, client)(url, { method: 'POST', headers, body });
+// The call continues. The same payment is taken once, and gets its outcome.
 while (response.status === 202) {
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  response = await pay(url, request);
+  const seconds = Number(response.headers.get('retry-after') ?? 1);
+  await new Promise((resolve) => setTimeout(resolve, 1_000 * seconds));
+  response = await fetch(url, { method: 'POST', headers: { ...headers, ...payment }, body });
 }
 const answer = await response.json();
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
