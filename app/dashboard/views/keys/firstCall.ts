@@ -27,10 +27,16 @@ export const firstAgentQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The first request as a shell command. Without the scope `execute`, or without an agent, it lists executions. */
+/**
+ * The first request as a shell command. Without the scope `execute`, or without an agent, it lists executions; with the
+ * scope `webhooks` alone, the wallet's webhook endpoints.
+ */
 export function firstCurl(apiKey: string, scopes: readonly KeyScope[], agent: AgentFull | null): string {
   const key = `-H 'Authorization: Bearer ${apiKey}'`;
-  if (!agent || !scopes.includes('execute')) return `curl -s '${BASE_URL}/v1/executions?limit=5' \\\n  ${key}`;
+  if (!agent || !scopes.includes('execute')) {
+    const isForWebhooks = scopes.every((scope) => scope === 'webhooks');
+    return `curl -s '${BASE_URL}/v1/${isForWebhooks ? 'webhooks' : 'executions?limit=5'}' \\\n  ${key}`;
+  }
   const body = { task: 'Hello', parameters: parametersOf(agent), max_cost_usdc: agent.price_per_call_usdc };
   const data = JSON.stringify(body).replaceAll("'", "'\\''");
   return [
