@@ -12,8 +12,8 @@ import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { CreateDialog, type MadeKey } from './keys/create.tsx';
-import { useWalletKeys } from './keys/money.ts';
 import { registerMade } from './keys/shown.tsx';
+import { useWalletKeys } from './keys/walletKeys.ts';
 
 type Asked = ProcedureOutput<'oauth.request'>;
 

@@ -10,9 +10,10 @@ import { LimitsDialog, RestrictDialog } from './keys/change.tsx';
 import { CreateDialog, type MadeKey } from './keys/create.tsx';
 import { CloseDialog, RevokeDialog, RevokeOnChainDialog, RotateDialog } from './keys/end.tsx';
 import { isUsable, type KeyAction, KeyCard } from './keys/keyCard.tsx';
-import { useWalletKeys, type WalletMoney } from './keys/money.ts';
+import type { WalletMoney } from './keys/money.ts';
 import { ShownKey } from './keys/shown.tsx';
 import { AllowanceDialog, GasDialog, WalletFigures } from './keys/wallet.tsx';
+import { useWalletKeys } from './keys/walletKeys.ts';
 import { Warnings } from './keys/warnings.tsx';
 
 const TITLE = 'API keys';

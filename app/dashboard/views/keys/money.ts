@@ -2,9 +2,8 @@
  * A wallet's money and keys on the chain: grants, allowance, gas. They are read together, so that they match.
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
-import { call } from '../../service.ts';
 import { openChain } from '../../wallet/chain.ts';
 
 /** Amounts are base units of USDC; gas is lamports. */
@@ -36,24 +35,7 @@ const TOKEN_ACCOUNT_BYTES = 165;
 /** Limit of accounts per request of a node. */
 const ACCOUNTS_AT_ONCE = 100;
 
-/** A wallet's keys, and its money on the chain with theirs; undefined until both are known. */
-export function useWalletKeys(wallet: string) {
-  const listed = useQuery({
-    queryKey: ['keys', wallet],
-    queryFn: async () => (await call('keys.list')).keys,
-    refetchInterval: 5_000,
-  });
-  const ids = [...new Set(listed.data?.map(({ key_id }) => key_id))];
-  const { data: money, ...chain } = useQuery({
-    ...moneyQuery(wallet, ids),
-    enabled: listed.data !== undefined,
-    // The wallet's figures stay visible while a key is added.
-    placeholderData: (before) => before,
-  });
-  return { listed, money, chain };
-}
-
-const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
+export const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
   queryOptions({
     queryKey: ['wallet-money', wallet, ...keyIds],
     queryFn: () => readMoney(wallet, keyIds),
