@@ -28,7 +28,7 @@ import { readPage } from '../docs/markdown.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
 
 /** Paths that the server answers outside the table of routes, because they are not REST or not for callers. */
-const BESIDE_THE_TABLE = ['/trpc', '/metrics', '/mcp'];
+const BESIDE_THE_TABLE = ['/trpc', '/metrics', '/mcp', '/mcp/'];
 
 describe('/openapi.json', () => {
   let world: World;

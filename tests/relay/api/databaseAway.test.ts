@@ -4,6 +4,7 @@
  */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { registerClient } from '../../../app/relay/access/oauth/clients.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { createApiKey, hashApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import type { ProcedureEntry } from '../../../app/sdk/wire/fields.ts';
@@ -25,8 +26,11 @@ const WITHOUT_DATABASE = [
   '/.well-known/agent-card.json',
   '/.well-known/http-message-signatures-directory',
 ];
-/** Settings of the chain, a message whose secret was read before, and signing out without a session. */
-const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'config.changes', 'auth.challenge', 'auth.signOut'];
+/**
+ * Settings of the chain, a message whose secret was read before, signing out without a session, and what a host asks
+ * for, which is in its address.
+ */
+const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'config.changes', 'auth.challenge', 'auth.signOut', 'oauth.request'];
 
 // A SQLite file is unavailable only with its disk.
 if (onPostgres) {
@@ -48,6 +52,12 @@ if (onPostgres) {
       token = (await signIn(owner)).token;
       const { message } = await anonymous().call('auth.challenge', { wallet });
       const signed = { wallet, message, signature: sign(owner, message) };
+      const redirect_uri = 'https://host.example/callback';
+      const { id: client_id } = registerClient({ redirect_uris: [redirect_uri] });
+      const asked = { response_type: 'code', client_id, redirect_uri, code_challenge: 'c'.repeat(43) };
+      const query = String(
+        new URLSearchParams({ ...asked, code_challenge_method: 'S256', resource: `${world.url}/mcp` }),
+      );
       inputs = {
         'auth.challenge': { wallet },
         'auth.verify': signed,
@@ -55,6 +65,7 @@ if (onPostgres) {
         'keys.register': { wallet, key_hash: hashApiKey(createApiKey('test')), name: 'test' },
         'agents.outcomes': { agent_id: agent },
         'agents.example': { agent_id: agent },
+        'oauth.request': { query },
       };
       await (await sharedPostgres()).stop();
     });
