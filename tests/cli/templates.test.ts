@@ -17,6 +17,7 @@ import { type Finished, installInto, makeEnvironment, run } from '../harness/edg
 import { TIMED, undisturbed } from '../harness/edge/undisturbed.ts';
 import { freePort } from '../harness/freePort.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { packSdk } from '../harness/packSdk.ts';
 import { ROOT } from '../local/start.ts';
 import { createTerminal, runHere, testUndisturbed } from './run.ts';
 
@@ -41,10 +42,7 @@ const TEMPLATES: Template[] = [
   {
     lang: 'ts',
     async install(folder, packages) {
-      const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', packages], {
-        cwd: join(ROOT, 'app', 'sdk'),
-      });
-      const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
+      const { filename } = await packSdk(packages);
       const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
       await exec('npm', ['install', ...quiet, join(packages, filename), '@types/node@20'], { cwd: folder });
       // The template also type-checks against the package's types.

@@ -17,6 +17,7 @@ import { expect } from 'chai';
 import { build, transformSync } from 'esbuild';
 import { snippetsOf } from '../../app/relay/http/docs/snippets.ts';
 import { createDocument } from '../../app/relay/http/openapi/document.ts';
+import { packSdk } from '../harness/packSdk.ts';
 
 const exec = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -55,10 +56,7 @@ describe('sdk/package', function () {
   let url: string;
 
   before(async () => {
-    const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', folder], { cwd: SDK });
-    const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [
-      { filename: string; files: { path: string }[] },
-    ];
+    const { filename, files } = await packSdk(folder);
     packed = files.map(({ path }) => path);
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
     const install = (cwd: string, ...others: string[]) =>
@@ -131,7 +129,8 @@ describe('sdk/package', function () {
       stderr += text;
     });
     try {
-      const [port] = (await once(child.stdout, 'data')) as [Buffer];
+      const ended = once(child, 'exit').then(() => Promise.reject(new Error(stderr)));
+      const [port] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer];
       const health = (await (await fetch(`http://127.0.0.1:${String(port).trim()}/health`)).json()) as object;
       expect(health).to.have.keys('status', 'signing_key');
       expect(stderr).to.equal('');
