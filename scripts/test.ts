@@ -47,8 +47,8 @@ const TIMED = 'set -m; "$@" 3>&- & set +m; echo $! >&3; wait $!; status=$?; time
 
 /** Peak memory of a suite's processes. */
 const SUITE_BYTES = 1.25 * 1024 ** 3;
-/** Three more than processors, because suites often wait for slots and timeouts; at most five. */
-const LANES = Math.max(1, Math.min(5, availableParallelism() + 3, Math.floor(totalmem() / SUITE_BYTES)));
+/** Four more than processors, because suites often wait for slots and timeouts; at most six. */
+const LANES = Math.max(1, Math.min(6, availableParallelism() + 4, Math.floor(totalmem() / SUITE_BYTES)));
 
 const root = join(import.meta.dirname, '..');
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
