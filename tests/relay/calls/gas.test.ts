@@ -10,6 +10,7 @@ import { constants, findExecution, findSpender } from '../../../app/sdk/program/
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   FEE,
@@ -152,15 +153,20 @@ describe('fees and refundable deposits', function () {
 
   it('serves one call after the other with gas for one, and only calls whose gas is there', async () => {
     const relay = await startRelay();
-    await fillTank(3n * (OPEN + END) + rents.escrow + rents.empty);
-    const before = await purses();
-    const answers = await Promise.all(Array.from({ length: 6 }, () => execute(relay)));
-    const served = BigInt(answers.filter(({ status }) => status === 200).length);
-    expect([served, answers.filter(({ status }) => status === 402).length]).to.deep.equal([3n, 3]);
-    expect(movedSince(before, await purses())).to.include({
-      authority: served * (OPEN + END - FEES - rents.record),
-      tank: -served * (OPEN + END),
-      callerUsdc: -served * PRICE,
+    // A busy machine may serve fewer of them before the others have waited for too long.
+    await until('all calls whose gas is there are served', async () => {
+      await fillTank(3n * (OPEN + END) + rents.escrow + rents.empty);
+      const before = await purses();
+      const answers = await Promise.all(Array.from({ length: 6 }, () => execute(relay)));
+      const served = BigInt(answers.filter(({ status }) => status === 200).length);
+      expect(served > 0n && served <= 3n, `${served} served`).to.equal(true);
+      expect(answers.filter(({ status }) => status === 402).length).to.equal(6 - Number(served));
+      expect(movedSince(before, await purses())).to.include({
+        authority: served * (OPEN + END - FEES - rents.record),
+        tank: -served * (OPEN + END),
+        callerUsdc: -served * PRICE,
+      });
+      return served === 3n;
     });
   });
 
