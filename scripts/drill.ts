@@ -11,8 +11,9 @@ import pg from 'pg';
 import pino from 'pino';
 import { addressOf } from '../app/database/postgres.ts';
 import { startPostgres } from '../app/local/postgres.ts';
+import { freeBytes } from '../app/process/disk.ts';
 import { readToolConfig, type ToolConfig } from '../app/relay/config.ts';
-import { type Backup, freeBytesOf, withWorkFolder } from '../app/relay/ledger/backup.ts';
+import { type Backup, withWorkFolder } from '../app/relay/ledger/backup.ts';
 import { type DatabasePlace, indexPath, type OpenLedger, openLedger } from '../app/relay/ledger/open.ts';
 import { chooseBackup, restore } from '../app/relay/ledger/restore.ts';
 import { toJson, toText } from '../app/relay/reconcile/command.ts';
@@ -205,6 +206,8 @@ function drill(config: ToolConfig, { file, onServer = false }: Options): Promise
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   return withWorkFolder(dir, (folder) => {
     const interrupted = untilInterrupted(folder, minFreeBytes);
+    // It may come while the scratch place is made or removed, where nobody waits for it.
+    interrupted.catch(() => undefined);
     // What goes on after an interruption ends with the process, which removes the scratch place first.
     return withScratch(backup, config, { folder, onServer }, (place) =>
       Promise.race([drillIn(place, backup, config), interrupted]),
@@ -217,12 +220,12 @@ function untilInterrupted(folder: string, minFreeBytes: number): Promise<never> 
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => reject(new Error(`The drill was ended by ${signal}.`)));
-    const look = setInterval(() => {
-      const free = freeBytesOf(folder);
-      if (free >= minFreeBytes) return;
-      clearInterval(look);
-      reject(new Error(`Only ${free} bytes are free in ${folder}. Set BACKUP_DIR to a folder on another disk.`));
-    }, LOOK_MS).unref();
+    const look = async () => {
+      const free = await freeBytes(folder);
+      if (free < minFreeBytes)
+        throw new Error(`Only ${free} bytes are free in ${folder}. Set BACKUP_DIR to a folder on another disk.`);
+    };
+    setInterval(() => look().catch(reject), LOOK_MS).unref();
   });
 }
 

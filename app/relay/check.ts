@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { sql } from 'kysely';
 import { attachedIndex, isBehind, lagOf, readProgress } from '../../indexer/read.ts';
 import { type Applied, requireFitting } from '../database/migrate.ts';
+import { freeBytes } from '../process/disk.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../sdk/program/clock.ts';
 import { relayAuthoritiesOf } from '../sdk/program/program.ts';
 import { formatSol } from '../sdk/wire/sol.ts';
@@ -18,7 +19,6 @@ import { readMarketplace } from './chain/cluster.ts';
 import type { RelayConfig } from './config.ts';
 import { indexPath, ledgerPath, openViews } from './ledger/open.ts';
 import { MAX_SKEW_MS, OLD_MS } from './operation/chainWatch.ts';
-import { freeBytes } from './operation/storage.ts';
 
 /** Every method that relay and indexer call, as docs/operating.md lists them. */
 const METHODS = [

@@ -12,6 +12,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
 import { BUILD } from '../process/build.ts';
+import { freeBytes } from '../process/disk.ts';
 import {
   areOpensPaused,
   type Config,
@@ -78,7 +79,7 @@ import { watchLoad } from './operation/load.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
 import { createRunway, type Runway } from './operation/runway.ts';
-import { createStorage, freeBytes, type Storage } from './operation/storage.ts';
+import { createStorage, type Storage } from './operation/storage.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
 import { createReadText, createResultObjects, type ReadText } from './outbound/resultObjects.ts';

@@ -14,7 +14,6 @@ import {
   readdirSync,
   renameSync,
   rmSync,
-  statfsSync,
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -22,6 +21,7 @@ import Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
 import { LockHeld, takeLock } from '../../database/lock.ts';
 import { addressOf, SCHEMAS, withoutPassword } from '../../database/postgres.ts';
+import { freeBytes } from '../../process/disk.ts';
 import { runPiped } from '../../process/pipe.ts';
 import { type DatabasePlace, ledgerPath, openViews } from './open.ts';
 
@@ -114,7 +114,7 @@ export function backUp(
     if (place.databaseUrl === null) {
       const ledger = ledgerPath(place.dataDir);
       if (!existsSync(ledger)) throw new Error(`The ledger ${ledger} does not exist. Set DATA_DIR to its folder.`);
-      requireRoom(folder, statSync(ledger).size, minFreeBytes);
+      await requireRoom(folder, statSync(ledger).size, minFreeBytes);
       await copyFile(ledger, folder, draft, report);
     } else await dumpSchema(place.databaseUrl, environment, draft);
     sync(draft);
@@ -157,17 +157,12 @@ async function copyFile(
 }
 
 /** On the relay's own disk, a copy that fills it would stop new calls. A compressed copy is smaller than the ledger. */
-function requireRoom(folder: string, ledgerBytes: number, minFreeBytes: number): void {
-  const free = freeBytesOf(folder);
+async function requireRoom(folder: string, ledgerBytes: number, minFreeBytes: number): Promise<void> {
+  const free = await freeBytes(folder);
   if (free < 2 * ledgerBytes + minFreeBytes)
     throw new Error(
       `${folder} has ${free} bytes free. A backup needs twice the ledger's ${ledgerBytes} for a moment, beside the ${minFreeBytes} of MIN_FREE_BYTES. Free space, or set BACKUP_DIR to a folder on another disk.`,
     );
-}
-
-export function freeBytesOf(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 /** Makes the copy a single file, and throws if SQLite finds it damaged. */

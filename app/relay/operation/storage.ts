@@ -2,7 +2,6 @@
  * Checks if there is disk space for new executions. Running ones continue in the remaining space. If that is used up,
  * they wait until there is space again.
  */
-import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isFull } from '../../database/temporary.ts';
@@ -82,10 +81,4 @@ export function createStorage(options: {
     },
     end: () => clearInterval(timer),
   };
-}
-
-/** Bytes that a process without privileges may still write in the folder's file system. */
-export async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }

@@ -9,9 +9,10 @@ import pino from 'pino';
 import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
 import { shareLock, takeLock } from '../../../app/database/lock.ts';
 import { openDatabase } from '../../../app/database/open.ts';
+import { freeBytes } from '../../../app/process/disk.ts';
 import { droppedLines, logToFile } from '../../../app/process/logDestination.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
-import { createStorage, freeBytes } from '../../../app/relay/operation/storage.ts';
+import { createStorage } from '../../../app/relay/operation/storage.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
