@@ -57,7 +57,7 @@ const forbidden = [
     comment: 'The relay reads the tables of the indexer by its queries, and never runs what fills them.',
     severity: 'error',
     from: { path: '^app/relay/' },
-    to: { path: '^indexer/', pathNot: '^indexer/(read|tables|open|record)\\.ts$' },
+    to: { path: '^indexer/', pathNot: '^indexer/queries/' },
   },
   {
     name: 'only-the-chain-room-sends',

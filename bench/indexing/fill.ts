@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Connection } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import type { HistoryPage } from '../../app/solana/helius.ts';
-import { pass } from '../../indexer/ingest.ts';
-import { createNotices } from '../../indexer/notices.ts';
-import { openIndex } from '../../indexer/open.ts';
+import { pass } from '../../indexer/chain/ingest.ts';
+import { createNotices } from '../../indexer/chain/notices.ts';
+import { openIndex } from '../../indexer/queries/open.ts';
 import type { FillFigures } from '../indexing.ts';
 import { readHistory } from './history.ts';
 

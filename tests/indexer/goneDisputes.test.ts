@@ -8,9 +8,9 @@ import { sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
-import { type GoneAccount, noRows } from '../../indexer/accounts.ts';
-import { applyBatch, type ChainTransaction } from '../../indexer/apply.ts';
-import type { IndexDatabase, ListingRow } from '../../indexer/tables.ts';
+import { applyBatch, type ChainTransaction } from '../../indexer/apply/apply.ts';
+import { type GoneAccount, noRows } from '../../indexer/chain/accounts.ts';
+import type { IndexDatabase, ListingRow } from '../../indexer/queries/tables.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { event } from './histories.ts';
 

@@ -22,7 +22,7 @@ import type {
   IndexDatabase,
   ListingRow,
   UnclaimedRefundRow,
-} from '../../../indexer/tables.ts';
+} from '../../../indexer/queries/tables.ts';
 
 /** The arbitrary time from which test rows count, unix seconds. */
 export const EPOCH = 1_760_000_000;
