@@ -7,12 +7,13 @@
 import { type Kysely, sql } from 'kysely';
 import { readRows, writeRows } from '../../app/database/bulk.ts';
 import { isTemporary } from '../../app/database/temporary.ts';
-import type { AccountRows } from '../chain/accounts.ts';
-import type { EventlessRow, EventRow, Flag, IndexDatabase } from '../queries/tables.ts';
+import type { Flag } from '../queries/accounts.ts';
+import type { EventlessRow, EventRow, IndexDatabase } from '../queries/tables.ts';
 import type { ChainTransaction, LateTransaction } from './chainTransaction.ts';
 import { eventJson } from './eventJson.ts';
 import { handleEvent } from './handlers.ts';
 import { GONE_TABLES, load, loadKeyed, loadWhole } from './load.ts';
+import type { AccountRows } from './readings.ts';
 import { save } from './save.ts';
 import { passOverGone, writeSnapshot } from './snapshot.ts';
 import { type RowSet, Unit } from './unit.ts';

@@ -1,6 +1,6 @@
 import type { MarketplaceEvent } from '../../app/sdk/program/eventFields.ts';
-import type { AccountRows } from '../chain/accounts.ts';
-import type { ArchiveRow } from '../queries/tables.ts';
+import type { ArchiveRow } from '../queries/accounts.ts';
+import type { AccountRows } from './readings.ts';
 
 /**
  * One transaction of the chain, ready to be written. A `failed` one only moves the cursor. An `unreadable` one leaves a

@@ -26,7 +26,7 @@ import type {
   ExecutionRow,
   GrantRow,
   ListingRow,
-} from '../queries/tables.ts';
+} from '../queries/accounts.ts';
 import { base58, base58List, flag, hex, optionalHex, optionalTime, uri } from './columns.ts';
 
 export function configRow(address: PublicKey, config: Config, slot: bigint): ConfigRow {

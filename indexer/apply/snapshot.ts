@@ -5,10 +5,10 @@ import type { PublicKey } from '@solana/web3.js';
 import { constants } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { least } from '../../app/sdk/wire/amounts.ts';
-import { type AccountRows, claimOf, type GoneAccount } from '../chain/accounts.ts';
-import type { ListingRow } from '../queries/tables.ts';
+import type { ListingRow } from '../queries/accounts.ts';
 import { base58, hex, optionalHex, uri } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
+import { type AccountRows, claimOf, type GoneAccount } from './readings.ts';
 import { PREPARED, settledAmounts } from './rows.ts';
 import type { Unit } from './unit.ts';
 import {

@@ -7,6 +7,7 @@
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { chunks } from '../../app/process/chunks.ts';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../../app/sdk/program/program.ts';
+import { type AccountRows, type ClosableKind, claimOf, noRows } from '../apply/readings.ts';
 import {
   archiveRow,
   configRow,
@@ -17,16 +18,7 @@ import {
   grantRow,
   listingRow,
 } from '../apply/rows.ts';
-import type {
-  ArchiveRow,
-  ConfigRow,
-  CreatorRow,
-  DepositRow,
-  DisputeRow,
-  ExecutionRow,
-  GrantRow,
-  ListingRow,
-} from '../queries/tables.ts';
+import type { ExecutionRow, ListingRow } from '../queries/accounts.ts';
 import {
   type Invocation,
   type ProgramInstruction,
@@ -36,43 +28,11 @@ import {
   readReason,
 } from './invocations.ts';
 
-/** The rows of a transaction's accounts, each with the slot of its reading. */
-export interface AccountRows {
-  configs: ConfigRow[];
-  creators: CreatorRow[];
-  listings: ListingRow[];
-  grants: GrantRow[];
-  executions: ExecutionRow[];
-  deposits: DepositRow[];
-  disputes: DisputeRow[];
-  archives: ArchiveRow[];
-  /** Refunds in the transaction, to the caller or unclaimed: the reason counts only if the authority is the relay. */
-  refunds: { record: string; authority: string; reason: bigint }[];
-  /** Changes to accounts that no longer exist, in the transaction's order. */
-  gone: GoneAccount[];
-}
-
 /** Where accounts are read, and the oldest state to accept, if later than the transaction. */
 export interface AccountSource {
   connection: Connection;
   minSlot?: bigint;
 }
-
-/** An account that an instruction made or changed, and that no longer exists. */
-export interface GoneAccount {
-  kind: ClosableKind;
-  address: string;
-  /** The instruction by its name in the IDL, with its accounts and arguments. */
-  instruction: string;
-  accounts: Record<string, string>;
-  args: Record<string, unknown>;
-  /** True if no other instruction of the transaction changed the same collateral. */
-  isOnlyChange: boolean;
-  /** Time of the transaction, unix seconds. */
-  time: bigint;
-}
-
-type ClosableKind = 'grant' | 'record' | 'deposit' | 'dispute';
 
 /** getMultipleAccounts takes this many addresses. */
 const ACCOUNTS_PER_CALL = 100;
@@ -145,19 +105,6 @@ export async function readPresentRows(
 ): Promise<AccountRows> {
   return (await readRowsOf(source, programId, addresses, { signature: '', slot: Number(slot) }, [])).rows;
 }
-
-export const noRows = (): AccountRows => ({
-  configs: [],
-  creators: [],
-  listings: [],
-  grants: [],
-  executions: [],
-  deposits: [],
-  disputes: [],
-  archives: [],
-  refunds: [],
-  gone: [],
-});
 
 /**
  * The rows of the program's own accounts among `addresses`, and the addresses found. `invocations` come from the
@@ -296,11 +243,6 @@ function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
 
 /** The instructions that open a dispute. */
 const OPEN_DISPUTE = ['open_dispute', 'open_dispute_with_proof'] as const;
-
-/** The claim in the arguments of either of them. */
-export function claimOf(args: Record<string, unknown>): { evidenceHash: Uint8Array; evidenceUri: string } {
-  return (args.claim ?? args) as ReturnType<typeof claimOf>;
-}
 
 /** Signatures, slot and deposit, if the transaction opened or ended this record. */
 function readHistory(

@@ -12,8 +12,9 @@ import {
 } from '../../app/sdk/program/transaction.ts';
 import { ApplyError } from '../apply/apply.ts';
 import type { ChainTransaction, LateTransaction } from '../apply/chainTransaction.ts';
-import type { ArchiveRow } from '../queries/tables.ts';
-import { type AccountRows, readAccountRows, readPresentRows } from './accounts.ts';
+import type { AccountRows } from '../apply/readings.ts';
+import type { ArchiveRow } from '../queries/accounts.ts';
+import { readAccountRows, readPresentRows } from './accounts.ts';
 import { type ProgramInstruction, readCarried, readInstructions } from './invocations.ts';
 import type { Notices } from './notices.ts';
 

@@ -5,7 +5,8 @@
 import type { Logger } from 'pino';
 import { CLOCK_ADDRESS, decodeClock } from '../../app/sdk/program/clock.ts';
 import { applyAccounts, applyGone } from '../apply/apply.ts';
-import { type AccountRows, readPresentRows } from '../chain/accounts.ts';
+import type { AccountRows } from '../apply/readings.ts';
+import { readPresentRows } from '../chain/accounts.ts';
 import type { IngestDeps } from '../chain/ingest.ts';
 import { readPage, VERIFIED } from '../verify/verified.ts';
 import { compare } from '../verify/verify.ts';

@@ -5,8 +5,9 @@
  */
 import { PublicKey } from '@solana/web3.js';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { recordOf } from '../../../indexer/queries/record.ts';
-import type { ExecutionRow, UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
+import type { UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
 import {
   archiveLeaf,
   archiveProofRoot,

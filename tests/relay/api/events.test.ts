@@ -17,7 +17,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts';
 import { applyLate } from '../../../indexer/apply/apply.ts';
-import { noRows } from '../../../indexer/chain/accounts.ts';
+import { noRows } from '../../../indexer/apply/readings.ts';
 import { CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
