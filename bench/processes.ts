@@ -1,5 +1,4 @@
 /** Child processes of the bench, started from files of this folder and controlled by messages. */
-
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

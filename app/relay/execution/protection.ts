@@ -10,17 +10,16 @@ import type { Rents } from '../chain/rent.ts';
 import { ApiError } from '../errors.ts';
 import {
   FIRST_OPENS_OF_LISTING,
-  type Held,
   type Kind,
   type Lending,
   LISTING_LOSS_MS,
   MOST_LISTING_LOSS,
   opensAllowed,
-  type Sums,
   shareOf,
   tryAfterMs,
   type Way,
 } from '../ledger/funding.ts';
+import type { Held, Sums } from '../ledger/sums.ts';
 
 /** Retry delay while the deposits of calls in progress are lent: they come back when the calls end. */
 const RETRY_SECONDS = 5;
