@@ -87,10 +87,15 @@ describe('room for the ledger', () => {
         if (fault) throw fault;
         return { changes: 1, rows: [] };
       };
-      const rest = { room: async () => undefined, commits: () => 0 };
+      const rest = { intendAll: async () => void (await write()), commits: () => 0 };
       const writes: GroupCommit = { intend: write, note: write, alone: async () => [await write()], ...rest };
       const heard = storage.listenTo(writes);
-      for (const attempt of [heard.intend(query('')), heard.note(query('')), heard.alone([], [])]) {
+      for (const attempt of [
+        heard.intend(query('')),
+        heard.intendAll([]),
+        heard.note(query('')),
+        heard.alone([], []),
+      ]) {
         expect(await attempt.catch((error: unknown) => error)).to.equal(fault);
       }
       expect(state.told).to.deep.equal([true]);
