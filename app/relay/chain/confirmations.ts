@@ -121,9 +121,9 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     const finish = (fate: Fate) => {
       for (const waiter of waiters) waiter.finish(fate);
     };
-    // The effect for any of them shows that the transaction has landed.
+    // A landed transaction has its effect for all of them.
     const hasHappened = async () =>
-      (await Promise.all([...waiters].map((waiter) => waiter.hasHappened()))).includes(true);
+      !(await Promise.all([...waiters].map((waiter) => waiter.hasHappened()))).includes(false);
     waiting.set(signature, finish);
     const unwatch = poller.watch({ signed, hasHappened, finish: (polled) => finish(toFate(polled)) });
     // Not awaited: a notification may be faster than the node's answer to the send.

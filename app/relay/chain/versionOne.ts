@@ -2,13 +2,7 @@
  * Writes transactions of version 1, which web3.js can only read. They hold 4,096 bytes and 64 addresses, so several
  * calls share one. Their budget is in the message, and their signatures follow it.
  */
-import {
-  type MessageV0,
-  type PublicKey,
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { type MessageV0, type PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 
 /** The first byte: version 1. */
@@ -23,6 +17,11 @@ const MOST_LOADED_BYTES = 64 * 1_024 * 1_024;
 const MOST_BYTES = 4_096;
 const MOST_ADDRESSES = 64;
 const SIGNATURE_BYTES = 64;
+const ADDRESS_BYTES = 32;
+/** Of each instruction beside its accounts and data. */
+const INSTRUCTION_BYTES = 4;
+/** Head, blockhash, counts, the three values of the config, and one signature. */
+const FIXED_BYTES = 4 + 4 + 32 + 2 + 8 + 4 + 4 + SIGNATURE_BYTES;
 
 /** What a transaction may use and pays beyond its signatures. */
 export interface Budget {
@@ -70,14 +69,16 @@ export function toVersionOne(message: MessageV0): Buffer {
   return Buffer.concat([encodeVersionOne(message, { units: MOST_UNITS, priority: 0n }), signatures]);
 }
 
-/** True if one transaction that `payer` signs and pays holds all of these. */
+/** True if one transaction that only `payer` signs holds all of these. */
 export function fitsVersionOne(instructions: readonly TransactionInstruction[], payer: PublicKey): boolean {
-  const recentBlockhash = payer.toBase58();
-  const message = new TransactionMessage({ payerKey: payer, recentBlockhash, instructions: [...instructions] });
-  const compiled = message.compileToV0Message();
-  if (compiled.staticAccountKeys.length > MOST_ADDRESSES) return false;
-  const { length } = encodeVersionOne(compiled, { units: MOST_UNITS, priority: 1n });
-  return length + compiled.header.numRequiredSignatures * SIGNATURE_BYTES <= MOST_BYTES;
+  const addresses = new Set([payer.toBase58()]);
+  let length = FIXED_BYTES;
+  for (const { programId, keys, data } of instructions) {
+    addresses.add(programId.toBase58());
+    for (const { pubkey } of keys) addresses.add(pubkey.toBase58());
+    length += INSTRUCTION_BYTES + keys.length + data.length;
+  }
+  return addresses.size <= MOST_ADDRESSES && length + addresses.size * ADDRESS_BYTES <= MOST_BYTES;
 }
 
 /** The index of the instruction that names this account; null if none or several do, as in a transaction of one call. */

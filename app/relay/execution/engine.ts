@@ -13,6 +13,7 @@ import { adoptOrphans, parkLanded } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
 import { countRents } from './rents.ts';
+import { createSharing } from './sharing.ts';
 import { standingOf } from './standing.ts';
 import { type EngineDeps, type Live, newLive } from './step.ts';
 import { createWork } from './work.ts';
@@ -50,7 +51,8 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const stopping = new AbortController();
   // Every execution in flight listens to it.
   setMaxListeners(0, stopping.signal);
-  const work = createWork(deps, stopping.signal);
+  const sharing = createSharing(deps);
+  const work = createWork(deps, sharing, stopping.signal);
   const beginning = createBeginning(deps);
 
   /** Begins a new execution and its work. `opened` resolves when its escrow is funded, or the work has ended before. */

@@ -22,6 +22,7 @@ import { chainUnreadable } from '../errors.ts';
 import type { ClaimedDeposit } from '../ledger/claims.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
+import type { Part } from './sharing.ts';
 import type { EngineDeps } from './step.ts';
 
 /** How long after the check the escrow may still be funded, seconds on the chain's clock. */
@@ -160,31 +161,46 @@ export function signReturn(
  */
 export function signSettle(
   chain: Signing,
-  _row: JournalRow,
   record: ExecutionRecord,
   payout: PublicKey,
-  result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
+  result: SettledResult,
   attempt = 0,
 ): Promise<NewTransaction> {
+  return chain.sign([settleInstruction(chain, record, payout, result)], endPriority(chain, record), attempt);
+}
+
+/** The same settle as a part of a transaction that other calls share. The relay gets the record's gas as a whole. */
+export const partOfSettle = (
+  chain: Signing,
+  record: ExecutionRecord,
+  payout: PublicKey,
+  result: SettledResult,
+): Pick<Part, 'instruction' | 'mostPriority'> => ({
+  instruction: () => settleInstruction(chain, record, payout, result),
+  mostPriority: endPriority(chain, record),
+});
+
+type SettledResult = Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>;
+
+function settleInstruction(
+  { authority }: Pick<Signing, 'authority'>,
+  record: ExecutionRecord,
+  payout: PublicKey,
+  result: SettledResult,
+): TransactionInstruction {
   const signature = parseSignature(result.signature);
   if (!signature) throw new Error('a stored signature is malformed');
-  return chain.sign(
-    [
-      settleExecution({
-        relayAuthority: chain.authority,
-        executionId: record.executionId,
-        caller: record.caller,
-        listing: record.listing,
-        payout,
-        rentSponsor: record.rentSponsor,
-        resultHash: parseResultHash(result.result_hash),
-        signature,
-        executionTimeMs: Number(result.execution_time_ms),
-      }),
-    ],
-    endPriority(chain, record),
-    attempt,
-  );
+  return settleExecution({
+    relayAuthority: authority,
+    executionId: record.executionId,
+    caller: record.caller,
+    listing: record.listing,
+    payout,
+    rentSponsor: record.rentSponsor,
+    resultHash: parseResultHash(result.result_hash),
+    signature,
+    executionTimeMs: Number(result.execution_time_ms),
+  });
 }
 
 /** Signs the refund of a record to its caller's associated token account. */
