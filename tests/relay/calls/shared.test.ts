@@ -1,7 +1,10 @@
 /** Calls that are ready in the same moment share a transaction, on the real node: fees, balances and poisoned parts. */
-import { VersionedTransaction } from '@solana/web3.js';
+import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import { findExecution, findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -13,6 +16,9 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { readRents } from '../../harness/node/purses.ts';
+import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
 
 /** Calls at once: more than one transaction holds. */
 const CALLS = 16;
@@ -42,19 +48,19 @@ describe('transactions that calls share', function () {
   });
   after(() => market.stop());
 
-  const execute = (task: string): Promise<Answer> =>
-    request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
+  const execute = (task: string, url = market.relay.url, agent = market.agentId): Promise<Answer> =>
+    request(url, `/v1/agents/${agent}/execute`, {
       apiKey: market.callers[0]!.apiKey,
       body: { task },
     });
   const lamports = async () => BigInt(await market.node.connection.getBalance(market.authority.publicKey, 'confirmed'));
 
   /** Answers that come once all of these calls have reached the creator. */
-  function answerTogether(count: number, meanwhile: () => Promise<void> = async () => undefined): void {
+  function answerTogether(count: number, keyOf: (task: string) => Uint8Array = () => market.signingKey): void {
     const held: (() => void)[] = [];
-    market.setBehaviour((body, _response, reply) => {
-      held.push(() => reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`)));
-      if (held.length === count) void meanwhile().then(() => held.map((answer) => answer()));
+    market.setBehaviour(({ execution_id, task }, _response, reply) => {
+      held.push(() => reply(goodAnswer(keyOf(task), execution_id, `done: ${task}`)));
+      if (held.length === count) for (const answer of held) answer();
     });
   }
 
@@ -108,4 +114,99 @@ describe('transactions that calls share', function () {
       if (calls > 1) expect([message.version, message.compiledInstructions.length]).to.deep.equal([1, calls]);
     }
   });
+
+  /** An agent of another creator, with that creator's payout account. */
+  async function listOther() {
+    const creator = Keypair.generate();
+    await market.node.fundSol(creator.publicKey, 1e9);
+    await market.mintTo(creator.publicKey, 100_000_000n);
+    const signingKey = generateSigningKey();
+    market.setBehaviour(({ execution_id }, _response, reply) => reply(goodAnswer(signingKey, execution_id, 'x')));
+    const other = { name: `other ${creator.publicKey.toBase58().slice(0, 8)}`, creator };
+    const agent = await market.list({ ...other, endpoint: market.endpoint, signingKey });
+    return { agent, signingKey, payout: findTokenAccount(creator.publicKey, market.usdcMint) };
+  }
+
+  it('let one pay alone whose part fails on the chain, and settle the others by transactions of their own', async () => {
+    const { agent, signingKey, payout } = await listOther();
+    const proxy = await startRpcProxy(market.node);
+    const relay = await startRelayHere(market, {
+      SOLANA_RPC_URL: proxy.rpcUrl,
+      SOLANA_WS_URL: proxy.wsUrl,
+      SPONSOR: 'all',
+      ...FORGETFUL,
+    });
+    let poisoned: Promise<void> | null = null;
+    proxy.onCall(async ({ kind, params: [bytes] }) => {
+      const isShared = kind === 'settle' && Buffer.from(String(bytes), 'base64')[0] === 0x81;
+      if (isShared) poisoned ??= market.setFrozen(payout, true);
+      await poisoned;
+      return null;
+    });
+    try {
+      answerTogether(7, (task) => (task === 'poison' ? signingKey : market.signingKey));
+      const calls = Array.from({ length: 6 }, (_, n) => execute(`beside ${n}`, relay.url));
+      const poison = execute('poison', relay.url, agent);
+      const answers = await Promise.all(calls);
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(6).fill(200));
+      await until('its transaction has failed', async () =>
+        (await signedFor('poison')).some((one) => one.outcome === 'failed'),
+      );
+      await market.setFrozen(payout, false);
+      // Its settle waits until the account can receive, as if it had been alone.
+      expect((await poison).status).to.equal(202);
+      await until('it is settled', async () =>
+        (await signedFor('poison')).some(({ kind, outcome }) => kind === 'settle' && outcome === 'landed'),
+      );
+      const signed = [...(await signedFor('beside')), ...(await signedFor('poison'))];
+      await requireExactFees(signed);
+      const failed = signed.filter(({ outcome }) => outcome === 'failed');
+      expect(failed.map(({ fee, kind }) => [fee, kind])).to.deep.equal([[SIGNATURE_LAMPORTS, 'settle']]);
+      const innocent = signed.filter(
+        ({ signature, outcome }) => signature === failed[0]!.signature && outcome === 'expired',
+      );
+      expect(innocent.length).to.be.at.least(1);
+      const lost = await market.query('ledger', `SELECT task, listing_fees FROM executions WHERE listing_fees > 0`);
+      expect(lost).to.deep.equal([{ task: 'poison', listing_fees: SIGNATURE_LAMPORTS }]);
+      for (const { execution_id } of innocent) {
+        const landed = signed.filter((one) => one.execution_id === execution_id && one.outcome === 'landed');
+        expect(landed.map(({ kind }) => kind).sort()).to.deep.equal(['open', 'settle']);
+      }
+    } finally {
+      await relay.stop();
+      await proxy.close();
+    }
+  });
+
+  for (const point of ['shared:before', 'shared:after']) {
+    it(`end once, each as if alone, when the relay is killed at ${point}`, async () => {
+      const doomed = await market.startRelayProcess({ STANDSTILL: '1', WITHOUT_INDEXER: '1' });
+      answerTogether(6);
+      const balances = await market.balances();
+      const tasks = Array.from({ length: 6 }, (_, n) => stopAt(point, `${n}`));
+      const calls = tasks.map((task) => execute(task, doomed.url).catch(() => null));
+      const like = `stop at ${point}`;
+      const settled = async () => {
+        const rows = await market.query('ledger', `SELECT state FROM executions WHERE task LIKE '${like}%'`);
+        return rows.filter(({ state }) => state === 'settled').length;
+      };
+      await until(
+        'all that share stand',
+        async () => doomed.standing.size >= 2 && doomed.standing.size + (await settled()) === 6,
+      );
+      await doomed.kill();
+      await Promise.all(calls);
+      await until('another relay ends them', async () => (await settled()) === 6);
+      const signed = await signedFor(like);
+      await requireExactFees(signed);
+      for (const id of new Set(signed.map(({ execution_id }) => execution_id))) {
+        const record = findExecution(parseUuid(id)!);
+        const transactions = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+        expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
+      }
+      const after = await market.balances();
+      expect(after.callers[0]).to.equal(balances.callers[0]! - 6n * PRICE);
+      expect(after.creator).to.equal(balances.creator + 6n * (PRICE - FEE));
+    });
+  }
 });
