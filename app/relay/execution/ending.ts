@@ -116,7 +116,7 @@ export function createEnding(
     if (part === 'others') await journal.decided(row, signed, 'expired');
     else if (fate.kind === 'failed') {
       const culprit = culpritOf(signed.kind, fate.error);
-      if (part === 'own') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
+      if (part === 'own' && culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
       await journal.failed(row, borne(signed, part), isOpen ? culprit : null);
     }
     if (await followRecord(row, fresh, fate.kind === 'expired' ? signed : undefined)) return 'ended';

@@ -53,7 +53,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   setMaxListeners(0, stopping.signal);
   const sharing = createSharing(deps);
   const work = createWork(deps, sharing, stopping.signal);
-  const beginning = createBeginning(deps);
+  const beginning = createBeginning(deps, sharing);
 
   /** Begins a new execution and its work. `opened` resolves when its escrow is funded, or the work has ended before. */
   async function launch(begin: (live: Live) => Promise<JournalRow>, output?: PaidCall['output']) {

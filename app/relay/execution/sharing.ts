@@ -181,23 +181,25 @@ function failedOf(members: Member[], { error, instruction }: TransactionFailure)
   return error === null || instruction === null ? undefined : members[instruction];
 }
 
+type Failing = 'own' | 'others' | 'unknown';
+
 /**
- * Whose part made a shared transaction fail: the row's own, or that of others, which costs this row nothing. Null if it
- * is not shared, has not failed, or failed as a whole: then each bears its share.
+ * Whose part made a shared transaction fail: the row's own, or that of others, which costs this row nothing. `unknown`
+ * if it failed as a whole: then each bears its share. Null if it is not shared, or has not failed.
  */
 export function partIn(
   { execution_id: id }: Pick<JournalRow, 'execution_id'>,
   { bytes, fee, wholeFee = fee }: StoredTransaction,
   fate: Fate,
-): 'own' | 'others' | null {
-  if (fate.kind !== 'failed' || fate.instruction === null || wholeFee === fee) return null;
+): Failing | null {
+  if (fate.kind !== 'failed' || wholeFee === fee) return null;
   const own = instructionOf(bytes, findExecution(parseUuid(id)!));
-  if (own === null) return null;
+  if (own === null || fate.instruction === null) return 'unknown';
   return own === fate.instruction ? 'own' : 'others';
 }
 
 /** The row whose part made a shared transaction fail bears its whole fee. */
-export const borne = (signed: StoredTransaction, part: 'own' | null): StoredTransaction =>
+export const borne = (signed: StoredTransaction, part: Failing | null): StoredTransaction =>
   part === 'own' ? { ...signed, fee: signed.wholeFee ?? signed.fee } : signed;
 
 /** Divides a fee; the shares add up to it. */

@@ -53,6 +53,38 @@ export function signOpen(
   openBefore: bigint,
   depositRentSponsor = chain.authority,
 ): Promise<NewTransaction> {
+  const instruction = openInstruction(
+    chain,
+    row,
+    { usdcMint },
+    { openBefore, fee: row.fee_lamports, depositRentSponsor },
+  );
+  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
+}
+
+/** The same open, by the key's grant, as a part of a transaction that other calls share. Its wallet pays the share. */
+export const partOfOpen = (
+  chain: Signing,
+  row: JournalRow,
+  places: Pick<EngineDeps, 'usdcMint'>,
+  openBefore: bigint,
+): Part => ({
+  instruction: (share) => {
+    const fee = row.fee_lamports > 0n ? share + row.repaid_lamports : 0n;
+    return openInstruction(chain, row, places, { openBefore, fee, depositRentSponsor: chain.authority });
+  },
+  mostPriority: openPriority(chain, row),
+  state: 'open_signed',
+  changes: { open_before: openBefore },
+});
+
+/** `fee` is what the gas balance pays to the relay, lamports. */
+function openInstruction(
+  chain: Pick<Signing, 'authority'>,
+  row: JournalRow,
+  { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
+  { openBefore, fee, depositRentSponsor }: { openBefore: bigint; fee: bigint; depositRentSponsor: PublicKey },
+): TransactionInstruction {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
   const wallet = parseAddress(row.wallet);
@@ -67,22 +99,20 @@ export function signOpen(
     openBefore,
     gasLamports: Number(row.gas_lamports),
   };
-  const instruction =
-    row.deposit === null
-      ? openExecutionWithGrant({
-          ...open,
-          wallet,
-          keyId: Buffer.from(row.key_id, 'hex'),
-          feeLamports: Number(row.fee_lamports),
-          spenderLendsEscrow: row.escrow_lent === 0n,
-        })
-      : openExecutionFromDeposit({
-          ...open,
-          deposit: parseAddress(row.deposit),
-          quotedPayer: quotedPayerOf(row),
-          depositRentSponsor,
-        });
-  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
+  return row.deposit === null
+    ? openExecutionWithGrant({
+        ...open,
+        wallet,
+        keyId: Buffer.from(row.key_id, 'hex'),
+        feeLamports: Number(fee),
+        spenderLendsEscrow: row.escrow_lent === 0n,
+      })
+    : openExecutionFromDeposit({
+        ...open,
+        deposit: parseAddress(row.deposit),
+        quotedPayer: quotedPayerOf(row),
+        depositRentSponsor,
+      });
 }
 
 /** The terms of a row's open. */

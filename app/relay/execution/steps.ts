@@ -30,7 +30,7 @@ export function createSteps(deps: EngineDeps, sharing: Sharing, stopping: AbortS
   const settling = createSettling(deps, ending, refunding, sharing);
   const { dispatch } = createServing(deps, refunding, settling, stopping);
   const depositing = createDepositing(deps, ending, stopping);
-  const { open } = createOpening(deps, depositing, stopping);
+  const { open } = createOpening(deps, depositing, sharing, stopping);
 
   /** Runs the step of the row's state. */
   async function step(row: JournalRow, live: Live): Promise<Step> {

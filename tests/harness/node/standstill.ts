@@ -2,7 +2,7 @@
  * Stops each execution in a relay at a chosen point and reports it. Once all of them stand still, killing the process
  * once tests all these points. The task of an execution names its point, for example `stop at verified:before`: before
  * or after a move of the journal, or before, during (`sent`) or after the sending of one of its transactions. At
- * `shared:before` and `shared:after` it stands with all that share its transaction; with any other point it goes alone.
+ * `shared-settle:before` and the like it stands with all that share its transaction. At other points it stands alone.
  */
 import type { RelayChain } from '../../../app/relay/chain/relayChain.ts';
 import type { Journal } from '../../../app/relay/ledger/journal.ts';
@@ -57,13 +57,13 @@ export function createStandstill(report: (task: string) => void) {
     (journal: Journal): Journal['intendShared'] =>
     async (moves, kind, signed) => {
       const taskOf = ({ row }: SharedMove) => (row as { task?: string }).task ?? '';
-      const single = moves.find((move) => /^stop at (?!shared:)/.test(taskOf(move)));
+      const single = moves.find((move) => /^stop at (?!shared-)/.test(taskOf(move)));
       if (single) throw new SharedConflict(single.row.execution_id, 'it goes alone');
       for (const move of moves) tasks.set(move.row.execution_id, taskOf(move));
       const passAll = (point: string) => Promise.all(moves.map(({ row }) => pass(row.execution_id, point)));
-      await passAll('shared:before');
+      await passAll(`shared-${kind}:before`);
       await journal.intendShared(moves, kind, signed);
-      await passAll('shared:after');
+      await passAll(`shared-${kind}:after`);
     };
 
   return {

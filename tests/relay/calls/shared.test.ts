@@ -2,7 +2,7 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { findExecution, findTokenAccount } from '../../../app/sdk/program/program.ts';
+import { findExecution, findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -85,34 +85,47 @@ describe('transactions that calls share', function () {
     return [...shares.values()].reduce((sum, fee) => sum + fee, 0n);
   }
 
-  it('settle calls of the same moment, which pay their shares of the fee, to the lamport', async () => {
+  it('open and settle calls of the same moment, which pay their shares of the fees, to the lamport', async () => {
+    const tank = findSpender(market.callers[0]!.wallet.publicKey);
+    await market.node.fundSol(tank, 1e9);
     answerTogether(CALLS);
     const [before, balances] = [await lamports(), await market.balances()];
     const answers = await Promise.all(Array.from({ length: CALLS }, (_, n) => execute(`together ${n}`)));
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(CALLS).fill(200));
     const signed = await signedFor('together');
-    const settles = signed.filter(({ kind }) => kind === 'settle');
-    expect(settles.map(({ outcome }) => outcome)).to.deep.equal(Array(CALLS).fill('landed'));
-    const distinct = new Set(settles.map(({ signature }) => signature));
-    expect(distinct.size).to.be.at.most(CALLS / 2);
     const paid = await requireExactFees(signed);
-    const { record } = await readRents(market);
-    expect(before - (await lamports())).to.equal(paid + BigInt(CALLS) * BigInt(record));
+    expect(paid).to.be.at.most(BigInt(CALLS) * SIGNATURE_LAMPORTS);
+    for (const kind of ['open', 'settle']) {
+      const own = signed.filter((one) => one.kind === kind);
+      expect(own.map(({ outcome }) => outcome)).to.deep.equal(Array(CALLS).fill('landed'));
+      for (const signature of new Set(own.map((one) => one.signature))) {
+        const stored = `SELECT bytes, fee FROM signed_transactions WHERE signature = '${signature}'`;
+        const [row] = await market.query('ledger', stored);
+        const { message } = VersionedTransaction.deserialize(row.bytes);
+        const calls = own.filter((one) => one.signature === signature).length;
+        expect(row.fee).to.equal(SIGNATURE_LAMPORTS);
+        if (calls > 1) expect([message.version, message.compiledInstructions.length]).to.deep.equal([1, calls]);
+      }
+    }
+    // Each wallet pays its share of the open out of its gas balance.
+    const rows = await market.query(
+      'ledger',
+      `SELECT e.fee_lamports, t.fee, e.gas_lamports, e.tank_lamports FROM executions AS e
+        JOIN transactions AS t ON t.execution_id = e.execution_id AND t.kind = 'open' WHERE e.task LIKE 'together%'`,
+    );
+    const { record, escrow } = await readRents(market);
+    let collected = 0n;
+    for (const { fee_lamports, fee, gas_lamports, tank_lamports } of rows) {
+      expect([fee_lamports, tank_lamports]).to.deep.equal([fee, fee + gas_lamports + escrow]);
+      collected += fee_lamports + gas_lamports;
+    }
+    expect(1_000_000_000n - BigInt(await market.node.connection.getBalance(tank, 'confirmed'))).to.equal(collected);
+    expect(before - (await lamports())).to.equal(paid - collected + BigInt(CALLS) * record);
     const after = await market.balances();
     const count = BigInt(CALLS);
     expect(after.callers[0]).to.equal(balances.callers[0]! - count * PRICE);
     expect(after.creator).to.equal(balances.creator + count * (PRICE - FEE));
     expect(after.treasury).to.equal(balances.treasury + count * FEE);
-    for (const signature of distinct) {
-      const [row] = await market.query(
-        'ledger',
-        `SELECT bytes, fee FROM signed_transactions WHERE signature = '${signature}'`,
-      );
-      const { message } = VersionedTransaction.deserialize(row.bytes);
-      const calls = settles.filter((one) => one.signature === signature).length;
-      expect(row.fee).to.equal(SIGNATURE_LAMPORTS);
-      if (calls > 1) expect([message.version, message.compiledInstructions.length]).to.deep.equal([1, calls]);
-    }
   });
 
   /** An agent of another creator, with that creator's payout account. */
@@ -178,25 +191,32 @@ describe('transactions that calls share', function () {
     }
   });
 
-  for (const point of ['shared:before', 'shared:after']) {
+  for (const point of ['shared-open:before', 'shared-open:after', 'shared-settle:before', 'shared-settle:after']) {
     it(`end once, each as if alone, when the relay is killed at ${point}`, async () => {
       const doomed = await market.startRelayProcess({ STANDSTILL: '1', WITHOUT_INDEXER: '1' });
-      answerTogether(6);
+      if (point.startsWith('shared-settle')) answerTogether(6);
+      else market.setBehaviour(null);
       const balances = await market.balances();
       const tasks = Array.from({ length: 6 }, (_, n) => stopAt(point, `${n}`));
       const calls = tasks.map((task) => execute(task, doomed.url).catch(() => null));
       const like = `stop at ${point}`;
-      const settled = async () => {
+      const inState = async (wanted: string) => {
         const rows = await market.query('ledger', `SELECT state FROM executions WHERE task LIKE '${like}%'`);
-        return rows.filter(({ state }) => state === 'settled').length;
+        return rows.filter(({ state }) => state === wanted).length;
       };
       await until(
         'all that share stand',
-        async () => doomed.standing.size >= 2 && doomed.standing.size + (await settled()) === 6,
+        async () => doomed.standing.size >= 2 && doomed.standing.size + (await inState('settled')) === 6,
       );
+      // A call without a stored open has cost nothing.
+      const unpaid = point === 'shared-open:before' ? doomed.standing.size : 0;
       await doomed.kill();
       await Promise.all(calls);
-      await until('another relay ends them', async () => (await settled()) === 6);
+      await until(
+        'another relay ends them',
+        async () => (await inState('settled')) === 6 - unpaid && (await inState('void')) === unpaid,
+      );
+      const paid = BigInt(6 - unpaid);
       const signed = await signedFor(like);
       await requireExactFees(signed);
       for (const id of new Set(signed.map(({ execution_id }) => execution_id))) {
@@ -205,8 +225,8 @@ describe('transactions that calls share', function () {
         expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
       }
       const after = await market.balances();
-      expect(after.callers[0]).to.equal(balances.callers[0]! - 6n * PRICE);
-      expect(after.creator).to.equal(balances.creator + 6n * (PRICE - FEE));
+      expect(after.callers[0]).to.equal(balances.callers[0]! - paid * PRICE);
+      expect(after.creator).to.equal(balances.creator + paid * (PRICE - FEE));
     });
   }
 });

@@ -168,7 +168,7 @@ describe('the journal', () => {
     };
     const deps = { chain, journal: mine, authorities: { names: () => true }, openFailed: () => undefined };
     const live = newLive({ isFresh: true });
-    const { open } = createOpening(deps as unknown as EngineDeps, {} as never, STOP);
+    const { open } = createOpening(deps as unknown as EngineDeps, {} as never, { exclude: () => undefined }, STOP);
     expect(await rejected(open(row, live))).to.be.instanceOf(JournalConflict);
     const readText = async () => null;
     expect(await outcomeOf({ journal: mine, readText }, id, live)).to.deep.equal({ kind: 'running', executionId: id });

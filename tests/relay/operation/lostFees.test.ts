@@ -117,7 +117,7 @@ describe('lost fees', () => {
   const live = () => newLive({ isFresh: true });
   const WAYS = {
     async open(journal: typeof mine, row: JournalRow): Promise<Step> {
-      return createOpening(depsOf(journal), {} as never, STOP).open(row, live());
+      return createOpening(depsOf(journal), {} as never, NOT_SHARED, STOP).open(row, live());
     },
     async refund(journal: typeof mine, row: JournalRow): Promise<Step> {
       const { retryRefund } = createRefunding(depsOf(journal), createEnding(depsOf(journal), NOT_SHARED, STOP));
