@@ -14,7 +14,12 @@ import { runScript } from './options.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const KINDS = /\.(ts|tsx|mjs|rs|py|sql|css|html|sh)$/;
-const GENERATED = ['app/sdk/client/generated.ts', 'app/sdk/program/idl/idl.ts', 'tests/schema.sql'];
+const GENERATED = [
+  'app/sdk/client/generated.ts',
+  'app/sdk/program/idl/idl.ts',
+  'clients/python/src/paid_agents/client.py',
+  'tests/schema.sql',
+];
 /** Lengths of files, of which none or few should be longer. */
 const LONG = [200, 300];
 const MEGABYTE = 1_000_000;
