@@ -119,8 +119,10 @@ export const SUITES: Suite[] = [
 
   {
     name: 'kills-postgres',
-    about: 'the suite kills on PostgreSQL, which is killed too',
+    about: 'two relays on one PostgreSQL: each of the three is killed',
     folder: 'relay/kills',
+    // A relay that starts again reads the same rows from both databases.
+    without: ['recovery'],
     env: POSTGRES,
     long: true,
   },
