@@ -28,8 +28,7 @@ for (const { stores, relays, open } of [
   { stores: 'a SQLite file', relays: 1, open: async () => ({}) },
   { stores: 'PostgreSQL', relays: 2, open: async () => ({ databaseUrl: await freshPostgres() }) },
 ]) {
-  describe(`a key on ${relays === 1 ? 'one relay' : 'two relays'} with ${stores}`, function () {
-    this.timeout(600_000);
+  describe(`a key on ${relays === 1 ? 'one relay' : 'two relays'} with ${stores}`, () => {
     let market: TestMarketplace;
     let running: RelayHandle[] = [];
     let log = '';
