@@ -55,8 +55,7 @@ import quotes from './quotes.json' with { type: 'json' };
 
 const HERE = import.meta.dirname;
 
-describe('clients/python', function () {
-  this.timeout(600_000);
+describe('clients/python', () => {
   let bin: string;
   let python: PythonPackage;
   let market: TestMarketplace;
