@@ -18,8 +18,7 @@ import { cleanUp, newDirectory, ROOT } from './start.ts';
 
 const PATIENCE_MS = 300_000;
 
-describe('migration, indexer and relay as separate processes', function () {
-  this.timeout(600_000);
+describe('migration, indexer and relay as separate processes', () => {
   const directory = newDirectory();
   const relayAuthority = Keypair.generate();
   const children: ChildProcess[] = [];

@@ -58,8 +58,7 @@ async function hideCheatCodes(rpcUrl: string) {
   };
 }
 
-describe('npm start on another node', function () {
-  this.timeout(600_000);
+describe('npm start on another node', () => {
   const dataDir = newDirectory();
   let node: TestNode;
   let start: Start;
@@ -149,25 +148,6 @@ describe('npm start on another node', function () {
     const record = await api(0).getExecution(executionId);
     expect(record.status).to.equal('completed');
     expect(record.result).to.equal(null);
-  });
-
-  it('moves old records aside on a fresh chain', async () => {
-    start.signalGroup('SIGTERM');
-    await untilGone(start);
-    const fresh = await startNode({ deploy: false });
-    try {
-      start = startOn(fresh);
-      const { agents } = demo;
-      demo = await start.ready;
-      expect(demo.agents).to.deep.equal(agents);
-      expect(start.output()).to.include('This is a fresh chain');
-      expect(readdirSync(dataDir).filter((name) => name.startsWith('old-'))).to.have.length(1);
-      expect((await api(0).listExecutions()).total).to.equal(0);
-      start.signalGroup('SIGINT');
-      await untilGone(start);
-    } finally {
-      await fresh.stop();
-    }
   });
 
   describe('without cheat codes', () => {
@@ -267,8 +247,7 @@ describe('npm start on another node', function () {
   });
 });
 
-describe('npm run validator', function () {
-  this.timeout(600_000);
+describe('npm run validator', () => {
   after(cleanUp);
 
   it('says where the reason is if the validator ends, which writes it only into its log', async () => {

@@ -14,8 +14,7 @@ import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
-describe('npm start -- --postgres', function () {
-  this.timeout(600_000);
+describe('npm start -- --postgres', () => {
   const dataDir = newDirectory();
   let node: TestNode;
   let start: Start;

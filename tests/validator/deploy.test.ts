@@ -463,8 +463,7 @@ describe('the program on Agave’s validator', function () {
   });
 });
 
-describe('a cluster without the features that the program needs', function () {
-  this.timeout(600_000);
+describe('a cluster without the features that the program needs', () => {
   let validator: Validator;
   let env: NodeJS.ProcessEnv;
   let dataDir: string;

@@ -13,7 +13,6 @@ import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from '../l
 const MARK = 'run by tests/validator/ownNode.test.ts';
 
 describe('your own node, as in README.md,', function () {
-  this.timeout(600_000);
   // Each step depends on the one before it.
   this.bail(true);
   let dataDir: string;

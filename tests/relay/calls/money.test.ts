@@ -30,8 +30,7 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 
-describe('paid calls', function () {
-  this.timeout(600_000);
+describe('paid calls', () => {
   let market: TestMarketplace;
   const stranger = generateSigningKey();
   let execute: (body: unknown, apiKey?: string) => ReturnType<typeof request>;

@@ -34,8 +34,7 @@ import {
 const TASK = 'opened by its wallet';
 const PARAMETERS = { city: 'Lagos' };
 
-describe('POST /v1/executions/{execution_id}/start', function () {
-  this.timeout(600_000);
+describe('POST /v1/executions/{execution_id}/start', () => {
   let market: TestMarketplace;
 
   before(async () => {

@@ -259,8 +259,7 @@ describe("an agent's health", () => {
   });
 });
 
-describe('an agent that keeps failing', function () {
-  this.timeout(600_000);
+describe('an agent that keeps failing', () => {
   const REFUSE_AFTER = 3;
   let market: TestMarketplace;
   let isWell = true;

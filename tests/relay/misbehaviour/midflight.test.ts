@@ -30,8 +30,7 @@ import {
 
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 
-describe('creators: around the answer', function () {
-  this.timeout(600_000);
+describe('creators: around the answer', () => {
   let market: TestMarketplace;
   let apiKey: string;
 

@@ -27,8 +27,7 @@ function memoryOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
 }
 const forgetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5');
 
-describe('creators that misbehave', function () {
-  this.timeout(600_000);
+describe('creators that misbehave', () => {
   const key = generateSigningKey();
   const stranger = generateSigningKey();
   let market: TestMarketplace;

@@ -21,8 +21,7 @@ import { stopAt } from '../../harness/node/standstill.ts';
 
 const problemsOf = async ({ url }: RelayHandle): Promise<string[]> => (await request(url, '/ready')).body.problems;
 
-describe('the cluster', function () {
-  this.timeout(600_000);
+describe('the cluster', () => {
   let market: TestMarketplace;
   let proxy: RpcProxy;
   let relay: RelayHandle;
@@ -184,8 +183,7 @@ describe('the cluster', function () {
   });
 });
 
-describe('a cluster without Alpenglow', function () {
-  this.timeout(600_000);
+describe('a cluster without Alpenglow', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await startMarketplace({ slotTimeMs: 50, finalitySlots: 31, feePayer: Keypair.generate() });

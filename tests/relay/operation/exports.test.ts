@@ -11,8 +11,7 @@ import { request, startMarketplace, type TestMarketplace } from '../../harness/n
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 
-describe('a lost ledger', function () {
-  this.timeout(600_000);
+describe('a lost ledger', () => {
   let market: TestMarketplace;
   let folder: string;
   let lost: Tables;

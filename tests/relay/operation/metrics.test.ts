@@ -129,8 +129,7 @@ describe('calls to the node that fail', () => {
   });
 });
 
-describe('the figures of /metrics', function () {
-  this.timeout(600_000);
+describe('the figures of /metrics', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await startMarketplace();

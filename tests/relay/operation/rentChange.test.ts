@@ -33,7 +33,6 @@ const FALLS = [
 const LIMIT_MS = 120_000;
 
 describe('a change of the rent', function () {
-  this.timeout(600_000);
   // Each step depends on the one before it.
   this.bail(true);
   let market: TestMarketplace;

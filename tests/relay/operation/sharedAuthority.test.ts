@@ -31,8 +31,7 @@ import { startRelayHere } from '../../harness/node/relayHere.ts';
 /** Seconds, longer than the silence of the other deployment that a relay waits for. */
 const SILENCE = 121;
 
-describe('two deployments with one relay authority', function () {
-  this.timeout(600_000);
+describe('two deployments with one relay authority', () => {
   let market: TestMarketplace;
   let folder: string;
   let indexer: Indexer;

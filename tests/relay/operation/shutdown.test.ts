@@ -14,8 +14,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
 
-describe('stopping the relay', function () {
-  this.timeout(600_000);
+describe('stopping the relay', () => {
   let market: TestMarketplace;
   let indexer: Indexer;
   let relay: RelayMain | null = null;

@@ -151,8 +151,7 @@ describe('room for the ledger', () => {
 
 // SQLite can limit the size of one file; PostgreSQL's disk is that of the whole computer.
 if (!onPostgres) {
-  describe('a relay whose disk is full', function () {
-    this.timeout(600_000);
+  describe('a relay whose disk is full', () => {
     let market: TestMarketplace;
     let relay: RunningRelay;
     /** The relay's writing connections to ledger.db. */

@@ -21,8 +21,7 @@ const LARGE = 'r'.repeat(100_000);
 const DAY_MS = 86_400_000;
 const log = pino({ level: 'silent' });
 
-describe('results whose storage is away', function () {
-  this.timeout(600_000);
+describe('results whose storage is away', () => {
   let storage: Storage;
   let world: World;
   let objects: ResultObjects;
@@ -120,8 +119,7 @@ describe('results whose storage is away', function () {
 
 // Takes twice the ten seconds between the relay's checks, and is the same on every database: runs only on SQLite.
 if (!onPostgres) {
-  describe('a relay whose storage of results hangs', function () {
-    this.timeout(600_000);
+  describe('a relay whose storage of results hangs', () => {
     let market: TestMarketplace;
     let storage: Storage;
     before(async () => {

@@ -15,9 +15,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { decodeHeader, makePayment, type PaymentChange, paymentHeader } from '../../harness/node/x402.ts';
 
-describe("the edge's budget of readings", function () {
-  this.timeout(600_000);
-
+describe("the edge's budget of readings", () => {
   const payers = { hasPaid: async (wallet: string) => wallet.startsWith('paying') };
   const refusalOf = (take: TakeReading, wallet?: string) =>
     take(wallet).then(

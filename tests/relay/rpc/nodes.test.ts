@@ -51,8 +51,7 @@ const withStatus = (status: number): CallRule =>
     return changed;
   });
 
-describe('two nodes', function () {
-  this.timeout(600_000);
+describe('two nodes', () => {
   let market: TestMarketplace;
   let one: RpcProxy;
   let other: RpcProxy;

@@ -43,8 +43,7 @@ const [FEES, ARCHIVE_SHARE, PAYMENT] = [15_000, 700, 10_001];
 const OPERATOR = 10_000_000_000;
 const BUYER = 100_000_000n;
 
-describe('an x402 buyer in an hour', function () {
-  this.timeout(600_000);
+describe('an x402 buyer in an hour', () => {
   let market: TestMarketplace;
   let relay: RunningRelay;
   const feePayer = Keypair.generate();
