@@ -1,7 +1,7 @@
 /** The Python package on a real marketplace: the programs of its README.md, the table of behaviours, receipts, kits. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -39,6 +39,7 @@ import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from 
 import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
+import { BLOCKING_CLIENT, generateBlockingClient } from '../../scripts/pythonClient.ts';
 import { createTerminal } from '../cli/run.ts';
 import { run } from '../harness/edge/tools.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
@@ -163,7 +164,11 @@ describe('clients/python', () => {
       }
     });
 
-    it('computes what examples/vectors.json and the IDL say, and both clients have the same methods', async () => {
+    it('has a blocking client that is made from the one for asyncio', () => {
+      expect(readFileSync(BLOCKING_CLIENT, 'utf8'), 'run npm run build:client').to.equal(generateBlockingClient());
+    });
+
+    it('computes what examples/vectors.json and the IDL say', async () => {
       const { code, output } = await python.finish(
         [join(HERE, 'pure.py')],
         {},

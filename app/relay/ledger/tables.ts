@@ -1,6 +1,6 @@
 /** The ledger's tables, as the files of migrations/ledger make them. */
 import { type Generated, type Selectable, sql } from 'kysely';
-import type { AttachedIndex } from '../../../indexer/tables.ts';
+import type { AttachedIndex } from '../../../indexer/queries/tables.ts';
 
 export type ExecutionState =
   | 'accepted'

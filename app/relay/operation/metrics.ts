@@ -4,7 +4,7 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { attachedIndex, countGaps, readProgress } from '../../../indexer/read.ts';
+import { attachedIndex, countGaps, readProgress } from '../../../indexer/queries/read.ts';
 import { BUILD } from '../../process/build.ts';
 import { droppedLines } from '../../process/logDestination.ts';
 import type { ErrorCode } from '../../sdk/wire/errorCodes.ts';

@@ -16,13 +16,8 @@ import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type {
-  DisputeRow,
-  ExecutionRow,
-  IndexDatabase,
-  ListingRow,
-  UnclaimedRefundRow,
-} from '../../../indexer/tables.ts';
+import type { DisputeRow, ExecutionRow, ListingRow } from '../../../indexer/queries/accounts.ts';
+import type { IndexDatabase, UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
 
 /** The arbitrary time from which test rows count, unix seconds. */
 export const EPOCH = 1_760_000_000;

@@ -11,7 +11,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { hashResult, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
-import type { ExecutionRow } from '../../../indexer/tables.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
 import { sessionsOf } from './sessions.ts';

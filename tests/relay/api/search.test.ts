@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
-import type { ListingRow } from '../../../indexer/tables.ts';
+import type { ListingRow } from '../../../indexer/queries/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';

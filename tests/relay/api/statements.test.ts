@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import type { DailyStatement, SpendStatement } from '../../../app/sdk/wire/wire.ts';
-import type { ExecutionRow } from '../../../indexer/tables.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 

@@ -25,13 +25,13 @@ import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { newEndpointId, readDueEndpoints, readSurplusOfStrangers } from '../../../app/relay/ledger/webhooks.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
-import { addressOf, WALLET } from '../../../bench/lists/fill.ts';
 import { costsOnPostgres } from '../../harness/edge/costs.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
 import { type Ran, recordStatements } from '../../harness/edge/statements.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
+import { addressOf, WALLET } from './fill.ts';
 import { LARGE, makeFilled } from './filled.ts';
 
 /** All endpoints may get something. */
