@@ -22,7 +22,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
-  FEE,
+  afterPaying,
   failedAnswer,
   goodAnswer,
   PRICE,
@@ -83,11 +83,7 @@ describe('POST /v1/executions/{execution_id}/start', () => {
       cost_usdc: 0.25,
     });
     const after = await market.balances();
-    expect(after).to.deep.equal({
-      callers: [before.callers[0]! - PRICE, before.callers[1]],
-      creator: before.creator + PRICE - FEE,
-      treasury: before.treasury + FEE,
-    });
+    expect(after).to.deep.equal(afterPaying(before));
     const record = await market.record(opened.id);
     expect(record?.status).to.equal('completed');
     expect(record?.keyId.every((byte) => byte === 0)).to.equal(true);

@@ -16,7 +16,7 @@ import { createStorage } from '../../../app/relay/operation/storage.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
-  FEE,
+  afterPaying,
   goodAnswer,
   PRICE,
   request,
@@ -204,9 +204,7 @@ if (!onPostgres) {
       const answer = await first;
       expect(answer.status, answer.text).to.equal(200);
       const after = await market.balances();
-      expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
-      expect(after.creator).to.equal(before.creator + PRICE - FEE);
-      expect(after.treasury).to.equal(before.treasury + FEE);
+      expect(after).to.deep.equal(afterPaying(before));
       await until('the relay is ready again', async () => (await problems()).length === 0);
       expect((await execute({ task: 'next' })).status).to.equal(200);
       expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
