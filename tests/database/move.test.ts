@@ -42,8 +42,7 @@ const STATES = [
 /** More rows than one statement writes or reads. */
 const EXECUTIONS = 150;
 
-describe('migrate-to-postgres', function () {
-  this.timeout(600_000);
+describe('migrate-to-postgres', () => {
   let folder: string;
   let url: string;
   let ledger: OpenedDatabase<LedgerTables>;

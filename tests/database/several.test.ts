@@ -15,8 +15,7 @@ const LEASE_MS = 2_000;
 
 describe('several processes on one PostgreSQL', () => {
   let url: string;
-  before(async function () {
-    this.timeout(600_000);
+  before(async () => {
     url = await freshPostgres();
   });
 

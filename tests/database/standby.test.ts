@@ -35,8 +35,7 @@ const WATCH = `CREATE TABLE public.writes (id BIGINT GENERATED ALWAYS AS IDENTIT
     END LOOP;
   END $$`;
 
-describe('a standby indexer', function () {
-  this.timeout(600_000);
+describe('a standby indexer', () => {
   const children = new Set<ChildProcess>();
   let market: Market;
   let keyId: Uint8Array;

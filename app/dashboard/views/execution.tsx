@@ -11,7 +11,7 @@ import { useNotify } from '../parts/toasts.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
-import { explain, rest } from '../service.ts';
+import { explain, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
@@ -37,7 +37,7 @@ const route = getRouteApi('/executions/$executionId');
 const executionQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['execution', executionId],
-    queryFn: () => rest.getExecution(executionId),
+    queryFn: () => request('getExecution', { execution_id: executionId }),
   });
 
 export default function View() {

@@ -39,6 +39,7 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     lending: parts.lending,
     isAlone: parts.watch.isAlone,
     authorities: standing,
+    hasPaid: parts.payers.hasPaid,
     keepLate: createKeepLate(journal, ledger.db, log),
     async requireServing(listing) {
       exposure.requireRoom(listing);

@@ -41,8 +41,6 @@ export interface RelayOptions {
   wrapJournal?: (journal: Journal) => Journal;
   /** The same for the chain of the engine. */
   wrapChain?: (chain: RelayChain) => RelayChain;
-  /** Receives how long each stage of a call takes. */
-  observe?: Observe;
   /** True if other parts, such as a node, run in this process, so that its load is not the relay's own. */
   sharesProcess?: boolean;
 }
@@ -102,10 +100,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
     ended: (call) => log.info(call, 'call ended'),
     now: () => Date.now(),
   });
-  const observe: Observe = (stage, ms) => {
-    metrics.observe(stage, ms);
-    options.observe?.(stage, ms);
-  };
+  const { observe } = metrics;
   const gate = createGate();
   const finality = await startFinality(config, gate, log);
   const clock = createClock(() => Date.now());

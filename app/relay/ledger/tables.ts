@@ -28,7 +28,7 @@ import type {
   RelaysTable,
   SweeperTransactionsTable,
 } from './tables/operation.ts';
-import type { TransactionRow, TransactionsTable } from './tables/transactions.ts';
+import type { SignedTransactionsTable, TransactionRow, TransactionsTable } from './tables/transactions.ts';
 
 export * from './tables/access.ts';
 export * from './tables/agents.ts';
@@ -60,6 +60,7 @@ export interface LedgerTables {
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
   transactions: TransactionsTable;
+  signed_transactions: SignedTransactionsTable;
   cluster: { id: bigint; restart_slot: bigint };
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;

@@ -86,25 +86,13 @@ if (onPostgres) {
     it('survive the kill of the active indexer, and the standby keeps the index current', () =>
       survive(survivors(), { name: 'the indexer killed', loses: null, disturb: () => several.indexers.killWorking() }));
 
-    it('survive the kill of PostgreSQL', () =>
+    it('survive the kill of PostgreSQL for longer than their lease, and take no executions from each other', () =>
       survive(survivors(), {
         name: 'the database killed',
         loses: null,
         async disturb() {
           const database = await sharedPostgres();
           await database.kill();
-          await untilAway();
-          await database.start();
-        },
-      }));
-
-    it('survive a PostgreSQL stop longer than their lease, and take no executions from each other', () =>
-      survive(survivors(), {
-        name: 'the database stopped',
-        loses: null,
-        async disturb() {
-          const database = await sharedPostgres();
-          await database.stop();
           await Promise.all([untilAway(), sleep(LONG_AWAY_MS)]);
           await database.start();
         },

@@ -8,15 +8,23 @@ export type TransactionKind = 'deposit' | 'pay' | 'open' | 'settle' | 'refund' |
 /** The chain takes the fee of a landed and of a failed transaction. */
 export type TransactionOutcome = 'landed' | 'failed' | 'expired';
 
-/** Every transaction that was signed for an execution. */
+/** Every signed transaction, once. */
+export interface SignedTransactionsTable {
+  signature: string;
+  last_valid_height: bigint;
+  /** Its cost if it lands or fails, lamports. */
+  fee: bigint;
+  bytes: Buffer;
+}
+
+/** The executions that each of them is for. */
 export interface TransactionsTable {
   execution_id: string;
   kind: TransactionKind;
   /** 0 for the first of its kind. */
   attempt: bigint;
   signature: string;
-  last_valid_height: bigint;
-  /** Its cost if it lands, lamports. */
+  /** This execution's share of the fee, lamports; all of it if its part made the transaction fail. */
   fee: bigint;
   /** As far as this service has seen; null while unknown. */
   outcome: TransactionOutcome | null;
@@ -25,7 +33,11 @@ export interface TransactionsTable {
    * the operator's.
    */
   culprit: Generated<Culprit | null>;
-  bytes: Buffer;
 }
 
-export type TransactionRow = Selectable<TransactionsTable>;
+/** One execution's part of a signed transaction. */
+export type TransactionRow = Selectable<TransactionsTable> &
+  Pick<SignedTransactionsTable, 'last_valid_height' | 'bytes'> & {
+    /** The fee of the whole transaction, lamports. */
+    whole_fee: bigint;
+  };

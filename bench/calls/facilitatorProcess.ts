@@ -1,7 +1,4 @@
-/**
- * Runs the facilitator of x402's own packages: `node facilitatorProcess.ts RPC_URL PORT SECRET_KEY_HEX`. After the
- * message `dieAfterSend`, the process ends as soon as it has sent its next transaction.
- */
+/** Runs the facilitator of x402's own packages: `node facilitatorProcess.ts RPC_URL SECRET_KEY_HEX`. */
 import type { AddressInfo } from 'node:net';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { x402Facilitator } from '@x402/core/facilitator';
@@ -10,20 +7,11 @@ import { registerExactSvmScheme } from '@x402/svm/exact/facilitator';
 import express from 'express';
 import { NETWORK } from './side.ts';
 
-const [rpcUrl, port, secretKey] = process.argv.slice(2);
+const [rpcUrl, secretKey] = process.argv.slice(2);
 const keypair = await createKeyPairSignerFromBytes(Buffer.from(secretKey!, 'hex'));
-const signer = toFacilitatorSvmSigner(keypair, { defaultRpcUrl: rpcUrl! });
-let diesAfterSend = false;
 const facilitator = registerExactSvmScheme(new x402Facilitator(), {
   networks: NETWORK,
-  signer: {
-    ...signer,
-    async sendTransaction(...args: Parameters<typeof signer.sendTransaction>) {
-      const signature = await signer.sendTransaction(...args);
-      if (diesAfterSend) process.kill(process.pid, 'SIGKILL');
-      return signature;
-    },
-  },
+  signer: toFacilitatorSvmSigner(keypair, { defaultRpcUrl: rpcUrl! }),
 });
 
 const app = express();
@@ -35,11 +23,8 @@ app.post('/verify', async ({ body }, response) => {
 app.post('/settle', async ({ body }, response) => {
   response.json(await facilitator.settle(body.paymentPayload, body.paymentRequirements));
 });
-const server = app.listen(Number(port), '127.0.0.1', () => {
+const server = app.listen(0, '127.0.0.1', () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
-process.on('message', () => {
-  diesAfterSend = true;
-  process.send?.({});
-});
+process.on('message', () => process.send?.(process.cpuUsage()));
 process.on('disconnect', () => process.exit(0));

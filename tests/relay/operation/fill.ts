@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import bs58 from 'bs58';
-import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
-import { openDatabase } from '../../app/database/open.ts';
-import { describe } from '../../app/relay/agents/words.ts';
-import { documentId } from '../../app/relay/ledger/metadata.ts';
-import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
-import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { encodeMetadata, STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
-import { openIndex } from '../../indexer/queries/open.ts';
-import { refreshFigures } from '../../tests/harness/edge/figures.ts';
-import { EPOCH, metadataOf } from '../../tests/harness/edge/rows.ts';
+import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
+import { openDatabase } from '../../../app/database/open.ts';
+import { describe } from '../../../app/relay/agents/words.ts';
+import { documentId } from '../../../app/relay/ledger/metadata.ts';
+import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { encodeMetadata, STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
+import { openIndex } from '../../../indexer/queries/open.ts';
+import { refreshFigures } from '../../harness/edge/figures.ts';
+import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
 
 export interface Size {
   executions: number;
@@ -36,7 +36,7 @@ export function addressOf(kind: 'wallet' | 'listing' | 'creator', number: number
   return address;
 }
 
-/** The wallet with half of all executions, unless `fill` is given another. */
+/** The wallet with half of all executions. */
 export const WALLET = addressOf('wallet', 0);
 
 /** The execution_id of an execution by its number. */
@@ -79,30 +79,23 @@ const STATUSES = ['completed', 'completed', 'completed', 'completed', 'completed
 const UNDER_WAY = 20;
 
 /** The values of execution `number` for both tables; 0 is the oldest. */
-function executionOf(number: number, { executions, agents }: Size, underWay: number, heavyWallet: string) {
+function executionOf(number: number, { executions, agents }: Size) {
   const opened_at = EPOCH + Math.floor((number / executions) * SPAN_SECONDS);
   // Few agents have most of the calls.
   const listing = Math.floor((((number * 7_919) % 10_007) / 10_007) ** 3 * agents);
   const wallet = number % 2 === 0 ? 0 : 1 + (number % OTHER_WALLETS);
   return {
     id: idOf(number),
-    wallet: wallet === 0 ? heavyWallet : addressOf('wallet', wallet),
+    wallet: addressOf('wallet', wallet),
     listing: addressOf('listing', listing),
-    status: number >= executions - underWay ? 'open' : (STATUSES[(number % 13) % STATUSES.length] as string),
+    status: number >= executions - UNDER_WAY ? 'open' : (STATUSES[(number % 13) % STATUSES.length] as string),
     opened_at,
   };
 }
 
-/**
- * Adds rows to `index.db` and `ledger.db` of a folder. `isAtRest`: no execution is in progress and all records are
- * closed, so a relay over these tables looks up none of them on the chain. `wallet` gets half of all executions.
- */
-export async function fill(
-  folder: string,
-  size: Size,
-  { isAtRest = false, wallet: heavy = WALLET } = {},
-): Promise<void> {
-  const rowOf = (number: number) => executionOf(number, size, isAtRest ? 0 : UNDER_WAY, heavy);
+/** Adds rows to `index.db` and `ledger.db` of a folder. */
+export async function fill(folder: string, size: Size): Promise<void> {
+  const rowOf = (number: number) => executionOf(number, size);
   const index = openIndex(join(folder, 'index.db'));
   const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'));
   migrate(ledger.sqlite, MIGRATIONS.ledger);
@@ -162,7 +155,7 @@ export async function fill(
       deadline: opened_at + 60,
       refund_at: opened_at + 660,
       settled_at: status === 'open' ? null : opened_at + 2,
-      closed: isAtRest ? 1 : 0,
+      closed: 0,
       dispute_window_seconds: 259_200,
       opened_slot: opened_at * 2,
       open_index: number % 1_000,
@@ -186,7 +179,7 @@ export async function fill(
       amount_to_caller: 0,
       amount_slashed: 0,
       owed: 0,
-      closed: isAtRest ? 1 : 0,
+      closed: 0,
       opened_at: opened_at + 10,
       slot: opened_at * 2 + 20,
     };
