@@ -174,6 +174,7 @@ function settled(open: EventData<'ExecutionOpened'>, payout: PublicKey): Printed
     payout,
     gasTo: open.rentSponsor,
     gasLamports: 15_000,
+    gasReturned: 0,
   });
 }
 

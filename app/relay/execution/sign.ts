@@ -154,6 +154,9 @@ export function signReturn(
   return chain.sign([instruction], openPriority(chain, row), attempt, asker);
 }
 
+/** Lamports of a record's gas that the relay takes at its end. The rest goes back to the wallet's gas balance. */
+const gasToTake = ({ gasLamports }: Pick<ExecutionRecord, 'gasLamports'>): number => gasLamports;
+
 /**
  * Signs the settle of a verified result to an account of the creator. It carries the creator's signature. `attempt`
  * counts earlier settles that are dead, as in `signRefund`.
@@ -180,6 +183,7 @@ export function signSettle(
         resultHash: parseResultHash(result.result_hash),
         signature,
         executionTimeMs: Number(result.execution_time_ms),
+        gasLamports: gasToTake(record),
       }),
     ],
     endPriority(chain, record),
@@ -207,6 +211,7 @@ export function signRefund(
         destination: findTokenAccount(record.caller, usdcMint),
         rentSponsor: record.rentSponsor,
         reason,
+        gasLamports: gasToTake(record),
       }),
     ],
     endPriority(chain, record),

@@ -344,6 +344,7 @@ describe('paid calls', function () {
         resultHash: parseResultHash(resultHash),
         signature,
         executionTimeMs: 1,
+        gasLamports: record.gasLamports,
       });
       const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
       const transaction = new Transaction({ feePayer: market.authority.publicKey, blockhash, lastValidBlockHeight });
