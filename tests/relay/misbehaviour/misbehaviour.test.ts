@@ -7,9 +7,8 @@ import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import {
+  afterPaying,
   type Balances,
-  FEE,
-  PRICE,
   request,
   startMarketplace,
   type TestMarketplace,
@@ -49,11 +48,7 @@ describe('creators that misbehave', () => {
   });
 
   function assertPaid(before: Balances, after: Balances): void {
-    expect(after).to.deep.equal({
-      callers: [before.callers[0]! - PRICE, before.callers[1]],
-      creator: before.creator + PRICE - FEE,
-      treasury: before.treasury + FEE,
-    });
+    expect(after).to.deep.equal(afterPaying(before));
   }
 
   for (const [kind, cases] of Object.entries(misbehaviours(key, stranger))) {

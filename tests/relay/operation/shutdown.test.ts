@@ -5,6 +5,7 @@ import pino from 'pino';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { untilFound } from '../../harness/edge/until.ts';
 import {
+  afterPaying,
   FEE,
   goodAnswer,
   PRICE,
@@ -79,9 +80,7 @@ describe('stopping the relay', () => {
     });
     expect(full).to.include({ result: 'done: interrupted', cost_usdc: 0.25 });
     const after = await market.balances();
-    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE);
-    expect(after.creator).to.equal(before.creator + PRICE - FEE);
-    expect(after.treasury).to.equal(before.treasury + FEE);
+    expect(after).to.deep.equal(afterPaying(before));
     expect(await market.escrowExists(executionId)).to.equal(false);
   });
 

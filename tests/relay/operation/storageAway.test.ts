@@ -6,9 +6,8 @@ import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
-  FEE,
+  afterPaying,
   goodAnswer,
-  PRICE,
   request,
   startMarketplace,
   type TestMarketplace,
@@ -151,9 +150,7 @@ if (!onPostgres) {
       const second = await execute();
       expect(second.status, second.text.slice(0, 300)).to.equal(200);
       const after = await market.balances();
-      expect(after.callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
-      expect(after.creator).to.equal(before.creator + 2n * (PRICE - FEE));
-      expect(after.treasury).to.equal(before.treasury + 2n * FEE);
+      expect(after).to.deep.equal(afterPaying(before, 2n));
       const isThere = async ({ body }: typeof first) => {
         const record = await request(relay.url, `/v1/executions/${body.execution_id}`, { apiKey });
         return record.status === 200 && record.body.result === LARGE;
