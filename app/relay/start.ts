@@ -592,6 +592,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     lending: parts.lending,
     isAlone: parts.watch.isAlone,
     authorities: standing,
+    hasPaid: parts.payers.hasPaid,
     keepLate: createKeepLate(journal, ledger.db, log),
     async requireServing(listing) {
       exposure.requireRoom(listing);

@@ -10,6 +10,7 @@ import type {
   LedgerDatabase,
   LedgerTables,
   ResultsTable,
+  SignedTransactionsTable,
   TransactionsTable,
 } from '../../../app/relay/ledger/tables.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
@@ -221,21 +222,14 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
   async function addTransaction(
     execution_id: string,
     kind: TransactionsTable['kind'],
-    changes: Partial<Insertable<TransactionsTable>> = {},
+    changes: Partial<Insertable<TransactionsTable> & Insertable<SignedTransactionsTable>> = {},
   ): Promise<string> {
-    const row: Insertable<TransactionsTable> = {
-      execution_id,
-      kind,
-      attempt: 0n,
-      signature: newTransaction(),
-      last_valid_height: 100n,
-      fee: 5_000n,
-      outcome: null,
-      bytes: Buffer.from([1]),
-      ...changes,
-    };
+    const { bytes = Buffer.from([1]), last_valid_height = 100n, signature = newTransaction(), ...others } = changes;
+    const fee = 5_000n;
+    const row = { execution_id, kind, attempt: 0n, fee, outcome: null, ...others, signature };
+    await ledger.insertInto('signed_transactions').values({ signature, last_valid_height, fee, bytes }).execute();
     await ledger.insertInto('transactions').values(row).execute();
-    return row.signature;
+    return signature;
   }
 
   async function addResult(

@@ -194,7 +194,9 @@ describe('pages of creators', () => {
           { reason: 'unserved', executions: 1 },
         ],
       });
-      expect(await createClient({ baseUrl: world.url }).getAgentStatistics(listing)).to.deep.equal(json);
+      expect(
+        await createClient({ baseUrl: world.url }).request('getAgentStatistics', { agent_id: listing }),
+      ).to.deep.equal(json);
     });
 
     it('has days without figures for an agent that nobody has called, and rejects unknown and delisted ones', async () => {

@@ -177,7 +177,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const [one, two] = [await addSettled(), await addSettled()];
     const { token } = await signIn(wallet);
     const client = createClient({ baseUrl: world.url, apiKey: token });
-    expect((await client.deleteExecutionContent(one)).execution_id).to.equal(one);
+    expect((await client.request('deleteExecutionContent', { execution_id: one })).execution_id).to.equal(one);
     const { cookie } = await signInByCookie(wallet);
     const foreign = await remove(two, { headers: { cookie, origin: 'https://evil.example' } });
     expect([foreign.status, foreign.json.error.code]).to.deep.equal([403, 'foreign_origin']);

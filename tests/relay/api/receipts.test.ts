@@ -98,7 +98,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
       archive: null,
     });
     const client = createClient({ baseUrl: world.url, apiKey: key.apiKey });
-    expect(await client.getReceipt(execution_id)).to.deep.equal(json);
+    expect(await client.request('getExecutionReceipt', { execution_id })).to.deep.equal(json);
     const checks = await verifyReceipt(json, { rpcUrl: null });
     expect(checks.flatMap(({ name, state }) => (state === 'passed' ? [name] : []))).to.deep.equal([
       'shape',

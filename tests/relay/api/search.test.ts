@@ -31,7 +31,7 @@ describe('GET /v1/agents by words', () => {
 
   async function found(query: Record<string, string>): Promise<string[]> {
     await refreshFigures(world.index);
-    const { agents, total } = await createClient({ baseUrl: world.url }).listAgents(query);
+    const { agents, total } = await createClient({ baseUrl: world.url }).request('listAgents', query);
     expect(total).to.equal(agents.length);
     return agents.map(({ agent_id }) => Object.keys(ids).find((name) => ids[name] === agent_id) ?? agent_id).sort();
   }

@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { createApiKey, keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import {
   formatUuid,
@@ -18,6 +17,7 @@ import {
 } from '../../../app/sdk/receipt/receipt.ts';
 import { restrictKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { openByWallet, refund } from '../../../app/sdk/wallet/executions.ts';
+import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
@@ -122,7 +122,7 @@ describe('POST /v1/executions/{execution_id}/start', () => {
     const later = () => start(opened.id, { ...proof, async: true }, null);
     expect((await later()).body).to.deep.equal({ execution_id: opened.id, status: 'pending' });
 
-    const anonymous = createManagementClient({ baseUrl: market.relay.url });
+    const anonymous = clientOf({ baseUrl: market.relay.url });
     const { message } = await anonymous.call('auth.challenge', { wallet: address });
     const signature = signMessage(wallet.secretKey, message).slice('ed25519:'.length);
     const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });

@@ -37,7 +37,9 @@ describe('a lost ledger', () => {
 
   it('is exported while the relay runs, into a private file', async () => {
     const as = [{ baseUrl: market.relay.url }, keypairSigner(market.callers[0]!.wallet)] as const;
-    await changeWebhooks(...as, (client) => client.createWebhook({ url: 'https://example.com/hook' }));
+    await changeWebhooks(...as, (client) =>
+      client.request('createWebhook', { body: { url: 'https://example.com/hook' } }),
+    );
     const { status, stdout, stderr } = await runRelayCommand(market, ['export', file, '--json']);
     expect([status, stderr]).to.deep.equal([0, '']);
     expect(JSON.parse(stdout)).to.deep.equal({ documents: 1, api_keys: 2, webhook_endpoints: 1 });

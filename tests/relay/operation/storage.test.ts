@@ -87,10 +87,15 @@ describe('room for the ledger', () => {
         if (fault) throw fault;
         return { changes: 1, rows: [] };
       };
-      const rest = { room: async () => undefined, commits: () => 0 };
+      const rest = { intendAll: async () => void (await write()), commits: () => 0 };
       const writes: GroupCommit = { intend: write, note: write, alone: async () => [await write()], ...rest };
       const heard = storage.listenTo(writes);
-      for (const attempt of [heard.intend(query('')), heard.note(query('')), heard.alone([], [])]) {
+      for (const attempt of [
+        heard.intend(query('')),
+        heard.intendAll([]),
+        heard.note(query('')),
+        heard.alone([], []),
+      ]) {
         expect(await attempt.catch((error: unknown) => error)).to.equal(fault);
       }
       expect(state.told).to.deep.equal([true]);
@@ -120,6 +125,21 @@ describe('room for the ledger', () => {
       }
     } finally {
       rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('has its reason in the error when SQLite itself has undone a transaction', async () => {
+    const { db, sqlite, close } = openDatabase(':memory:');
+    try {
+      sqlite.exec('CREATE TABLE kept (value TEXT UNIQUE)');
+      const twice = db.transaction().execute(async (transaction) => {
+        await transaction.executeQuery(query('INSERT INTO kept VALUES (?)', 'x'));
+        await transaction.executeQuery(query('INSERT OR ROLLBACK INTO kept VALUES (?)', 'x'));
+      });
+      expect(await twice.catch((error: unknown) => error)).to.include({ code: 'SQLITE_CONSTRAINT_UNIQUE' });
+      expect(sqlite.prepare('SELECT count(*) FROM kept').pluck().get()).to.equal(0n);
+    } finally {
+      close();
     }
   });
 
