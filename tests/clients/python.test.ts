@@ -420,7 +420,7 @@ describe('clients/python', () => {
       });
       const refund = refundExecution({
         ...{ authority: caller, executionId, listing, caller, keyId, destination: usdc },
-        ...{ rentSponsor: caller, reason: 'expired' },
+        ...{ ...rent, reason: 'expired' },
       });
       const opening = await sendVersionOne(node.connection, [open], wallet);
       const account = await node.connection.getAccountInfo(findExecution(executionId), 'confirmed');

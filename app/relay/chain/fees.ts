@@ -68,6 +68,9 @@ export const costOf = ({ open, settle }: PriorityQuote) => ({
   gas: LAMPORTS_PER_SIGNATURE + settle + ARCHIVE_SHARE,
 });
 
+/** Gas that the end of a call needs with this share of a transaction, lamports. */
+export const gasOfShare = (share: bigint): bigint => share + ARCHIVE_SHARE;
+
 export interface Fees {
   /**
    * The instructions to put in front of these. `attempt` counts earlier transactions for the same purpose that are

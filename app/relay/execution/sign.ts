@@ -15,7 +15,7 @@ import {
   settleExecution,
 } from '../../sdk/program/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
-import { ARCHIVE_SHARE } from '../chain/fees.ts';
+import { ARCHIVE_SHARE, gasOfShare } from '../chain/fees.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
@@ -186,6 +186,13 @@ export function signReturn(
 }
 
 /**
+ * Lamports of a record's gas that the relay takes at its end: all of it, or what a share of a transaction and the archive
+ * need. The rest goes back to the wallet's gas balance.
+ */
+const gasToTake = ({ gasLamports }: Pick<ExecutionRecord, 'gasLamports'>, share?: bigint): number =>
+  share === undefined ? gasLamports : Math.min(gasLamports, Number(gasOfShare(share)));
+
+/**
  * Signs the settle of a verified result to an account of the creator. It carries the creator's signature. `attempt`
  * counts earlier settles that are dead, as in `signRefund`.
  */
@@ -196,17 +203,18 @@ export function signSettle(
   result: SettledResult,
   attempt = 0,
 ): Promise<NewTransaction> {
-  return chain.sign([settleInstruction(chain, record, payout, result)], endPriority(chain, record), attempt);
+  const instruction = settleInstruction(chain, record, payout, result, gasToTake(record));
+  return chain.sign([instruction], endPriority(chain, record), attempt);
 }
 
-/** The same settle as a part of a transaction that other calls share. The relay gets the record's gas as a whole. */
+/** The same settle as a part of a transaction that other calls share. The gas that its share does not need goes back. */
 export const partOfSettle = (
   chain: Signing,
   record: ExecutionRecord,
   payout: PublicKey,
   result: SettledResult,
 ): Pick<Part, 'instruction' | 'mostPriority'> => ({
-  instruction: () => settleInstruction(chain, record, payout, result),
+  instruction: (share) => settleInstruction(chain, record, payout, result, gasToTake(record, share)),
   mostPriority: endPriority(chain, record),
 });
 
@@ -217,6 +225,7 @@ function settleInstruction(
   record: ExecutionRecord,
   payout: PublicKey,
   result: SettledResult,
+  gasLamports: number,
 ): TransactionInstruction {
   const signature = parseSignature(result.signature);
   if (!signature) throw new Error('a stored signature is malformed');
@@ -230,6 +239,7 @@ function settleInstruction(
     resultHash: parseResultHash(result.result_hash),
     signature,
     executionTimeMs: Number(result.execution_time_ms),
+    gasLamports,
   });
 }
 
@@ -253,6 +263,7 @@ export function signRefund(
         destination: findTokenAccount(record.caller, usdcMint),
         rentSponsor: record.rentSponsor,
         reason,
+        gasLamports: gasToTake(record),
       }),
     ],
     endPriority(chain, record),

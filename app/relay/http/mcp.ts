@@ -46,8 +46,9 @@ const AMOUNT_RULE = 'must be an amount of USDC with at most 6 decimal places';
 const McpQuery = z.strictObject({
   agents: z
     .string()
+    .refine((text) => text.split(',').every((id) => ADDRESS.test(id)), 'must be agent ids, separated by commas')
     .transform((text) => text.split(','))
-    .pipe(z.array(z.string().regex(ADDRESS, 'must be agent ids, separated by commas')).max(MOST_AGENTS))
+    .pipe(z.array(z.string()).max(MOST_AGENTS))
     .default([]),
   approve_above_usdc: z
     .string()

@@ -3,13 +3,15 @@
  * from partial indexes of unfinished rows. Amounts are base units, times are seconds.
  */
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { least } from '../../sdk/wire/amounts.ts';
 import type { ErrorCode } from '../../sdk/wire/errorCodes.ts';
+import { gasOfShare } from '../chain/fees.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Moving } from '../ledger/moves.ts';
 import type { Paying } from '../ledger/notes.ts';
 import type { JournalRow } from '../ledger/tables.ts';
-import { feesOfAuthority, paidFees } from '../ledger/transactions.ts';
+import { feesOfAuthority, landedOf, paidFees } from '../ledger/transactions.ts';
 import { countElsewhere, createReadings, type MetricsSources, namesIn, OUTCOMES, type Outcome } from './readings.ts';
 
 /** Seconds: up to an agent's longest timeout and the time until anyone may refund. */
@@ -124,7 +126,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       async settled(row, outcome) {
         await journal.settled(row, outcome);
         end(row, 'completed');
-        countFees(row, row.gas_lamports);
+        countFees(row, gasTaken(row));
       },
       async refunded(row, settledAt, landed) {
         await journal.refunded(row, settledAt, landed);
@@ -171,4 +173,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
 function refundOutcome(errorCode: string | null): Outcome {
   if (errorCode === 'execution_timeout') return 'timeout';
   return errorCode === 'execution_failed' ? 'failed' : 'unserved';
+}
+
+/** Lamports of the gas that a settled row's record paid to the relay: all of it, unless other calls shared the settle. */
+function gasTaken(row: Pick<JournalRow, 'gas_lamports' | 'transactions'>): bigint {
+  const settle = landedOf(row, 'settle');
+  const isShared = settle !== undefined && settle.whole_fee !== settle.fee;
+  return isShared ? least(row.gas_lamports, gasOfShare(settle.fee)) : row.gas_lamports;
 }

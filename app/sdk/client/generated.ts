@@ -624,7 +624,7 @@ export interface components {
                 tank: string;
                 /** @description The gas balance, lamports. */
                 lamports: number;
-                /** @description The present network fees of a call, lamports. */
+                /** @description The most that the network fees of a call are now, lamports. Calls at the same moment share fees. */
                 next_call_lamports: number;
                 /** @description The most that one call of this key may take for network fees, lamports; a limit of its grant. */
                 max_gas_lamports: number;

@@ -238,13 +238,13 @@ export interface RefundOptions {
 export async function refund({ connection, config }: MarketplaceChain, options: RefundOptions) {
   const { wallet, executionId } = options;
   const record = await readRecord(connection, executionId);
-  const { caller, keyId, listing, rentSponsor, refundAt, status } = record;
+  const { caller, keyId, listing, rentSponsor, refundAt, status, gasLamports } = record;
   const amount = await readTokens(connection, findEscrow(findExecution(executionId)));
   const destination = options.destination ?? findTokenAccount(caller, config.usdcMint);
   const now = formatTime(await readClock(connection));
   const accounts = { authority: wallet.publicKey, executionId, listing, caller, keyId, destination, rentSponsor };
-  // The reason counts only for a relay authority, who refunds here when the relay cannot serve.
-  const instruction = refundExecution({ ...accounts, reason: 'unserved' });
+  // Reason and gas count only for a relay authority, who refunds here when the relay cannot serve.
+  const instruction = refundExecution({ ...accounts, reason: 'unserved', gasLamports });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     ExecutionNotOpen: `It is ${status}.`,
     RefundTooEarly: `refund_at is ${formatTime(refundAt)}; the chain's clock shows ${now}.`,

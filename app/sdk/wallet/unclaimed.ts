@@ -48,7 +48,7 @@ export async function moveRefund(
   const { usdcMint } = config;
   const input = { ...record, ...place, authority: wallet.publicKey, executionId, usdcMint };
   const now = await readClock(connection);
-  // The reason counts only for a relay authority.
+  // The reason, and the record's gas, count only for a relay authority.
   const move = moveUnclaimedRefund({ ...input, reason: 'unserved' });
   const facts = {
     ExecutionNotOpen: `It is ${record.status}.`,

@@ -341,6 +341,7 @@ describe('paid calls', () => {
         resultHash: parseResultHash(resultHash),
         signature,
         executionTimeMs: 1,
+        gasLamports: record.gasLamports,
       });
       const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
       const transaction = new Transaction({ feePayer: market.authority.publicKey, blockhash, lastValidBlockHeight });

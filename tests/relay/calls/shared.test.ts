@@ -1,6 +1,7 @@
 /** Calls that are ready in the same moment share a transaction, on the real node: fees, balances and poisoned parts. */
-import { Keypair, VersionedTransaction } from '@solana/web3.js';
+import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { findExecution, findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
@@ -17,7 +18,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 /** Calls at once: more than one transaction holds. */
@@ -38,20 +39,21 @@ describe('transactions that calls share', function () {
   before(async () => {
     market = await startMarketplace();
     await execute('the first');
-    await until('the index knows that the wallet has paid', async () => {
-      const [{ count }] = await market.query(
-        'index',
-        `SELECT CAST(count(*) AS BIGINT) AS count FROM executions WHERE status = 'completed'`,
-      );
-      return count === 1n;
-    });
+    await untilPaid(0);
   });
   after(() => market.stop());
 
-  const execute = (task: string, url = market.relay.url, agent = market.agentId): Promise<Answer> =>
+  const execute = (task: string, url = market.relay.url, agent = market.agentId, caller = 0): Promise<Answer> =>
     request(url, `/v1/agents/${agent}/execute`, {
-      apiKey: market.callers[0]!.apiKey,
+      apiKey: market.callers[caller]!.apiKey,
       body: { task },
+    });
+  /** Only wallets that have paid share, by the index. */
+  const untilPaid = (caller: number) =>
+    until('the index knows that the wallet has paid', async () => {
+      const wallet = market.callers[caller]!.wallet.publicKey.toBase58();
+      const paid = `SELECT record FROM executions WHERE status = 'completed' AND caller = '${wallet}'`;
+      return (await market.query('index', paid)).length > 0;
     });
   const lamports = async () => BigInt(await market.node.connection.getBalance(market.authority.publicKey, 'confirmed'));
 
@@ -140,55 +142,83 @@ describe('transactions that calls share', function () {
     return { agent, signingKey, payout: findTokenAccount(creator.publicKey, market.usdcMint) };
   }
 
-  it('let one pay alone whose part fails on the chain, and settle the others by transactions of their own', async () => {
-    const { agent, signingKey, payout } = await listOther();
-    const proxy = await startRpcProxy(market.node);
-    const relay = await startRelayHere(market, {
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
-      SPONSOR: 'all',
-      ...FORGETFUL,
+  describe('with a part that fails on the chain', () => {
+    let proxy: RpcProxy;
+    let relay: RunningRelay;
+    before(async () => {
+      proxy = await startRpcProxy(market.node);
+      const places = { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: proxy.wsUrl };
+      relay = await startRelayHere(market, { ...places, SPONSOR: 'all', ...FORGETFUL });
     });
-    let poisoned: Promise<void> | null = null;
-    proxy.onCall(async ({ kind, params: [bytes] }) => {
-      const isShared = kind === 'settle' && Buffer.from(String(bytes), 'base64')[0] === 0x81;
-      if (isShared) poisoned ??= market.setFrozen(payout, true);
-      await poisoned;
-      return null;
-    });
-    try {
-      answerTogether(7, (task) => (task === 'poison' ? signingKey : market.signingKey));
-      const calls = Array.from({ length: 6 }, (_, n) => execute(`beside ${n}`, relay.url));
-      const poison = execute('poison', relay.url, agent);
-      const answers = await Promise.all(calls);
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(6).fill(200));
-      await until('its transaction has failed', async () =>
-        (await signedFor('poison')).some((one) => one.outcome === 'failed'),
-      );
-      await market.setFrozen(payout, false);
-      // Its settle waits until the account can receive, as if it had been alone.
-      expect((await poison).status).to.equal(202);
-      await until('it is settled', async () =>
-        (await signedFor('poison')).some(({ kind, outcome }) => kind === 'settle' && outcome === 'landed'),
-      );
-      const signed = [...(await signedFor('beside')), ...(await signedFor('poison'))];
-      await requireExactFees(signed);
-      const failed = signed.filter(({ outcome }) => outcome === 'failed');
-      expect(failed.map(({ fee, kind }) => [fee, kind])).to.deep.equal([[SIGNATURE_LAMPORTS, 'settle']]);
-      const innocent = signed.filter(
-        ({ signature, outcome }) => signature === failed[0]!.signature && outcome === 'expired',
-      );
-      expect(innocent.length).to.be.at.least(1);
-      const lost = await market.query('ledger', `SELECT task, listing_fees FROM executions WHERE listing_fees > 0`);
-      expect(lost).to.deep.equal([{ task: 'poison', listing_fees: SIGNATURE_LAMPORTS }]);
-      for (const { execution_id } of innocent) {
-        const landed = signed.filter((one) => one.execution_id === execution_id && one.outcome === 'landed');
-        expect(landed.map(({ kind }) => kind).sort()).to.deep.equal(['open', 'settle']);
-      }
-    } finally {
+    after(async () => {
       await relay.stop();
       await proxy.close();
+    });
+
+    /** Freezes this account before the first shared transaction of this kind reaches the node. */
+    function poison(shared: Kind, account: PublicKey): void {
+      let poisoned: Promise<void> | null = null;
+      proxy.onCall(async ({ kind, params: [bytes] }) => {
+        const isShared = kind === shared && Buffer.from(String(bytes), 'base64')[0] === 0x81;
+        if (isShared) poisoned ??= market.setFrozen(account, true);
+        await poisoned;
+        return null;
+      });
     }
+
+    /** Expects that one row bears the whole fee of the failed transaction, and the others of it have landed alone. */
+    async function requireOneBearer(kind: Kind, bearer: Signed[], others: Signed[]): Promise<void> {
+      const signed = [...bearer, ...others];
+      await requireExactFees(signed);
+      const failed = signed.filter(({ outcome }) => outcome === 'failed');
+      expect(failed.map((one) => [one.fee, one.kind])).to.deep.equal([[SIGNATURE_LAMPORTS, kind]]);
+      expect(failed[0]!.execution_id).to.equal(bearer[0]!.execution_id);
+      const innocent = others.filter(({ signature }) => signature === failed[0]!.signature);
+      expect(innocent.length).to.be.at.least(1);
+      for (const { execution_id, outcome } of innocent) {
+        const landed = signed.filter((one) => one.execution_id === execution_id && one.outcome === 'landed');
+        expect([outcome, ...landed.map((one) => one.kind).sort()]).to.deep.equal(['expired', 'open', 'settle']);
+      }
+    }
+    const lost = (column: 'lost_fees' | 'listing_fees') =>
+      market.query('ledger', `SELECT task, ${column} FROM executions WHERE ${column} > 0`);
+
+    it('let that settle pay alone, and settle the others by transactions of their own', async () => {
+      const { agent, signingKey, payout } = await listOther();
+      answerTogether(7, (task) => (task === 'poison' ? signingKey : market.signingKey));
+      poison('settle', payout);
+      const calls = Array.from({ length: 6 }, (_, n) => execute(`beside ${n}`, relay.url));
+      const poisoned = execute('poison', relay.url, agent);
+      const answers = await Promise.all(calls);
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(6).fill(200));
+      const hasOne = async (outcome: string) =>
+        (await signedFor('poison')).some((one) => one.kind === 'settle' && one.outcome === outcome);
+      await until('its transaction has failed', () => hasOne('failed'));
+      await market.setFrozen(payout, false);
+      // Its settle waits until the account can receive, as if it had been alone.
+      expect((await poisoned).status).to.equal(202);
+      await until('it is settled', () => hasOne('landed'));
+      await requireOneBearer('settle', await signedFor('poison'), await signedFor('beside'));
+      expect(await lost('listing_fees')).to.deep.equal([{ task: 'poison', listing_fees: SIGNATURE_LAMPORTS }]);
+    });
+
+    it('let that open pay alone, and open the others by transactions of their own', async () => {
+      market.setBehaviour(null);
+      const { usdc } = market.callers[1]!;
+      expect((await execute('known', relay.url, market.agentId, 1)).status).to.equal(200);
+      await untilPaid(1);
+      poison('open', usdc);
+      const balances = await market.balances();
+      const calls = Array.from({ length: 6 }, (_, n) => execute(`opened ${n}`, relay.url));
+      const withdrawn = await execute('withdrawn', relay.url, market.agentId, 1);
+      expect(withdrawn.status, withdrawn.text).to.be.within(400, 599);
+      expect((await Promise.all(calls)).map(({ status }) => status)).to.deep.equal(Array(6).fill(200));
+      await market.setFrozen(usdc, false);
+      await requireOneBearer('open', await signedFor('withdrawn'), await signedFor('opened'));
+      expect(await lost('lost_fees')).to.deep.equal([{ task: 'withdrawn', lost_fees: SIGNATURE_LAMPORTS }]);
+      const after = await market.balances();
+      expect(after.callers).to.deep.equal([balances.callers[0]! - 6n * PRICE, balances.callers[1]]);
+    });
   });
 
   for (const point of ['shared-open:before', 'shared-open:after', 'shared-settle:before', 'shared-settle:after']) {
