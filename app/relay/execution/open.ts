@@ -10,7 +10,7 @@ import { followGone } from './gone.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
-import type { EngineDeps, Live, Step } from './step.ts';
+import { type EngineDeps, type Live, type Step, takeOpening } from './step.ts';
 
 /** The program's errors for an open that its listing no longer allows. The caller has agreed to what it was before. */
 const BY_LISTING: readonly (string | null)[] = [
@@ -21,8 +21,8 @@ const BY_LISTING: readonly (string | null)[] = [
   'TimeoutOutOfRange',
   'ExposureLimitReached',
 ];
-/** Those that neither the caller nor the creator has caused. */
-const BY_OPERATOR: readonly (string | null)[] = ['OpensPaused', 'NotRelayAuthority'];
+/** Those that neither the caller nor the creator has caused. An open from a deposit is sent once its payment is seen. */
+const BY_OPERATOR: readonly (string | null)[] = ['OpensPaused', 'NotRelayAuthority', 'DepositUnfunded'];
 
 /** Whose doing it was that the chain refused an open. */
 function culpritOf(error: string | null): Culprit {
@@ -54,7 +54,7 @@ export function createOpening(
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return 'next';
     }
-    const fate = await chain.submit(signed, () => isOpened(row), stopping);
+    const fate = await (takeOpening(live, signed) ?? chain.submit(signed, () => isOpened(row), stopping));
     switch (fate.kind) {
       case 'unknown':
         return 'wait';
