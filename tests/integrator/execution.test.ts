@@ -49,7 +49,6 @@ const LAPSE_SECONDS = 2_592_000;
 const NONE = '00'.repeat(32);
 
 describe('an integrator without the service: executions and disputes by Anchor and the IDL', function () {
-  this.timeout(600_000);
   // Each chapter depends on the one before it.
   this.bail(true);
   let market: Market;

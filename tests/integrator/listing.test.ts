@@ -14,7 +14,6 @@ const PRICE = 500_000n;
 const URI = 'https://example.com/agent.json';
 
 describe('an integrator without the service: listings and grants by Anchor and the IDL', function () {
-  this.timeout(600_000);
   // Each chapter depends on the one before it.
   this.bail(true);
   let market: Market;

@@ -607,7 +607,7 @@ describe('the MCP server', () => {
     const { apiKey } = buyer();
     for (const key of [`${apiKey}\n`, `\uFEFF${apiKey}\u200B `]) {
       const trimmed = createMarket({ ...buyer(), apiKey: key, rpcUrl: null });
-      expect((await trimmed.client.getKey()).scopes).to.include('execute');
+      expect((await trimmed.request('getKey')).scopes).to.include('execute');
     }
     const broken = () =>
       createMarket({ ...buyer(), apiKey: `${apiKey.slice(0, 20)}\n${apiKey.slice(20)}`, rpcUrl: null });

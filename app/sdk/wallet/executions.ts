@@ -5,7 +5,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { ExecuteAnswer } from '../client/client.ts';
+import type { RouteAnswer } from '../client/client.ts';
 import { closableFrom } from '../program/archive.ts';
 import {
   closeExecution,
@@ -28,7 +28,7 @@ import { type Marketplace, type MarketplaceChain, readUsdcAccount } from './mark
 import { rebuildProofs, reportRebuilding } from './rebuiltProofs.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction, signText } from './send.ts';
-import { askOnce, restClient } from './service.ts';
+import { askOnce, clientOf, patienceOf } from './service.ts';
 import type { Signer } from './signer.ts';
 import { readListing } from './upkeep.ts';
 
@@ -116,16 +116,20 @@ export async function startByWallet(
     /** Receives the agent's output as it is written, if the agent streams; it is not verified. */
     onDelta?: (text: string) => void;
   },
-): Promise<ExecuteAnswer> {
+): Promise<RouteAnswer<'executeAgent'>> {
   const { wallet, executionId, task, parameters = {}, onDelta } = options;
   const record = await readRecord(marketplace.connection, executionId);
   const hash = bytesToHex(record.requestHash);
   const message = startMessage(findExecution(executionId).toBase58(), hash);
   const signature = bs58.encode(await signText(wallet, message));
-  const body = { task, parameters, wallet_signature: `ed25519:${signature}` };
+  const body = { task, parameters, stream: onDelta !== undefined, wallet_signature: `ed25519:${signature}` };
   // The client retries by itself.
   return askOnce(marketplace, () =>
-    restClient(marketplace).startExecution(formatUuid(executionId), body, undefined, onDelta),
+    clientOf(marketplace).request(
+      'startExecution',
+      { execution_id: formatUuid(executionId), body },
+      { timeout: Number.POSITIVE_INFINITY, patience: patienceOf(marketplace), onDelta },
+    ),
   );
 }
 

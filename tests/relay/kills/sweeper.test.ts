@@ -10,8 +10,7 @@ const FEE = 5_000;
 /** Each sweeper is killed once at one of these steps. One is enough to see that another database stores the same. */
 const STEPS: Step[] = onPostgres ? ['sent'] : ['signed', 'stored', 'sent', 'landed', 'nodes'];
 
-describe('sweepers that die', function () {
-  this.timeout(600_000);
+describe('sweepers that die', () => {
   let stage: Stage;
   /** Number of leaves that must exist by now. */
   let leaves = 0;

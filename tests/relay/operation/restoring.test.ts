@@ -53,8 +53,7 @@ async function drill(market: TestMarketplace, ...args: string[]) {
   return { status, stderr, found: stdout === '' ? null : JSON.parse(stdout) };
 }
 
-describe('the ledger lost, and an old backup restored', function () {
-  this.timeout(600_000);
+describe('the ledger lost, and an old backup restored', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await startMarketplace({ timeoutSeconds: 600 });

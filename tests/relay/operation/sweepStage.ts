@@ -21,7 +21,7 @@ import { constants, decodeAccount, findArchive, findExecution } from '../../../a
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { readTokens } from '../../../app/sdk/wallet/connection.ts';
 import type { ExecutionArchive } from '../../../app/sdk/wire/wire.ts';
-import type { ArchiveLeafRow } from '../../../indexer/tables.ts';
+import type { ArchiveLeafRow } from '../../../indexer/queries/tables.ts';
 import { until } from '../../harness/edge/until.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { IndexerBench } from '../../indexer/harness.ts';

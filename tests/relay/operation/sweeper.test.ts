@@ -22,8 +22,7 @@ function recordsIn(base64: string, executions: Execution[]): string[] {
   return executions.map(addressOf).filter((address) => named.has(address));
 }
 
-describe('the sweeper', function () {
-  this.timeout(600_000);
+describe('the sweeper', () => {
   let stage: Stage;
   /** Number of leaves that must exist by now. */
   let leaves = 0;

@@ -1,14 +1,13 @@
 """Each method of the clients as a flow or a call. Both clients share everything except how they wait."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from . import models, webhooks
 from ._calls import Call, M, Payment, Service, ask, checked_url, get, path_of, read
 from ._flow import Flow
-from ._lists import FetchPage
 from ._secrets import checked_api_key
 from ._version import USER_AGENT, __version__
 
@@ -17,6 +16,10 @@ DEFAULT_MAX_RETRIES = 2
 RUN_TIMEOUT = 600.0
 """Default wait of `run` and `wait`, seconds."""
 PAGE = 100
+
+Item = TypeVar("Item")
+FetchPage = Callable[[int], Flow[tuple[list[Item], int]]]
+"""Reads the page that begins at this offset. Returns its items and the total number."""
 
 
 def service_of(
