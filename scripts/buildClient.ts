@@ -1,7 +1,7 @@
 /**
  * `npm run build:client`: builds the package @agent-marketplace/client from modules of the SDK and the libraries that
  * they use. Each entry is one file that needs no other package. It is not minified, and has a source map: an error
- * that a program does not catch prints a readable line of it.
+ * that a program does not catch prints a readable line of it. Also writes the blocking client of the Python package.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -11,6 +11,7 @@ import ts from 'typescript';
 import { constants } from '../app/sdk/program/constants.ts';
 import { idl } from '../app/sdk/program/idl/idl.ts';
 import { generateTypes } from './clientTypes.ts';
+import { BLOCKING_CLIENT, generateBlockingClient } from './pythonClient.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = join(ROOT, 'app', 'client');
@@ -130,6 +131,7 @@ function licencesOf({ inputs }: Metafile): string {
 
 const types = join(SDK, 'client', 'generated.ts');
 writeFileSync(types, await generateTypes());
+writeFileSync(BLOCKING_CLIENT, generateBlockingClient());
 rmSync(DIST, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: ENTRIES,

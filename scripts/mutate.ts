@@ -1,50 +1,35 @@
 /**
- * `npm run mutate`: removes the program's checks one at a time, and looks for a test that fails without it.
+ * `npm run mutate`: changes the code on the money's way one place at a time, and looks for a test that fails then.
  *
- * A check in the code is switched off in the binary of one special build, in seconds. A constraint of an account is
- * removed from a copy of the source, and the program is rebuilt. Results are kept in target/mutants, so the next run
- * continues from there. A mutant that survived or timed out is repeated only after the tests have changed.
+ * A check of the program is switched off in the binary of one special build, in seconds. The relay's claims, endings and
+ * deposits are changed in a copy of their sources. Results are kept in target/mutants, so the next run continues from
+ * there. A mutant that survived or timed out is repeated only after the tests have changed.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command, Option } from 'commander';
 import { compileProgram, MARKETPLACE } from './build/compile.ts';
 import { BuildError, progress, run } from './build/process.ts';
 import { ensureToolchain, type Toolchain } from './build/toolchain.ts';
-import { type Constraint, findConstraints, shuffled, withoutConstraint } from './mutate/constraints.ts';
 import { findGuards, GUARD_FILE, type Guard, switchOff, withSwitches } from './mutate/guards.ts';
 import type { Mutant, Verdict } from './mutate/mutant.ts';
+import { findRelayMutants, type RelayMutant } from './mutate/relay.ts';
 import { livingOf, type Report, Results, scoreOf, tableOf } from './mutate/results.ts';
-import { findTests, judge } from './mutate/tests.ts';
+import { findTests, judge, judgeRelay } from './mutate/tests.ts';
 import { copyTree, FOLDER, readSources, rewrite, TREE } from './mutate/workspace.ts';
+import { runScript, toMinutes, wholeFrom } from './options.ts';
 
-const HELP = `Usage: npm run mutate -- [options]
-
-Mutation testing: removes the program's checks one at a time and runs the program's tests (LiteSVM and unit tests)
-until one fails. Prints a table of killed and surviving mutants; exit code 1 if a survivor is not explained.
-  --minutes N        start no new mutant after N minutes (60); the next run continues there
-  --only KIND        guards (every ensure! of the source) or constraints (a sample of the account constraints)
-  --constraints N    number of constraints to test, of those that compile (40)
-  --seed N           seed that selects the constraints (1)
-  --jobs N           number of guards to test in parallel (1)
-  --json             print the result as one JSON object on standard output
-  --help             print this text`;
-
-const OPTIONS = {
-  minutes: { type: 'string', default: '60' },
-  seed: { type: 'string', default: '1' },
-  constraints: { type: 'string', default: '40' },
-  jobs: { type: 'string', default: '1' },
-  only: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean' },
-} as const;
+interface Options {
+  minutes: number;
+  only?: Mutant['kind'];
+  file: string;
+  jobs: number;
+  json?: true;
+}
 
 /** State shared by all parts of a run. */
 interface Run {
-  tools: Toolchain;
   results: Results;
-  tests: ReturnType<typeof findTests>;
   /** True while there is time for another mutant. */
   hasTime(): boolean;
 }
@@ -76,14 +61,12 @@ async function whileRewritten<Made>(file: string, change: (text: string) => stri
   }
 }
 
-/** Throws unless all tests pass on the unchanged program. */
-async function requirePassing(run: Run, name: string, program: Buffer): Promise<void> {
-  const id = `all ${name}`;
+/** Throws unless the tests pass without a mutation. */
+async function requirePassing(run: Run, what: string, test: () => Promise<Verdict>): Promise<void> {
+  const id = `unchanged ${what}`;
   if (run.results.get(id)?.outcome === 'survived' && run.results.isKnown(id)) return;
-  progress(`Running all tests on the program with all ${name} ...`);
-  const so = join(FOLDER, 'unchanged.so');
-  writeFileSync(so, program);
-  const verdict = await judge(run.tests, so, null, null);
+  progress(`Running the tests of ${what}, unchanged ...`);
+  const verdict = await test();
   run.results.set(id, verdict);
   if (verdict.outcome !== 'survived') throw new BuildError(`The tests fail before any mutation: ${verdict.by ?? ''}`);
   progress(`  passed in ${verdict.seconds} s`);
@@ -101,11 +84,15 @@ async function mutateGuards(run: Run, guards: Guard[], jobs: number): Promise<vo
   const left = guards.filter((guard) => !run.results.isKnown(guard.id));
   if (left.length === 0) return;
   progress('Building the program with switches ...');
+  const tests = findTests();
+  const tools = await ensureToolchain();
   const { program, unitTests } = await whileRewritten(GUARD_FILE, withSwitches, async () => ({
-    program: await build(run.tools),
+    program: await build(tools),
     unitTests: await buildUnitTests(),
   }));
-  await requirePassing(run, 'switches', program);
+  const unchanged = join(FOLDER, 'unchanged.so');
+  writeFileSync(unchanged, program);
+  await requirePassing(run, 'the program', () => judge(tests, unchanged, null, null));
   progress(`${left.length} of ${guards.length} checks to test ...`);
   const work = async (job: number) => {
     const so = join(FOLDER, `mutant-${job}.so`);
@@ -124,7 +111,7 @@ async function mutateGuards(run: Run, guards: Guard[], jobs: number): Promise<vo
         writeFileSync(executable, mutatedTests);
         chmodSync(executable, 0o755);
       }
-      const verdict = await judge(run.tests, so, guard, mutatedTests && executable);
+      const verdict = await judge(tests, so, guard, mutatedTests && executable);
       run.results.set(guard.id, verdict);
       tell(guard, verdict);
     }
@@ -132,99 +119,70 @@ async function mutateGuards(run: Run, guards: Guard[], jobs: number): Promise<vo
   await Promise.all(Array.from({ length: jobs }, (_, job) => work(job)));
 }
 
-/** Builds and tests the program without one constraint. */
-async function tryConstraint(run: Run, constraint: Constraint): Promise<Verdict> {
-  const so = join(FOLDER, 'mutant-0.so');
-  try {
-    const without = (text: string) => withoutConstraint(text, constraint);
-    writeFileSync(so, await whileRewritten(constraint.file, without, () => build(run.tools)));
-  } catch (error) {
-    if (!(error instanceof BuildError)) throw error;
-    return { outcome: 'uncompilable', seconds: 0, by: /^error.*$/m.exec(error.message)?.[0] };
+/** Tests the changes of the relay's money paths one after another. */
+async function mutateRelay(run: Run, mutants: RelayMutant[]): Promise<void> {
+  const left = mutants.filter((mutant) => !run.results.isKnown(mutant.id));
+  progress(`${left.length} of ${mutants.length} changes of the relay to test ...`);
+  for (const mutant of left) {
+    if (!run.hasTime()) return;
+    const { edit, tests } = mutant;
+    await requirePassing(run, tests.join(', '), () => judgeRelay(tests));
+    const { start, end, replacement } = edit;
+    const change = (text: string) => text.slice(0, start) + replacement + text.slice(end);
+    const verdict = await whileRewritten(mutant.file, change, () => judgeRelay(tests));
+    run.results.set(mutant.id, verdict);
+    tell(mutant, verdict);
   }
-  return judge(run.tests, so, constraint, null);
 }
 
-/** Tests the first `size` of the shuffled constraints that compile. Returns all that it tried. */
-async function mutateConstraints(run: Run, constraints: Constraint[], size: number): Promise<Constraint[]> {
-  const taken: Constraint[] = [];
-  let compiled = 0;
-  let ready = false;
-  for (const constraint of constraints) {
-    if (compiled === size) break;
-    if (!run.results.isKnown(constraint.id)) {
-      if (!run.hasTime()) break;
-      if (!ready) {
-        progress('Building the unchanged program ...');
-        await requirePassing(run, 'constraints', await build(run.tools));
-        ready = true;
-      }
-      const verdict = await tryConstraint(run, constraint);
-      run.results.set(constraint.id, verdict);
-      tell(constraint, verdict);
-    }
-    taken.push(constraint);
-    if (run.results.get(constraint.id)?.outcome !== 'uncompilable') compiled += 1;
-  }
-  return taken;
-}
-
-function readNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new BuildError(`--${name} must be a whole number, not ${text}.`);
-  return value;
-}
-
-async function mutate(values: ReturnType<typeof parse>): Promise<Report> {
-  const minutes = readNumber('minutes', values.minutes);
+async function mutate({ minutes, only, file, jobs, json }: Options): Promise<void> {
   const end = performance.now() + minutes * 60_000;
-  if (values.only && !['guards', 'constraints'].includes(values.only)) {
-    throw new BuildError('--only must be guards or constraints.');
-  }
   mkdirSync(FOLDER, { recursive: true });
-  const run: Run = {
-    results: new Results(copyTree()),
-    tools: await ensureToolchain(),
-    tests: findTests(),
-    hasTime: () => performance.now() < end,
-  };
-  const sources = readSources();
-  const report: Report = { living: [] };
-  const close = (kind: 'guards' | 'constraints', mutants: Mutant[]) => {
-    report[kind] = scoreOf(mutants, run.results);
+  const run: Run = { results: new Results(copyTree()), hasTime: () => performance.now() < end };
+  const report: Report = { scores: {}, living: [] };
+  const close = (kind: Mutant['kind'], mutants: Mutant[]) => {
+    report.scores[kind] = scoreOf(mutants, run.results);
     report.living.push(...livingOf(mutants, run.results));
   };
-  if (values.only !== 'constraints') {
-    const guards = sources.flatMap(({ file, text }) => findGuards(file, text));
-    await mutateGuards(run, guards, Math.max(1, readNumber('jobs', values.jobs)));
-    close('guards', guards);
+  const isWanted = (mutant: Mutant) => mutant.file.includes(file);
+  if (only !== 'program') {
+    const mutants = findRelayMutants().filter(isWanted);
+    await mutateRelay(run, mutants);
+    close('relay', mutants);
   }
-  if (values.only !== 'guards') {
-    const instructions = sources.filter(({ file }) => file.includes('/instructions/'));
-    const constraints = instructions.flatMap(({ file, text }) => findConstraints(file, text));
-    const sample = shuffled(constraints, readNumber('seed', values.seed));
-    close('constraints', await mutateConstraints(run, sample, readNumber('constraints', values.constraints)));
+  if (only !== 'relay') {
+    const guards = readSources().flatMap(({ file, text }) => findGuards(file, text));
+    await mutateGuards(run, guards.filter(isWanted), jobs);
+    close('program', guards.filter(isWanted));
   }
-  return report;
-}
-
-function parse() {
-  return parseArgs({ options: OPTIONS }).values;
+  console.log(json ? JSON.stringify(report, null, 2) : tableOf(report));
+  if (report.living.some((mutant) => mutant.why === null)) process.exitCode = 1;
 }
 
 // Exiting also ends the running tests.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-try {
-  const values = parse();
-  if (values.help) {
-    console.log(HELP);
-  } else {
-    const report = await mutate(values);
-    console.log(values.json ? JSON.stringify(report, null, 2) : tableOf(report));
-    if (report.living.some((mutant) => mutant.why === null)) process.exitCode = 1;
-  }
-} catch (error) {
-  const isUsage = error instanceof TypeError && 'code' in error;
-  console.error(error instanceof BuildError || isUsage ? (error as Error).message : error);
-  process.exitCode = isUsage ? 2 : 1;
-}
+await runScript(
+  new Command('npm run mutate --')
+    .description(
+      'Mutation testing: changes the relay and the program where they handle money, one place at a time, and runs tests until one fails. Exit code 1 if a mutant that survives is not explained.',
+    )
+    .option('--minutes <n>', 'start no new mutant after this time; the next run continues there', toMinutes, 60)
+    .addOption(
+      new Option('--only <kind>', 'relay (claims, endings, deposits) or program (every ensure!)').choices([
+        'relay',
+        'program',
+      ]),
+    )
+    .option('--file <part>', 'only files with this in their path, such as settle', '')
+    .option('--jobs <n>', 'number of checks of the program to test at the same time', wholeFrom(1), 1)
+    .option('--json', 'print the result as one JSON object')
+    .action(async (options: Options) => {
+      try {
+        await mutate(options);
+      } catch (error) {
+        if (!(error instanceof BuildError)) throw error;
+        console.error(error.message);
+        process.exitCode = 1;
+      }
+    }),
+);

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
+import { attachedIndex, readRestartSlot } from '../../indexer/queries/read.ts';
 import { BUILD } from '../process/build.ts';
 import { freeBytes } from '../process/disk.ts';
 import {
@@ -107,8 +107,6 @@ export interface RelayOptions {
   wrapJournal?: (journal: Journal) => Journal;
   /** The same for the chain of the engine. */
   wrapChain?: (chain: RelayChain) => RelayChain;
-  /** Receives how long each stage of a call takes. */
-  observe?: Observe;
   /** True if other parts, such as a node, run in this process, so that its load is not the relay's own. */
   sharesProcess?: boolean;
 }
@@ -415,10 +413,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
     ended: (call) => log.info(call, 'call ended'),
     now: () => Date.now(),
   });
-  const observe: Observe = (stage, ms) => {
-    metrics.observe(stage, ms);
-    options.observe?.(stage, ms);
-  };
+  const { observe } = metrics;
   const gate = createGate();
   const finality = await startFinality(config, gate, log);
   const clock = createClock(() => Date.now());
@@ -597,6 +592,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     lending: parts.lending,
     isAlone: parts.watch.isAlone,
     authorities: standing,
+    hasPaid: parts.payers.hasPaid,
     keepLate: createKeepLate(journal, ledger.db, log),
     async requireServing(listing) {
       exposure.requireRoom(listing);

@@ -42,7 +42,7 @@ export function findGuards(file: string, text: string): Guard[] {
     if (!condition || !error) throw new Error(`${file}: a check without condition or error at ${match.index}`);
     const { line, column } = position(text, match.index);
     return {
-      kind: 'guard',
+      kind: 'program',
       id: `${file}:${line}:${column}`,
       place: `${file}:${line}:${column}`,
       file,

@@ -49,7 +49,6 @@ export interface Score {
   killed: number;
   survived: number;
   timedOut: number;
-  uncompilable: number;
   absent: number;
   notRun: number;
   /** Percentage killed of those that ran; null if none did. */
@@ -65,8 +64,7 @@ export interface Living {
 }
 
 export interface Report {
-  guards?: Score;
-  constraints?: Score;
+  scores: Partial<Record<Mutant['kind'], Score>>;
   /** Mutants that survived, timed out, or are not in the binary. */
   living: Living[];
 }
@@ -77,45 +75,30 @@ export function scoreOf(mutants: Mutant[], results: Results): Score {
   const survived = count('survived');
   const timedOut = count('timeout');
   const ran = killed + survived + timedOut;
-  const uncompilable = count('uncompilable');
   const absent = count('absent');
-  const notRun = mutants.length - ran - uncompilable - absent;
+  const notRun = mutants.length - ran - absent;
   const score = ran === 0 ? null : Math.round((1000 * killed) / ran) / 10;
-  return { mutants: mutants.length, killed, survived, timedOut, uncompilable, absent, notRun, score };
+  return { mutants: mutants.length, killed, survived, timedOut, absent, notRun, score };
 }
 
 export function livingOf(mutants: Mutant[], results: Results): Living[] {
   return mutants.flatMap((mutant) => {
     const outcome = results.get(mutant.id)?.outcome;
-    if (!outcome || outcome === 'killed' || outcome === 'uncompilable') return [];
+    if (!outcome || outcome === 'killed') return [];
     const why = EXPLAINED.find(({ file, text }) => mutant.file.endsWith(file) && mutant.text === text)?.why ?? null;
     return [{ place: `${mutant.file}:${mutant.line}`, text: mutant.text, outcome, why }];
   });
 }
 
 /** Formats the report as text. */
-export function tableOf(report: Report): string {
-  const lines = [
-    'Mutants        all  killed  survived  timed out  no build  absent  not run    score',
-    '-------------------------------------------------------------------------------------',
-  ];
-  for (const kind of ['guards', 'constraints'] as const) {
-    const row = report[kind];
-    if (!row) continue;
-    const { mutants, killed, survived, timedOut, uncompilable, absent, notRun, score } = row;
-    const cells: [number, number][] = [
-      [mutants, 6],
-      [killed, 8],
-      [survived, 10],
-      [timedOut, 11],
-      [uncompilable, 10],
-      [absent, 8],
-      [notRun, 9],
-    ];
-    const figures = cells.map(([value, width]) => String(value).padStart(width)).join('');
-    lines.push(`${kind.padEnd(12)}${figures}  ${score === null ? '-' : `${score} %`}`.trimEnd());
-  }
-  for (const { place, text, outcome, why } of report.living) {
+export function tableOf({ scores, living }: Report): string {
+  const heads = ['Mutants', 'all', 'killed', 'survived', 'timed out', 'absent', 'not run', 'score'];
+  const rows = Object.entries(scores).map(([kind, one]) => {
+    const { mutants, killed, survived, timedOut, absent, notRun, score } = one;
+    return [kind, mutants, killed, survived, timedOut, absent, notRun, score === null ? '-' : `${score} %`];
+  });
+  const lines = [heads, ...rows].map((cells) => cells.map((cell) => String(cell).padStart(10)).join(''));
+  for (const { place, text, outcome, why } of living) {
     lines.push(
       '',
       `${outcome}  ${place}`,

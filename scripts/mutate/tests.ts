@@ -1,18 +1,18 @@
 /**
- * Runs tests against a mutant until one fails. Order: tests that name the mutant's error, generated attacks on its
- * instruction, the program's unit tests if they were built with the mutant, and all tests.
+ * Runs tests against a mutant until one fails. Order for a mutant of the program: tests that name its error, generated
+ * attacks on its instruction, the program's unit tests, and all tests. A mutant of the relay names its tests.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import type { Mutant, Verdict } from './mutant.ts';
-import { filesBelow, TREE } from './workspace.ts';
+import { FOLDER, filesBelow, TREE } from './workspace.ts';
 
 /** Enough for all tests of the program on a busy machine. */
 const LIMIT_MS = 15 * 60_000;
 const MOCHA = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
-const FOLDER = 'tests/program';
+const PROGRAM_TESTS = 'tests/program';
 /** A hook that fails if a run of all tests has not produced every error. */
 const COVERAGE = 'tests/program/coverage.ts';
 /** The titles of its tests contain the instruction. */
@@ -25,7 +25,7 @@ interface TestFile {
 
 /** Test files that can kill a mutant, in the order of their runs. */
 export function findTests(): TestFile[] {
-  const paths = filesBelow(FOLDER).filter((path) => path.endsWith('.test.ts'));
+  const paths = filesBelow(PROGRAM_TESTS).filter((path) => path.endsWith('.test.ts'));
   return paths.map((path) => ({ path, text: readFileSync(join(TREE, path), 'utf8') }));
 }
 
@@ -85,14 +85,13 @@ function runLimited(command: string, args: string[], cwd: string, env: Record<st
 
 type Result = Omit<Verdict, 'seconds'>;
 
-/** Runs these files against this binary until the first failure. Mocha's `options` select tests. */
-async function runMocha(files: TestFile[], so: string, options: string[] = []): Promise<Result> {
-  if (files.length === 0) return { outcome: 'survived' };
-  const report = `${so}.json`;
+/** Runs these files until the first failure, the program's against the binary `so`. Mocha's `options` select tests. */
+async function runMocha(paths: string[], so: string | null, options: string[] = []): Promise<Result> {
+  if (paths.length === 0) return { outcome: 'survived' };
+  const report = `${so ?? join(FOLDER, 'relay')}.json`;
   rmSync(report, { force: true });
   const reporter = ['--bail', '--reporter', 'json', '--reporter-option', `output=${report}`];
-  const env = { PROGRAM_SO: so, VM: 'litesvm' };
-  const paths = files.map((file) => file.path);
+  const env: Record<string, string> = so === null ? {} : { PROGRAM_SO: so, VM: 'litesvm' };
   const ended = await runLimited(process.execPath, [MOCHA, ...reporter, ...options, ...paths], TREE, env);
   if (ended.timedOut) return { outcome: 'timeout' };
   if (ended.code === 0) return { outcome: 'survived' };
@@ -114,35 +113,43 @@ async function runUnitTests(executable: string): Promise<Result> {
   return { outcome: 'killed', by: `unit test ${/^ {4}([\w:]+)$/m.exec(ended.output)?.[1] ?? ''}` };
 }
 
+type TestStep = () => Promise<Result> | null;
+
+/** Runs the steps until one fails. */
+async function runSteps(steps: TestStep[]): Promise<Verdict> {
+  const started = performance.now();
+  const seconds = () => Math.round((performance.now() - started) / 100) / 10;
+  for (const step of steps) {
+    const result = await step();
+    if (result && result.outcome !== 'survived') return { ...result, seconds: seconds() };
+  }
+  return { outcome: 'survived', seconds: seconds() };
+}
+
+/** Runs tests of the relay on the present copy, file by file. */
+export const judgeRelay = (tests: string[]): Promise<Verdict> =>
+  runSteps(tests.map((path) => () => runMocha([path], null)));
+
 /**
- * Runs all tests on a mutant: its binary `so`, and its unit tests if they were built. Without a mutant, runs them on
- * the unchanged program.
+ * Runs all tests on a mutant of the program: its binary `so`, and its unit tests if they were built. Without a mutant,
+ * runs them on the unchanged program.
  */
-export async function judge(
+export function judge(
   tests: TestFile[],
   so: string,
   mutant: Mutant | null,
   unitTests: string | null,
 ): Promise<Verdict> {
-  const started = performance.now();
   const first = mutant ? likely(tests, mutant) : [];
   const isInstruction = mutant?.file.includes('/instructions/');
   const generated = isInstruction ? tests.filter((test) => test.path.endsWith(GENERATED)) : [];
   const title = mutant ? `\\b(${subjectOf(mutant)}|${basename(mutant.file, '.rs')})\\b` : '';
   const others = tests.filter((test) => !first.includes(test));
-  const steps = [
-    () => runMocha(first, so),
-    () => runMocha(generated, so, title ? ['--grep', title] : []),
+  const paths = (files: TestFile[]) => files.map(({ path }) => path);
+  return runSteps([
+    () => runMocha(paths(first), so),
+    () => runMocha(paths(generated), so, title ? ['--grep', title] : []),
     () => (unitTests ? runUnitTests(unitTests) : null),
-    () => runMocha([...others, ...first], so, ['--file', COVERAGE]),
-  ];
-  for (const step of steps) {
-    const result = await step();
-    if (result && result.outcome !== 'survived') return { ...result, seconds: seconds(started) };
-  }
-  return { outcome: 'survived', seconds: seconds(started) };
-}
-
-function seconds(started: number): number {
-  return Math.round((performance.now() - started) / 100) / 10;
+    () => runMocha(paths([...others, ...first]), so, ['--file', COVERAGE]),
+  ]);
 }

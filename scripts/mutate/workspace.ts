@@ -26,6 +26,7 @@ const TESTS = [
   'indexer',
   'migrations',
   'scripts',
+  'examples',
   'package.json',
   'tsconfig.json',
   '.mocharc.json',
@@ -82,7 +83,7 @@ export function readSources(): { file: string; text: string }[] {
   return files.map((file) => ({ file, text: readFileSync(join(TREE, file), 'utf8') }));
 }
 
-/** Writes a file of the copy, for example a source without one constraint. */
+/** Writes a file of the copy, for example a source with one changed operator. */
 export function rewrite(file: string, text: string): void {
   writeFileSync(join(TREE, file), text);
 }

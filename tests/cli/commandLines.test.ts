@@ -7,7 +7,7 @@ import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** These parse their command line with the same function as `start`, which refuses unknown options for all of them. */
-const AS_START = ['relay', 'indexer', 'drill', 'migrate', 'bench', 'fuzz', 'chaos'];
+const AS_START = ['relay', 'indexer', 'drill', 'migrate', 'bench', 'fuzz', 'chaos', 'mutate', 'count'];
 /** The commands as in package.json. */
 const COMMANDS: Record<string, string> = {
   start: 'app/local/main.ts',
@@ -23,6 +23,7 @@ const COMMANDS: Record<string, string> = {
   fuzz: 'scripts/fuzz.ts',
   chaos: 'scripts/chaos.ts',
   mutate: 'scripts/mutate.ts',
+  count: 'scripts/count.ts',
 };
 
 async function run(file: string, ...words: string[]) {

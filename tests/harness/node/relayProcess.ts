@@ -12,8 +12,6 @@ import { createStandstill } from './standstill.ts';
 // Registered first, because the parent may be gone before this process is ready.
 process.on('disconnect', () => process.exit(0));
 
-/** Milliseconds by stage since the last request for them. */
-let timings: Record<string, number> = {};
 const config = readConfig(process.env);
 if (process.env.LOOK_SECONDS) config.runway.lookSeconds = Number(process.env.LOOK_SECONDS);
 const log = createLog(config.logLevel);
@@ -28,21 +26,11 @@ const indexer = process.env.WITHOUT_INDEXER
     });
 await indexer?.start();
 const standstill = process.env.STANDSTILL ? createStandstill((task) => process.send?.({ standing: task })) : null;
-const relay = await startRelay({
-  config,
-  log,
-  ...(process.env.OBSERVE && {
-    observe: (stage: string, ms: number) => {
-      timings[stage] = (timings[stage] ?? 0) + ms;
-    },
-  }),
-  ...standstill,
-});
+const relay = await startRelay({ config, log, ...standstill });
 process.send?.({ url: relay.url });
 process.on('message', ({ release, nextStop }: { release?: string; nextStop?: string }) => {
   if (release !== undefined) return void standstill?.release(release, nextStop);
-  process.send?.({ timings, rss: process.memoryUsage.rss(), commits: relay.commits() });
-  timings = {};
+  process.send?.({ cpu: process.cpuUsage(), commits: relay.commits() });
 });
 process.on('SIGTERM', async () => {
   await relay.stop();

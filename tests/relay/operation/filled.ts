@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { moveToPostgres } from '../../../app/relay/ledger/moveToPostgres.ts';
-import { fill, type Size } from '../../../bench/lists/fill.ts';
 import { copyPostgres, freshPostgres, onPostgres } from '../../harness/postgres.ts';
+import { fill, type Size } from './fill.ts';
 
 export const SMALL: Size = { executions: 2_000, agents: 200 };
 export const LARGE: Size = { executions: 20_000, agents: 2_000 };

@@ -25,13 +25,13 @@ import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { newEndpointId, readDueEndpoints, readSurplusOfStrangers } from '../../../app/relay/ledger/webhooks.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
-import { addressOf, WALLET } from '../../../bench/lists/fill.ts';
 import { costsOnPostgres } from '../../harness/edge/costs.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
 import { type Ran, recordStatements } from '../../harness/edge/statements.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
+import { addressOf, WALLET } from './fill.ts';
 import { LARGE, makeFilled } from './filled.ts';
 
 /** All endpoints may get something. */
@@ -82,8 +82,7 @@ const readsAllExecutions = (sqlite: Sqlite.Database, text: string): boolean =>
     /^SCAN ((chain\.)?executions|e)\b(?!.* USING .*INDEX)|sqlite_autoindex_executions_1 \(execution_id>/.test(step),
   );
 
-describe('query plans', function () {
-  this.timeout(600_000);
+describe('query plans', () => {
   let folder: string;
   let tables: Tables;
   let client: pg.Client | null = null;

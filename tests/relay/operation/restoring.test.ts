@@ -57,8 +57,7 @@ function startDrill(market: TestMarketplace, ...args: string[]) {
 
 const drill = (market: TestMarketplace, ...args: string[]) => startDrill(market, ...args).ended;
 
-describe('the ledger lost, and an old backup restored', function () {
-  this.timeout(600_000);
+describe('the ledger lost, and an old backup restored', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await startMarketplace({ timeoutSeconds: 600 });

@@ -15,13 +15,13 @@ import { listReceived } from '../../../app/relay/calls/received.ts';
 import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { addressOf, idOf, type Size, WALLET } from '../../../bench/lists/fill.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { type Cost, costsOnPostgres, costsOnSqlite } from '../../harness/edge/costs.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
 import { type Ran, recordStatements } from '../../harness/edge/statements.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { sessionsOf } from '../api/sessions.ts';
+import { addressOf, idOf, type Size, WALLET } from './fill.ts';
 import { LARGE, makeFilled, SMALL } from './filled.ts';
 
 /** Allowed growth when an index gets one more level and its pages are fuller, well below the tenfold of rows. */
@@ -118,8 +118,7 @@ interface Walked {
   client: pg.Client | null;
 }
 
-describe('rows that the API touches', function () {
-  this.timeout(600_000);
+describe('rows that the API touches', () => {
   let small: Walked;
   let large: Walked;
   before(async () => {

@@ -1,14 +1,13 @@
 """Each method of the clients as a flow or a call. Both clients share everything except how they wait."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from . import models, webhooks
 from ._calls import Call, M, Payment, Service, ask, checked_url, get, path_of, read
 from ._flow import Flow
-from ._lists import FetchPage
 from ._secrets import checked_api_key
 from ._version import USER_AGENT, __version__
 
@@ -17,6 +16,10 @@ DEFAULT_MAX_RETRIES = 2
 RUN_TIMEOUT = 600.0
 """Default wait of `run` and `wait`, seconds."""
 PAGE = 100
+
+Item = TypeVar("Item")
+FetchPage = Callable[[int], Flow[tuple[list[Item], int]]]
+"""Reads the page that begins at this offset. Returns its items and the total number."""
 
 
 def service_of(
@@ -138,7 +141,7 @@ def _change(service: Service, model: type[M], method: str, path: str, body: Mapp
 
 
 def instant(time: datetime | None) -> datetime | None:
-    """A time for a filter. Raises ValueError without a time zone, because the moment would be ambiguous."""
-    if time is not None and time.tzinfo is None:
-        raise ValueError("from_ and to need a time zone, such as datetime.now(timezone.utc)")
+    """A time for a filter. Raises ValueError without a time zone, because the moment would be ambiguous, or for text."""
+    if time is not None and getattr(time, "tzinfo", None) is None:
+        raise ValueError("from_ and to need a datetime with a time zone, such as datetime.now(timezone.utc)")
     return time

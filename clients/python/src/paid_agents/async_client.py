@@ -1,11 +1,11 @@
-"""The client for asyncio. It has the same methods as `Client`, with `await`."""
+"""The client for asyncio. client.py is made from it: `npm run build:client`."""
 
 import builtins
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Generic, Literal
 
 import httpx
 
@@ -14,16 +14,23 @@ from ._calls import Payment, Service
 from ._drive import AsyncTransport
 from ._events import Following
 from ._flow import Deadline, OnDelta
-from ._lists import AsyncListing
-from .client import AgentSort, ExecutionStatus
+from ._routes import FetchPage, Item
 from .receipts import Receipt, Verification
 from .receipts import _flows as receipt_flows
 
 __all__ = ["AsyncClient"]
 
+AgentSort = Literal["total_executions", "success_rate", "price_asc", "price_desc", "created_at", "best"]
+ExecutionStatus = Literal["pending", "running", "completed", "failed", "disputed"]
+
 
 class AsyncClient:
-    """The marketplace's API for asyncio. `Client` documents the options."""
+    """The marketplace's API. Use one client for the whole program; it keeps connections open.
+
+    Methods raise `MarketplaceError`. Reads and paid calls are retried up to `max_retries` times after lost connections
+    and temporary errors. An idempotency key prevents a second payment. `timeout` is the limit of one request, in
+    seconds. `payment` pays for each `agents.run` from a wallet: see `paid_agents.x402.pay_with_x402`.
+    """
 
     def __init__(
         self,
@@ -58,6 +65,30 @@ class AsyncClient:
 
     def __repr__(self) -> str:
         return f"AsyncClient({self.base_url!r})"
+
+
+class AsyncListing(Generic[Item]):
+    """Iterate over it for all items, or over `pages()`. Each iteration starts again with the first page."""
+
+    def __init__(self, transport: AsyncTransport, fetch: FetchPage[Item], offset: int) -> None:
+        self._transport = transport
+        self._fetch = fetch
+        self._offset = offset
+
+    async def pages(self) -> AsyncIterator[list[Item]]:
+        offset = self._offset
+        while True:
+            items, total = await self._transport.run(self._fetch(offset))
+            if items:
+                yield items
+            offset += len(items)
+            if not items or offset >= total:
+                return
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        async for items in self.pages():
+            for item in items:
+                yield item
 
 
 class AsyncAgents:
@@ -210,7 +241,10 @@ class AsyncExecutions:
         return await self._transport.run(_paid.wait(self._service, execution_id, Deadline(timeout)))
 
     async def events(
-        self, execution_id: str, *, after: str | None = None
+        self,
+        execution_id: str,
+        *,
+        after: str | None = None,
     ) -> AsyncGenerator[models.ExecutionEvent, None]:
         """Iterates over the events of an execution, from the first until it has ended. Lost connections are resumed.
 

@@ -42,7 +42,6 @@ def _hash_or_reason(result: str) -> str:
 
 
 def check_signature(claim: Claim) -> Check:
-    """Uses the rules of the chain, which are stricter than those of most libraries."""
     check = OpenCheck("signature", "receipt")
     if claim.receipt is None:
         check.lacks(NO_RECEIPT)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import base58
+from Crypto.Hash import keccak
+from nacl.bindings import crypto_core_ed25519_add
 
-from ._curve import is_on_curve
-from ._keccak import keccak_256
 from .hashing import decode_base58
 
 PROGRAM = "6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo"
@@ -185,6 +185,18 @@ def derive(*seeds: bytes) -> str:
     raise ValueError("no bump gives an address for these seeds")
 
 
+def is_on_curve(key: bytes) -> bool:
+    """True if 32 bytes encode a point of Ed25519: libsodium refuses to add others."""
+    try:
+        crypto_core_ed25519_add(key, _BASE_POINT)
+    except RuntimeError:
+        return False
+    return True
+
+
+_BASE_POINT = bytes([0x58] + [0x66] * 31)
+
+
 def record_address(execution_id: bytes) -> str:
     return derive(b"execution", execution_id)
 
@@ -204,6 +216,11 @@ def treasury_address() -> str:
 
 def archive_address(index: int) -> str:
     return derive(b"archive", index.to_bytes(2, "little"))
+
+
+def keccak_256(data: bytes) -> bytes:
+    """The hash of the archive's trees. hashlib has only the later SHA-3, which pads differently."""
+    return keccak.new(digest_bits=256, data=data).digest()
 
 
 def leaf_of(record: bytes, fields: bytes) -> bytes:

@@ -1,0 +1,146 @@
+/**
+ * `npm run count`: the size of the project, for whoever decides whether a change is worth its weight. Lines are those
+ * that people wrote: generated files, the IDL, recorded vectors and the schema dump do not count.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { MIGRATIONS, migrate } from '../app/database/migrate.ts';
+import { openDatabase } from '../app/database/open.ts';
+import { describeConfig as relaySettings } from '../app/relay/config.ts';
+import { describeConfig as indexerSettings } from '../indexer/config.ts';
+import { runScript } from './options.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const KINDS = /\.(ts|tsx|mjs|rs|py|sql|css|html|sh)$/;
+const GENERATED = [
+  'app/sdk/client/generated.ts',
+  'app/sdk/program/idl/idl.ts',
+  'clients/python/src/paid_agents/client.py',
+  'tests/schema.sql',
+];
+/** Lengths of files, of which none or few should be longer. */
+const LONG = [200, 300];
+const MEGABYTE = 1_000_000;
+
+interface Size {
+  files: number;
+  lines: number;
+}
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** Lines of each tracked file that a person wrote. */
+function handWritten(): Map<string, number> {
+  const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0');
+  const paths = tracked.filter((path) => KINDS.test(path) && !GENERATED.includes(path) && existsSync(join(ROOT, path)));
+  return new Map(paths.map((path) => [path, read(path).split('\n').length - 1]));
+}
+
+/** The folder that a file is counted under: two levels, three below the relay. */
+function roomOf(path: string): string {
+  const folders = path.split('/').slice(0, -1);
+  return folders.slice(0, path.startsWith('app/relay/') ? 3 : 2).join('/') || '.';
+}
+
+function add(sizes: Record<string, Size>, name: string, lines: number) {
+  sizes[name] ??= { files: 0, lines: 0 };
+  sizes[name].files += 1;
+  sizes[name].lines += lines;
+}
+
+/** Tables and columns of each database after all migrations, as tests/schema.sql shows them. */
+function schema() {
+  const sizes = Object.entries(MIGRATIONS).map(([name, folder]) => {
+    const { sqlite, close } = openDatabase(':memory:');
+    migrate(sqlite, folder);
+    const all = sqlite.pragma('table_list') as { name: string; type: string; ncol: bigint }[];
+    const ours = all.filter(({ name, type }) => ['table', 'virtual'].includes(type) && !name.startsWith('sqlite_'));
+    close();
+    return [name, { tables: ours.length, columns: ours.reduce((sum, { ncol }) => sum + Number(ncol), 0) }] as const;
+  });
+  return Object.fromEntries(sizes);
+}
+
+/** Rows of the table of mechanisms. */
+function mechanisms(): number {
+  const [, section = ''] = read('ARCHITECTURE.md').split('\n## Without each mechanism\n');
+  const rows = (section.split('\n## ')[0] as string).split('\n').filter((line) => line.startsWith('| '));
+  return rows.length - 1;
+}
+
+const settingsIn = (help: string) => help.split('\n').filter((line) => /^ {2}[A-Z][A-Z0-9_]+ /.test(line)).length;
+
+/** Bytes of a folder without the packages that are installed inside it. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((bytes, entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? bytes : bytes + bytesIn(path);
+    return entry.isFile() ? bytes + statSync(path).size : bytes;
+  }, 0);
+}
+
+/** The packages that are installed here: all of them, and those that remain with `npm ci --omit=dev`. */
+function packages() {
+  const installed = JSON.parse(read('node_modules/.package-lock.json')).packages as Record<
+    string,
+    { dev?: boolean; link?: boolean }
+  >;
+  const present = Object.entries(installed).filter(([path, { link }]) => !link && path.includes('node_modules/'));
+  const sum = (some: typeof present) => ({
+    packages: some.length,
+    megabytes: Math.round(some.reduce((bytes, [path]) => bytes + bytesIn(join(ROOT, path)), 0) / MEGABYTE),
+  });
+  return { start: sum(present), relay: sum(present.filter(([, { dev }]) => !dev)) };
+}
+
+function count() {
+  const files = handWritten();
+  const rooms: Record<string, Size> = {};
+  const parts: Record<string, Size> = {};
+  for (const [path, lines] of files) {
+    add(rooms, roomOf(path), lines);
+    add(parts, path.includes('/') ? (path.split('/')[0] as string) : '.', lines);
+  }
+  const lengths = [...files.values()];
+  return {
+    lines: lengths.reduce((sum, lines) => sum + lines, 0),
+    files: lengths.length,
+    longer: Object.fromEntries(LONG.map((limit) => [limit, lengths.filter((lines) => lines > limit).length])),
+    parts,
+    rooms,
+    schema: schema(),
+    settings: { relay: settingsIn(relaySettings()), indexer: settingsIn(indexerSettings()) },
+    mechanisms: mechanisms(),
+    installed: packages(),
+  };
+}
+
+type Count = ReturnType<typeof count>;
+
+function toText({ lines, files, longer, parts, rooms, schema, settings, mechanisms, installed }: Count): string {
+  const row = (name: string, size: Size) =>
+    `${name.padEnd(32)}${String(size.lines).padStart(8)}${String(size.files).padStart(7)}`;
+  const table = (sizes: Record<string, Size>) => Object.entries(sizes).map(([name, size]) => row(name, size));
+  return [
+    `${''.padEnd(32)}   lines  files`,
+    ...table(rooms),
+    '',
+    ...table(parts),
+    row('all', { lines, files }),
+    '',
+    ...Object.entries(longer).map(([limit, number]) => `files over ${limit} lines: ${number}`),
+    ...Object.entries(schema).map(([name, made]) => `${name}.db: ${made.tables} tables, ${made.columns} columns`),
+    `settings: relay ${settings.relay}, indexer ${settings.indexer}`,
+    `mechanisms: ${mechanisms}`,
+    `npm start installs: ${installed.start.packages} packages, ${installed.start.megabytes} MB`,
+    `a relay needs: ${installed.relay.packages} packages, ${installed.relay.megabytes} MB`,
+  ].join('\n');
+}
+
+const command = new Command('npm run count --')
+  .description('Counts lines that people wrote, tables, settings, mechanisms and installed packages.')
+  .option('--json', 'print one JSON object')
+  .action(({ json }: { json?: boolean }) => console.log(json ? JSON.stringify(count(), null, 2) : toText(count())));
+await runScript(command);
