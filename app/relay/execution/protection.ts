@@ -102,7 +102,7 @@ const unavailable = (message: string, retryAfterSeconds: number): ApiError =>
   });
 
 function unstableListing({ listing_lost: lost, listing_lost_ms: since, now_ms: now }: Sums): ApiError {
-  const message = `Changes of this agent's listing or payout account during calls have cost the marketplace ${lost} lamports of network fees within an hour, more than ${MOST_LISTING_LOSS}.`;
+  const message = `Changes of this agent's listing or payout account during calls, or its exposure limit, have cost the marketplace ${lost} lamports of network fees within an hour, more than ${MOST_LISTING_LOSS}.`;
   return unavailable(message, secondsUntil(since + LISTING_LOSS_MS, now));
 }
 
