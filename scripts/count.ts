@@ -84,7 +84,15 @@ function bytesIn(folder: string): number {
 /** Packages that npm has installed here for these workspaces. */
 function installed(workspaces: string[], ...options: string[]) {
   const filter = workspaces.map((name) => `--workspace=${name}`);
-  const words = ['ls', '--package-lock-only', '--all', '--parseable', '--include-workspace-root', ...filter, ...options];
+  const words = [
+    'ls',
+    '--package-lock-only',
+    '--all',
+    '--parseable',
+    '--include-workspace-root',
+    ...filter,
+    ...options,
+  ];
   // It also reports peers that do not fit, and then exits with 1.
   const { stdout } = spawnSync('npm', words, { cwd: ROOT, encoding: 'utf8' });
   const paths = [...new Set(stdout.split('\n').filter((path) => path.includes('/node_modules/') && existsSync(path)))];
