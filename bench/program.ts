@@ -68,7 +68,7 @@ function goalsOf({ calls, so_bytes, accounts, execution, instructions }: Program
   return [
     atMost('open + settle, CU, medians', 100_000, open + settle),
     atMost('refund_execution, CU, median', 35_000, refund),
-    atMost('settle_execution, bytes', 545, find(instructions, SETTLE).bytes),
+    atMost('settle_execution, bytes', 550, find(instructions, SETTLE).bytes),
     atMost('network fees of one execution (2 transactions), lamports', 10_000, execution.fee_lamports),
     atMost('archive_executions, CU a record, 12 at once', 12_500, Math.ceil(archive.units / 12)),
     atMost('archive_executions, lamports a record, 12 at once', 700, Math.ceil(archive.fee_lamports / 12)),

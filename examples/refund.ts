@@ -34,7 +34,9 @@ const { price, refundAt } = await program.account.executionRecord.fetch(record);
 console.error(`${price} base units, open to anyone from ${new Date(refundAt.toNumber() * 1000).toISOString()} on`);
 
 try {
-  const refund = program.methods.refundExecution({ reason: { expired: {} } }).accountsPartial({ record });
+  const refund = program.methods
+    .refundExecution({ reason: { expired: {} }, gasLamports: 0 })
+    .accountsPartial({ record });
   console.log(await refund.rpc());
 } catch (error) {
   // The last log line has the program's error code. The IDL has its name and message.

@@ -3,9 +3,9 @@
  * case a notification was lost.
  */
 import type { Logger } from 'pino';
-import type { Keeper } from './keeper.ts';
-import type { Notices } from './notices.ts';
+import type { Notices } from './chain/notices.ts';
 import type { Pauses } from './patience.ts';
+import type { Keeper } from './repair/keeper.ts';
 import type { Waiters } from './waiters.ts';
 
 /** Collects the notifications of one block into one pass. */

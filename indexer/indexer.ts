@@ -11,16 +11,16 @@ import type { History } from '../app/solana/helius.ts';
 import { readLastRestart } from '../app/solana/lastRestart.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
 import { subscribe } from '../app/solana/subscription.ts';
+import { claimChain } from './apply/identity.ts';
+import type { IngestDeps } from './chain/ingest.ts';
+import { createNotices, type Notices } from './chain/notices.ts';
 import { follow } from './follow.ts';
-import { claimChain } from './identity.ts';
-import type { IngestDeps } from './ingest.ts';
-import { createKeeper, type Keeper } from './keeper.ts';
-import { createNotices, type Notices } from './notices.ts';
-import { openAlone, placeName } from './open.ts';
 import { createPatience, type Pauses } from './patience.ts';
-import { type IndexStatus, readStatus } from './read.ts';
-import { rebuild } from './rebuild.ts';
-import type { IndexDatabase } from './tables.ts';
+import { openAlone, placeName } from './queries/open.ts';
+import { type IndexStatus, readStatus } from './queries/read.ts';
+import type { IndexDatabase } from './queries/tables.ts';
+import { createKeeper, type Keeper } from './repair/keeper.ts';
+import { rebuild } from './repair/rebuild.ts';
 import { createWaiters } from './waiters.ts';
 
 export interface IndexerOptions {

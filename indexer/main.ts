@@ -12,15 +12,15 @@ import { logToStandard } from '../app/process/logDestination.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import { heliusHistory } from '../app/solana/helius.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
+import { createNotices } from './chain/notices.ts';
 import { describeConfig, readConfig } from './config.ts';
-import { hashIndex } from './hash.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
-import { createNotices } from './notices.ts';
-import { LockLost, openPlace, placeName } from './open.ts';
-import { describePruned, isBehind, lagOf, readGaps, readProgress, readPruned, readStatus } from './read.ts';
-import { rebuild } from './rebuild.ts';
-import type { IndexDatabase } from './tables.ts';
-import { describeDifference, verify } from './verify.ts';
+import { LockLost, openPlace, placeName } from './queries/open.ts';
+import { describePruned, isBehind, lagOf, readGaps, readProgress, readPruned, readStatus } from './queries/read.ts';
+import type { IndexDatabase } from './queries/tables.ts';
+import { rebuild } from './repair/rebuild.ts';
+import { hashIndex } from './verify/hash.ts';
+import { describeDifference, verify } from './verify/verify.ts';
 
 async function run(): Promise<void> {
   const config = readConfig(process.env);

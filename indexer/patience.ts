@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../app/database/temporary.ts';
 import { NotNow } from '../app/solana/rpc.ts';
-import { ApplyError } from './apply.ts';
+import { ApplyError } from './apply/apply.ts';
 
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 5_000;

@@ -23,8 +23,8 @@ import { heliusHistory } from '../app/solana/helius.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
 import { type IndexerConfig, readConfig as readIndexerConfig } from '../indexer/config.ts';
 import { createIndexer, type Indexer } from '../indexer/indexer.ts';
-import { openPlace } from '../indexer/open.ts';
-import { describeDifference, type Verification, verify } from '../indexer/verify.ts';
+import { openPlace } from '../indexer/queries/open.ts';
+import { describeDifference, type Verification, verify } from '../indexer/verify/verify.ts';
 import { runScript } from './options.ts';
 
 const EXIT_DIFFERS = 1;

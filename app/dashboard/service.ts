@@ -1,7 +1,7 @@
 /** Access to the marketplace's service: same origin, with the session's cookie, never with a stored key. */
 import { QueryClient, queryOptions } from '@tanstack/react-query';
-import type { AgentFilters } from '../sdk/client/client.ts';
-import { MarketplaceError } from '../sdk/client/error.ts';
+import type { RouteInput } from '../sdk/client/client.ts';
+import { APIConnectionError, MarketplaceError } from '../sdk/client/error.ts';
 import type { MarketplaceConfig } from '../sdk/wire/procedures.ts';
 
 /** Empty while the page is prerendered, which sends no requests. */
@@ -28,23 +28,20 @@ export function loadApi(): Promise<Api> {
   return api;
 }
 
-/** The REST API, loaded with the first request. */
-export const rest = new Proxy({} as Api['rest'], {
-  get:
-    (_, name: keyof Api['rest']) =>
-    async (...input: never[]) => {
-      const { rest } = await loadApi();
-      return (rest[name] as (...input: never[]) => unknown)(...input);
-    },
-});
-/** The procedures of /trpc, typed by the SDK; loaded with the first request. */
+/** The routes of the REST API, typed by the SDK; loaded with the first request. */
+export const request: Api['request'] = async (...input) => (await loadApi()).request(...input);
+/** The procedures of /trpc. */
 export const call: Api['call'] = async (...input) => (await loadApi()).call(...input);
 
 const RETRIES = 3;
 
 /** True for temporary failures: no answer at all, or a busy service. Only these are retried. */
 const mayPass = (error: unknown): boolean =>
-  error instanceof MarketplaceError ? error.status === 503 || error.status === 429 : error instanceof TypeError;
+  isUnanswered(error) || (error instanceof MarketplaceError && (error.status === 503 || error.status === 429));
+
+/** True if no answer came. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof APIConnectionError || error instanceof TypeError;
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -68,11 +65,11 @@ export const configQuery = queryOptions({
 });
 
 /** A page of the catalogue. */
-export const agentsQuery = (filters: AgentFilters) =>
-  queryOptions({ queryKey: ['agents', filters], queryFn: () => rest.listAgents(filters) });
+export const agentsQuery = (filters: RouteInput<'listAgents'>) =>
+  queryOptions({ queryKey: ['agents', filters], queryFn: () => request('listAgents', filters) });
 
 export const agentQuery = (agentId: string) =>
-  queryOptions({ queryKey: ['agent', agentId], queryFn: () => rest.getAgent(agentId) });
+  queryOptions({ queryKey: ['agent', agentId], queryFn: () => request('getAgent', { agent_id: agentId }) });
 
 /** The URL of an account or a transaction in the deployment's explorer. */
 export function explorerUrl(config: MarketplaceConfig, kind: 'address' | 'tx', id: string): string {
@@ -81,7 +78,6 @@ export function explorerUrl(config: MarketplaceConfig, kind: 'address' | 'tx', i
 
 /** An error as text for people. */
 export function explain(error: unknown): string {
-  if (error instanceof MarketplaceError) return error.message;
-  if (error instanceof TypeError) return 'The marketplace does not answer. Retry in a moment.';
+  if (isUnanswered(error)) return 'The marketplace does not answer. Retry in a moment.';
   return error instanceof Error ? error.message : String(error);
 }

@@ -13,6 +13,19 @@ export interface Written {
   rows: unknown[];
 }
 
+/** A statement of a write that must change one row each changed none or several, so nothing was written. */
+export class NotAll extends Error {
+  constructor(readonly index: number) {
+    super(`statement ${index} of a write did not change exactly one row`);
+  }
+}
+
+/** Throws NotAll unless a statement changed or returned one row. Returns its result. */
+export function requireOne(written: Written, index: number): Written {
+  if (written.changes + written.rows.length !== 1) throw new NotAll(index);
+  return written;
+}
+
 export interface GroupCommit {
   /**
    * Resolves once this write and all earlier ones are on disk. A write that breaks a rule of the tables does not affect
@@ -20,6 +33,8 @@ export interface GroupCommit {
    * result is that of `query`.
    */
   intend(query: CompiledQuery, ...more: CompiledQuery[]): Promise<Written>;
+  /** Several statements, of which each must change or return one row. Otherwise none is kept, and it throws NotAll. */
+  intendAll(queries: readonly CompiledQuery[]): Promise<void>;
   /** Resolves once it is written; a power cut may lose it. */
   note(query: CompiledQuery, ...more: CompiledQuery[]): Promise<Written>;
   /**
@@ -36,6 +51,8 @@ interface Waiting {
   queries: readonly CompiledQuery[];
   isDurable: boolean;
   isIntent: boolean;
+  /** Each statement must change one row. */
+  isWhole?: boolean;
   resolve(written: Written[]): void;
   reject(error: unknown): void;
 }
@@ -75,13 +92,15 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
   let commits = 0;
   const run = createRun(sqlite);
   // Becomes a savepoint inside the group's transaction; one statement needs none.
-  const runTogether = sqlite.transaction((queries: readonly CompiledQuery[]) => queries.map(run));
+  const runTogether = sqlite.transaction((queries: readonly CompiledQuery[], isWhole: boolean) =>
+    queries.map((query, index) => (isWhole ? requireOne(run(query), index) : run(query))),
+  );
 
   const runAll = sqlite.transaction((group: Waiting[]) =>
     group.map((entry) => {
       try {
-        const { queries } = entry;
-        const written = queries.length === 1 ? queries.map(run) : runTogether(queries);
+        const { queries, isWhole = false } = entry;
+        const written = queries.length === 1 && !isWhole ? queries.map(run) : runTogether(queries, isWhole);
         return () => entry.resolve(written);
       } catch (error) {
         // A full disk or a failed read ends the whole transaction. Earlier writes are gone, and later ones would be
@@ -114,7 +133,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     }
   }
 
-  function write(entry: Pick<Waiting, 'queries' | 'isDurable' | 'isIntent'>): Promise<Written[]> {
+  function write(entry: Omit<Waiting, 'resolve' | 'reject'>): Promise<Written[]> {
     return new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commit);
       waiting.push({ ...entry, resolve, reject });
@@ -123,6 +142,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
 
   return {
     intend: async (...queries) => (await write({ queries, isDurable: true, isIntent: true }))[0]!,
+    intendAll: async (queries) => void (await write({ queries, isDurable: true, isIntent: true, isWhole: true })),
     note: async (...queries) => (await write({ queries, isDurable: false, isIntent: false }))[0]!,
     alone: (_locks, queries, isDurable = false) => write({ queries, isDurable, isIntent: false }),
     commits: () => commits,

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { type CompiledQuery, type DatabaseConnection, type Dialect, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { z } from 'zod';
-import type { GroupCommit, Written } from './groupCommit.ts';
+import { type GroupCommit, requireOne, type Written } from './groupCommit.ts';
 import type { OpenDatabase } from './open.ts';
 
 /** Schema names for the contents of the SQLite files. */
@@ -192,6 +192,10 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       commits += 1;
       return written;
     },
+    async intendAll(queries) {
+      await runTogether(intents, 'BEGIN', [], queries, requireOne);
+      commits += 1;
+    },
     note: (...queries) => write(notes, queries),
     alone: (locks, queries, isDurable = false) =>
       runTogether(locking, isDurable ? BEGIN_DURABLY : BEGIN_HOLDING, locks, queries),
@@ -205,6 +209,7 @@ async function runTogether(
   begin: string,
   locks: readonly string[],
   queries: readonly CompiledQuery[],
+  check: (written: Written, index: number) => Written = (written) => written,
 ): Promise<Written[]> {
   const client = await pool.connect();
   let broken = false;
@@ -212,7 +217,7 @@ async function runTogether(
     await client.query(begin);
     for (const lock of locks) await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(lock)]);
     const written: Written[] = [];
-    for (const query of queries) written.push(await runOn(client, query));
+    for (const [index, query] of queries.entries()) written.push(check(await runOn(client, query), index));
     await client.query('COMMIT');
     return written;
   } catch (error) {

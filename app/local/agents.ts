@@ -13,7 +13,7 @@ import { hashMetadata } from '../sdk/receipt/metadataHash.ts';
 import type { ListingDraft, ListingDraftInput } from '../sdk/wallet/listingDraft.ts';
 import { createListing, updateListing } from '../sdk/wallet/listings.ts';
 import type { Marketplace } from '../sdk/wallet/marketplace.ts';
-import { ask, restClient } from '../sdk/wallet/service.ts';
+import { ask, clientOf } from '../sdk/wallet/service.ts';
 import { keypairSigner } from '../sdk/wallet/signer.ts';
 import { changeStatus } from '../sdk/wallet/upkeep.ts';
 import { encodeMetadata } from '../sdk/wire/metadata.ts';
@@ -70,7 +70,9 @@ export async function publishAgent(
   } else if (!isListedAs(agent, port, demoDir)) {
     await updateListing(marketplace, { wallet, agentId, draft });
   } else {
-    await ask(marketplace, () => restClient(marketplace).postMetadata(encodeMetadata(draft.metadata)));
+    await ask(marketplace, () =>
+      clientOf(marketplace).request('postMetadata', { body: encodeMetadata(draft.metadata) }),
+    );
   }
   const isPaused = agent.listing?.status === 'paused';
   if (definition.behaviour === 'paused' && !isPaused) {

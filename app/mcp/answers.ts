@@ -1,4 +1,6 @@
 /** Results of tools: values with their schema, and errors that tell a model what happened and what to do next. */
+
+import { APIConnectionError } from '../sdk/client/error.ts';
 import { plain, plainly, quote } from '../sdk/wire/creatorsWords.ts';
 import { ERRORS, type ErrorCode, type ErrorEntry, type RequestIssue } from '../sdk/wire/errorCodes.ts';
 import { own } from '../sdk/wire/own.ts';
@@ -52,7 +54,7 @@ const LIMITS: Record<string, string> = {
 
 /** The answer for an error of the marketplace, or for a failed connection to it. */
 export function explain(error: unknown): ToolAnswer {
-  if (!(error instanceof MarketplaceError)) {
+  if (!(error instanceof MarketplaceError) || error instanceof APIConnectionError) {
     return failure(`The marketplace did not answer: ${reasonOf(error)}.`, 'Repeat this call. It changes nothing.');
   }
   return failure(messageOf(error), nextOf(error));
@@ -98,7 +100,7 @@ export const withKey = (key: string): string => `the same arguments and idempote
 
 /** The error's text, without a final full stop. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof MarketplaceError) return messageOf(error);
+  if (error instanceof MarketplaceError && !(error instanceof APIConnectionError)) return messageOf(error);
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }
 

@@ -97,7 +97,7 @@ async function main(): Promise<void> {
     keypair === undefined ? null : (await import('./wallet.ts')).createDispute({ baseUrl, rpcUrl, keypair });
   const market = createMarket({ baseUrl, apiKey, rpcUrl, dispute });
   const ids = options.agents?.split(',').map((id) => id.trim()) ?? [];
-  const agents = await Promise.all(ids.map((id) => market.client.getAgent(id)));
+  const agents = await Promise.all(ids.map((id) => market.request('getAgent', { agent_id: id })));
   const raiseApproval = 'start the server with a higher --approve-above';
   const transport = new StdioServerTransport(process.stdin.setEncoding('utf8').pipe(lenientLines()));
   serveStdio(() => createMcpServer({ market, session, raiseApproval, agents, payment }), { transport });

@@ -3,22 +3,21 @@
  * one file.
  */
 
-import * as z from 'zod';
-import { read } from '../sdk/client/answer.ts';
-import { fetchDirect, toError, unknownAnswer } from '../sdk/client/http.ts';
-import { type MarketplaceClient, MarketplaceError, createClient as newClient } from '../sdk/client/index.ts';
-import { createManagementClient } from '../sdk/client/management.ts';
+import { type Client, createClient, type RouteAnswer, readAs } from '../sdk/client/client.ts';
+import { MarketplaceError } from '../sdk/client/error.ts';
+import { fetchDirect, parseJson, toError } from '../sdk/client/http.ts';
+import { createManagement } from '../sdk/client/management.ts';
 import { isProven } from '../sdk/client/receipts.ts';
+import { PATIENCE } from '../sdk/client/repeat.ts';
 import { type Check, verifyReceipt } from '../sdk/receipt/verify.ts';
 import { checkedUrl, originOf } from '../sdk/wire/secrets.ts';
-import { ExecuteAccepted, ExecuteCompleted } from '../sdk/wire/wire.ts';
 
 export { MarketplaceError };
-export type Execution = Awaited<ReturnType<MarketplaceClient['getExecution']>>;
-export type Agent = Awaited<ReturnType<MarketplaceClient['getAgent']>>;
+export type Execution = RouteAnswer<'getExecution'>;
+export type Agent = RouteAnswer<'getAgent'>;
 
 export interface Market {
-  client: MarketplaceClient;
+  request: Client['request'];
   /**
    * Checks the receipt of an execution of the key's wallet. `node` is null if no node was known. `isProven` is true
    * only if the chain itself shows the payment of this execution.
@@ -60,10 +59,8 @@ export interface DoorAnswer {
   /** A good answer, or the error of a failed one. */
   body: Bought | MarketplaceError;
 }
-export type Bought = ExecuteCompleted | ExecuteAccepted;
+export type Bought = RouteAnswer<'executeAgent'>;
 type Json = Record<string, unknown>;
-
-const Bought = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteAccepted]);
 
 export interface MarketOptions {
   baseUrl: string;
@@ -80,16 +77,18 @@ export interface MarketOptions {
 /** Throws TypeError for a wrong address or key. */
 export function createMarket({ apiKey, rpcUrl, dispute = null, fetch, ...options }: MarketOptions): Market {
   const baseUrl = checkedUrl(options.baseUrl);
-  const through = { baseUrl, ...(fetch && { fetch }) };
-  const client = newClient({ ...through, ...(apiKey !== null && { apiKey }) });
+  // A model that must wait longer is told so.
+  const patience = { repeats: PATIENCE.repeats, pauseMs: PATIENCE.pauseMs };
+  const { request } = createClient({ baseUrl, fetch, apiKey: apiKey ?? undefined, patience });
+  const { call } = createManagement(createClient({ baseUrl, fetch }));
   return {
-    client,
+    request,
     dispute,
     enterDoor: (call) => enterDoor(fetch ?? globalThis.fetch, baseUrl, call),
     async verify(executionId) {
-      const receipt = await client.getReceipt(executionId);
-      const named = rpcUrl ?? (await createManagementClient(through).call('config.get')).rpc_url;
-      const findArchive = (id: string) => client.getExecutionArchive(id);
+      const receipt = await request('getExecutionReceipt', { execution_id: executionId });
+      const named = rpcUrl ?? (await call('config.get')).rpc_url;
+      const findArchive = (id: string) => request('getExecutionArchive', { execution_id: id });
       const checks = await verifyReceipt(receipt, { rpcUrl: named, findArchive, executionId });
       // A model reads the answer, and a node's URL often has a key.
       return { node: originOf(named), isProven: isProven(checks), checks };
@@ -117,19 +116,20 @@ async function enterDoor(fetcher: typeof fetch, baseUrl: string, call: DoorCall)
     body: JSON.stringify(call.body),
     signal,
   });
-  const body: unknown = await response.json().catch(() => null);
+  const text = await response.text().catch(() => '');
   return {
     required: response.status === 402 ? response.headers.get('payment-required') : null,
     receipt: decodeHeader(response.headers.get('payment-response')),
     isRunning: response.status === 202,
-    body: response.ok ? readBought(response, body) : toError(response, body),
+    body: response.ok ? readBought(response, text) : toError(response, parseJson(text)),
   };
 }
 
-function readBought(response: Response, body: unknown): DoorAnswer['body'] {
+function readBought(response: Response, text: string): DoorAnswer['body'] {
   try {
-    return read<Bought>(Bought, body);
-  } catch {
-    return unknownAnswer(response, 'no answer of a call');
+    return readAs('executeAgent', { response, text });
+  } catch (error) {
+    if (error instanceof MarketplaceError) return error;
+    throw error;
   }
 }

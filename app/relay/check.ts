@@ -6,7 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
 import { sql } from 'kysely';
-import { attachedIndex, isBehind, lagOf, readProgress } from '../../indexer/read.ts';
+import { attachedIndex, isBehind, lagOf, readProgress } from '../../indexer/queries/read.ts';
 import { type Applied, requireFitting } from '../database/migrate.ts';
 import { freeBytes } from '../process/disk.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../sdk/program/clock.ts';
@@ -142,7 +142,7 @@ async function checkAuthority(config: RelayConfig, connection: Connection): Prom
     findings.push(
       bad(
         'authority',
-        `${authority} is not among the relay authorities: ${named.join(', ')}. Add it with \`npm run cli -- admin propose-change --add-relay-authority ${authority}\``,
+        `${authority} is not among the relay authorities: ${named.join(', ')}. Add it with \`npm run cli -- admin propose-change --add-relay-authority ${authority}\`. It counts once the change is applied: \`admin changes\` shows when`,
       ),
     );
   const feePayer = config.x402?.feePayer.publicKey.toBase58();

@@ -56,6 +56,13 @@ export const USUAL_RESULTS: ResultSettings = {
   objects: null,
 };
 
+/** Other URLs cannot be shown to callers, or be the base of links. */
+function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
+}
+
 const settings = z.object({
   ENVIRONMENT: z
     .enum(['test', 'live'])
@@ -139,7 +146,15 @@ const settings = z.object({
   ),
   HOST: z.string().default('127.0.0.1').describe('IP address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks a free one'),
-  BASE_URL: z.url().optional().describe('public URL in result links (default: http://HOST:PORT)'),
+  BASE_URL: z
+    .string()
+    .refine(isPublicUrl, {
+      error: 'must be https://HOST or http://HOST:PORT, without user, password, query and fragment',
+    })
+    // Links append their paths, which begin with a slash.
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe('public URL in result links (default: http://HOST:PORT)'),
   CALL_KEYS: z
     .string()
     .min(1)

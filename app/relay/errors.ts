@@ -73,8 +73,8 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   GrantPeriodExceeded: 'period',
   GrantTotalExceeded: 'total',
   GrantGasExceeded: 'gas',
-  TankTooLow: 'gas',
-  TankBelowRent: 'gas',
+  GasBalanceTooLow: 'gas',
+  GasBalanceBelowRent: 'gas',
 };
 
 /** The journal's data of a call that the program refused. Amounts in base units. */

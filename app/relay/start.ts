@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { attachedIndex, readRestartSlot } from '../../indexer/read.ts';
+import { attachedIndex, readRestartSlot } from '../../indexer/queries/read.ts';
 import { BUILD } from '../process/build.ts';
 import { freeBytes } from '../process/disk.ts';
 import {
@@ -592,6 +592,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     lending: parts.lending,
     isAlone: parts.watch.isAlone,
     authorities: standing,
+    hasPaid: parts.payers.hasPaid,
     keepLate: createKeepLate(journal, ledger.db, log),
     async requireServing(listing) {
       exposure.requireRoom(listing);

@@ -132,16 +132,21 @@ ALTER TABLE results ALTER COLUMN result SET STORAGE EXTERNAL;
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
 
+CREATE TABLE signed_transactions (
+  signature TEXT COLLATE "C" PRIMARY KEY,
+  last_valid_height BIGINT NOT NULL,
+  fee BIGINT NOT NULL,
+  bytes BYTEA NOT NULL
+);
+
 CREATE TABLE transactions (
   execution_id TEXT COLLATE "C" NOT NULL,
   kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('deposit', 'pay', 'open', 'settle', 'refund', 'return')),
   attempt BIGINT NOT NULL,
   signature TEXT COLLATE "C" NOT NULL,
-  last_valid_height BIGINT NOT NULL,
   fee BIGINT NOT NULL,
   outcome TEXT COLLATE "C" CHECK (outcome IN ('landed', 'failed', 'expired')),
   culprit TEXT COLLATE "C" CHECK (culprit IN ('wallet', 'listing', 'operator')),
-  bytes BYTEA NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)
 );
 

@@ -142,26 +142,34 @@ CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
   WHERE state IN ('returned', 'void') AND is_final = 1;
 
--- Every transaction that was signed for an execution, stored in the transaction of the row's move, before it is sent. One that
--- is signed again is another attempt: no signature is forgotten. A call that replaces a void one goes on counting.
+-- Every signed transaction of the executions, once: several calls may share one. It is stored before it is sent.
+CREATE TABLE signed_transactions (
+  -- The fee payer's.
+  signature TEXT PRIMARY KEY,
+  -- The last block height at which it can land.
+  last_valid_height INTEGER NOT NULL,
+  -- What it costs if it lands or fails, lamports: the sum of its calls' shares.
+  fee INTEGER NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+
+-- The executions that each of them is for, stored in the transaction of the row's move. One that is signed again is another
+-- attempt: no signature is forgotten. A call that replaces a void one goes on counting.
 CREATE TABLE transactions (
   execution_id TEXT NOT NULL,
   -- `pay` is the client's payment into the deposit, `return` its refund.
   kind TEXT NOT NULL CHECK (kind IN ('deposit', 'pay', 'open', 'settle', 'refund', 'return')),
   -- 0 for the first of its kind.
   attempt INTEGER NOT NULL,
-  -- The fee payer's.
   signature TEXT NOT NULL,
-  -- The last block height at which it can land.
-  last_valid_height INTEGER NOT NULL,
-  -- What it costs if it lands or fails, lamports.
+  -- This execution's share of the fee, lamports; all of it if its part made the transaction fail.
   fee INTEGER NOT NULL,
-  -- What became of it by what the relay has seen; null while that is unknown. An expired one costs nothing.
+  -- What became of it by what the relay has seen; null while that is unknown. An expired one costs this execution nothing: it
+  -- cannot land, or another execution's part made it fail.
   outcome TEXT CHECK (outcome IN ('landed', 'failed', 'expired')),
   -- Whose doing it was that nobody pays this fee; null while somebody does, or it is unknown. The row's lost fees contain it
   -- from the same moment on, unless it is the operator, so that no fee counts twice.
   culprit TEXT CHECK (culprit IN ('wallet', 'listing', 'operator')),
-  bytes BLOB NOT NULL,
   PRIMARY KEY (execution_id, kind, attempt)
 ) STRICT;
 

@@ -129,9 +129,9 @@ describe('the command line', function () {
     expect(decodeAccount('CreatorCollateral', account?.data as Buffer).deposited).to.equal(5_000_000n);
 
     const api = createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]?.api_key ?? '' });
-    const answer = await api.execute(agentId, { task: 'hello' });
+    const answer = await api.request('executeAgent', { agent_id: agentId, body: { task: 'hello' } });
     expect(answer).to.include({ status: 'completed', result: 'HELLO', cost_usdc: 0.2 });
-    expect((await api.getAgent(agentId)).tags).to.deep.equal(['writing', 'shouting']);
+    expect((await api.request('getAgent', { agent_id: agentId })).tags).to.deep.equal(['writing', 'shouting']);
   });
 
   it("refuses a signing key that has a listing, with the program's message", async () => {
@@ -203,7 +203,10 @@ describe('the command line', function () {
     });
     const api = createClient({ baseUrl: demo.base_url, apiKey: key.api_key });
     const echo = demo.agents.find(({ name }) => name === 'sandbox-echo')?.agent_id ?? '';
-    expect(await api.execute(echo, { task: 'hi' })).to.include({ status: 'completed', result: 'hi' });
+    expect(await api.request('executeAgent', { agent_id: echo, body: { task: 'hi' } })).to.include({
+      status: 'completed',
+      result: 'hi',
+    });
 
     const row = await untilFound('the index has the call', async () => {
       const listed = await local('keys', 'list', '--keypair', caller.keypair_path, '--json');
@@ -215,7 +218,7 @@ describe('the command line', function () {
 
     const revoked = await local('keys', 'revoke', key.key_id, '--keypair', caller.keypair_path);
     expect(revoked.code, revoked.stderr).to.equal(0);
-    const refused = await api.listExecutions().catch((error) => error);
+    const refused = await api.request('listExecutions').catch((error) => error);
     expect(refused).to.include({ status: 401, code: 'unauthorized' });
     expect((await readGrant()).revoked).to.equal(true);
   });
@@ -246,7 +249,7 @@ describe('the command line', function () {
     const api = createClient({ baseUrl: demo.base_url, apiKey: caller.api_key });
     // The service learns of it from the index, once the index has read the block.
     const refused = await untilFound('the key is refused', () =>
-      api.listExecutions().then(
+      api.request('listExecutions').then(
         () => null,
         (error: unknown) => error,
       ),

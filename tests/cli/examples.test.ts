@@ -98,9 +98,12 @@ describe('the examples of a creator', function () {
       let agentId: string;
 
       const call = (parameters: Record<string, unknown>) =>
-        createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key }).execute(agentId, {
-          task: 'Which words are frequent?',
-          parameters,
+        createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key }).request('executeAgent', {
+          agent_id: agentId,
+          body: {
+            task: 'Which words are frequent?',
+            parameters,
+          },
         });
 
       before(async function () {
@@ -186,7 +189,7 @@ describe('the examples of a creator', function () {
         const listed = await command('listing', 'create', listingFile!, ...keys);
         expect(listed).to.include({ creator: creatorWallet, price_usdc: '0.05', deposit_usdc: '1' });
         agentId = listed.agent_id;
-        const shown = await createClient({ baseUrl: demo.base_url }).getAgent(agentId);
+        const shown = await createClient({ baseUrl: demo.base_url }).request('getAgent', { agent_id: agentId });
         const { name, tagline, description, input_schema, output_schema } = LISTING;
         expect(shown).to.deep.include({ name, tagline, description, input_schema, output_schema });
         expect(shown.tags).to.have.members(LISTING.tags);

@@ -122,7 +122,7 @@ describe('the command line without the service: gas', function () {
       '(InvalidAmount). The gas balance is 0.01 SOL.',
     );
     expect(await terminal.refused(caller!, 'gas', 'take', '0.009999999')).to.include(
-      '(TankBelowRent). 0.000000001 SOL would be left. Withdraw all of it, or leave at least 0.',
+      '(GasBalanceBelowRent). 0.000000001 SOL would be left. Withdraw all of it, or leave at least 0.',
     );
     expect(await held()).to.deep.equal(full);
   });

@@ -81,14 +81,14 @@ describe('the command line on the local network', function () {
       const travelled = seconds(now) - seconds(from);
       // The clock also runs on during the command, longer on a busy computer.
       expect(travelled).to.be.within(hours * 3_600, hours * 3_600 + 600);
-      const answer = await api.execute(agentId, { task: `after ${hours} hours` });
+      const answer = await api.request('executeAgent', { agent_id: agentId, body: { task: `after ${hours} hours` } });
       // A call can take longer than it waits, because of work that was in progress when the clock jumped.
       expect(answer.status).to.be.oneOf(['completed', 'running']);
       const record = await ended(api, answer.execution_id);
       expect(record.status).to.equal('completed');
       expect(record.cost_usdc).to.equal(0.01);
       expect(seconds(record.completed_at!)).to.be.at.least(seconds(now));
-      await until('it is ready', async () => (await api.ready()).problems.length === 0);
+      await until('it is ready', async () => (await api.request('getReady')).problems.length === 0);
     }
   });
 
@@ -151,7 +151,7 @@ describe('the command line on the local network', function () {
 async function ended(api: ReturnType<typeof createClient>, executionId: string) {
   const patientUntil = Date.now() + 60_000;
   for (;;) {
-    const record = await api.getExecution(executionId);
+    const record = await api.request('getExecution', { execution_id: executionId });
     if (record.completed_at !== null || Date.now() > patientUntil) return record;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }

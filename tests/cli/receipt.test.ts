@@ -119,11 +119,16 @@ describe('the command line: receipts', function () {
 
   it('shows no receipt for a refunded execution, and verifies its id as refunded in full', async () => {
     const before = await stage.market.balances();
-    const error = await stage.client.execute(stage.market.agentId, { task: 'fail' }).catch((thrown) => thrown);
+    const error = await stage.client
+      .request('executeAgent', { agent_id: stage.market.agentId, body: { task: 'fail' } })
+      .catch((thrown) => thrown);
     const id = error.executionId as string;
     const words = ['execution', 'receipt', id, '--base-url', stage.market.relay.url];
     const refusal = 'The execution failed, so it has no receipt (not_settled)\n';
-    await until('the refund is shown', async () => (await stage.client.getExecution(id)).status === 'failed');
+    await until(
+      'the refund is shown',
+      async () => (await stage.client.request('getExecution', { execution_id: id })).status === 'failed',
+    );
     expect(await stage.terminal.refused(stage.market.callers[0]!.wallet, ...words)).to.equal(refusal);
     expect(await stage.terminal.refused(stranger, ...words)).to.include('(execution_not_found)');
     expect(await stage.market.balances()).to.deep.equal(before);

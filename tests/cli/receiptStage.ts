@@ -43,7 +43,10 @@ export async function startReceiptStage() {
     proxy,
     client,
     async pay(task: string): Promise<string> {
-      const answer = await client.execute(market.agentId, { task, parameters: { of: [1, 2] } });
+      const answer = await client.request('executeAgent', {
+        agent_id: market.agentId,
+        body: { task, parameters: { of: [1, 2] } },
+      });
       expect(answer.status).to.equal('completed');
       return answer.execution_id;
     },

@@ -6,7 +6,7 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { PublicKey as Address } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createClient } from '../../app/sdk/client/index.ts';
+import { AgentMarketplace } from '../../app/sdk/client/caller.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { findCollateralVault, findDispute, findExecution, findTreasury } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
@@ -268,9 +268,9 @@ describe('the command line without the service: the life of an agent', function 
     async function told(key: string, count: number): Promise<string[]> {
       const seen: string[] = [];
       const signal = AbortSignal.timeout(60_000);
-      const client = createClient({ baseUrl: market.relay.url, apiKey: key });
+      const client = new AgentMarketplace({ baseUrl: market.relay.url, apiKey: key });
       try {
-        for await (const { type, data } of client.streamEvents({ after: 'evt_0', signal })) {
+        for await (const { type, data } of client.events({ after: 'evt_0', signal })) {
           if (!type.startsWith('execution.')) seen.push('outcome' in data ? `${type}: ${data.outcome}` : type);
           if (seen.length === count) break;
         }

@@ -27,6 +27,8 @@ interface Step {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
+  error?: string;
+  times?: number;
   text?: string;
   merge?: object;
   events?: number;
@@ -49,11 +51,22 @@ interface Behaviour {
   name: string;
   client?: Record<string, unknown>;
   call: Record<string, unknown>;
-  script: (Step | string)[];
+  script: Step[];
   expect: Expected;
 }
 
-const BEHAVIOURS = table.behaviours as Behaviour[];
+const BEHAVIOURS: Behaviour[] = [
+  ...(table.behaviours as Behaviour[]).map((row) => ({
+    ...row,
+    script: row.script.flatMap((step) => Array<Step>(step.times ?? 1).fill(step)),
+  })),
+  ...Object.entries(table.refusals as unknown as Record<string, [number, string]>).map(([code, [status, name]]) => ({
+    name: `raises ${name} for ${code}`,
+    call: { method: 'agents.retrieve' },
+    script: [{ status, error: code }],
+    expect: { error: { code, status, class: name }, requests: 1, charged: 0 },
+  })),
+];
 
 /** One call for the program, which prints the outcomes in the same order. */
 export interface Entry {
@@ -175,7 +188,9 @@ async function play(step: Step, mine: Seen, ask: () => Promise<Response>, respon
       .join('');
   if (step.merge) text = JSON.stringify({ ...JSON.parse(text), ...step.merge });
   if (step.text !== undefined) text = step.text;
-  if (step.body) text = JSON.stringify(step.body).replace('$execution_id', mine.executionId);
+  const refusal = { code: step.error, message: 'scripted', execution_id: null, details: null };
+  const body = step.error ? { error: refusal } : step.body;
+  if (body) text = JSON.stringify(body).replace('$execution_id', mine.executionId);
   const wait = answer?.headers.get('retry-after');
   response.writeHead(step.status ?? answer?.status ?? 200, {
     'content-type': answer?.headers.get('content-type') ?? 'application/json',

@@ -55,8 +55,7 @@ import quotes from './quotes.json' with { type: 'json' };
 
 const HERE = import.meta.dirname;
 
-describe('clients/python', function () {
-  this.timeout(600_000);
+describe('clients/python', () => {
   let bin: string;
   let python: PythonPackage;
   let market: TestMarketplace;
@@ -291,11 +290,16 @@ describe('clients/python', function () {
       const [, endpointId, secret] = /^(we_\w+) (whsec_\S+)\n$/.exec(added.stdout)!;
       const { lines } = await serve('receiver:app', { WEBHOOK_SECRET: secret }, port);
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
-      const { execution_id } = await client.execute(market.agentId, { task: 'reported' });
+      const { execution_id } = await client.request('executeAgent', {
+        agent_id: market.agentId,
+        body: { task: 'reported' },
+      });
       const reported = () => lines.filter((line) => line.includes(execution_id)).map((line) => line.split(' ')[0]);
       await until('the end is reported', () => reported().length > 0);
       expect(reported()).to.deep.equal(['execution.completed']);
-      await createClient({ baseUrl: market.relay.url, apiKey: env.MARKETPLACE_API_KEY }).deleteWebhook(endpointId!);
+      await createClient({ baseUrl: market.relay.url, apiKey: env.MARKETPLACE_API_KEY }).request('deleteWebhook', {
+        endpoint_id: endpointId!,
+      });
 
       const send =
         'import sys, datetime, json, httpx, standardwebhooks\n' +
@@ -339,13 +343,21 @@ describe('clients/python', function () {
   describe('its checks of receipts', () => {
     it('agree with those in TypeScript on valid receipts, changed ones and a refund', async () => {
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
-      const { execution_id } = await client.execute(market.agentId, { task: 'a', parameters: { of: [1, 0.5, 1e21] } });
-      const other = await client.execute(market.agentId, { task: 'b' });
-      const failed = await client.execute(market.agentId, { task: 'c', parameters: { creator: 'fails' } }).then(
-        () => expect.fail('it fails'),
-        (error: { executionId: string }) => error.executionId,
-      );
-      const [receipt, strange] = [await client.getReceipt(execution_id), await client.getReceipt(other.execution_id)];
+      const { execution_id } = await client.request('executeAgent', {
+        agent_id: market.agentId,
+        body: { task: 'a', parameters: { of: [1, 0.5, 1e21] } },
+      });
+      const other = await client.request('executeAgent', { agent_id: market.agentId, body: { task: 'b' } });
+      const failed = await client
+        .request('executeAgent', { agent_id: market.agentId, body: { task: 'c', parameters: { creator: 'fails' } } })
+        .then(
+          () => expect.fail('it fails'),
+          (error: { executionId: string }) => error.executionId,
+        );
+      const [receipt, strange] = [
+        await client.request('getExecutionReceipt', { execution_id }),
+        await client.request('getExecutionReceipt', { execution_id: other.execution_id }),
+      ];
       const { task: _, parameters: __, ...bare } = receipt;
       const rpcUrl = market.node.rpcUrl;
       const changed = (change: object) => ({ receipt: { ...receipt, ...change }, rpc_url: rpcUrl });
@@ -408,7 +420,7 @@ describe('clients/python', function () {
       });
       const refund = refundExecution({
         ...{ authority: caller, executionId, listing, caller, keyId, destination: usdc },
-        ...{ rentSponsor: caller, reason: 'expired' },
+        ...{ ...rent, reason: 'expired' },
       });
       const opening = await sendVersionOne(node.connection, [open], wallet);
       const account = await node.connection.getAccountInfo(findExecution(executionId), 'confirmed');
@@ -426,8 +438,11 @@ describe('clients/python', function () {
 
     it('fail for the valid receipt of another execution than the one asked for, as in TypeScript', async () => {
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
-      const { execution_id } = await client.execute(market.agentId, { task: 'of another execution' });
-      const receipt = await client.getReceipt(execution_id);
+      const { execution_id } = await client.request('executeAgent', {
+        agent_id: market.agentId,
+        body: { task: 'of another execution' },
+      });
+      const receipt = await client.request('getExecutionReceipt', { execution_id });
       const asked = vectors.execution.execution_id;
       const said = await answersOf(
         'checks.py',
@@ -455,14 +470,17 @@ describe('clients/python', function () {
   describe('its checks of archived executions', () => {
     it('agree with those in TypeScript on a valid proof and on changed ones', async () => {
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
-      const { execution_id } = await client.execute(market.agentId, { task: 'archived' });
-      const receipt = await client.getReceipt(execution_id);
+      const { execution_id } = await client.request('executeAgent', {
+        agent_id: market.agentId,
+        body: { task: 'archived' },
+      });
+      const receipt = await client.request('getExecutionReceipt', { execution_id });
       await market.node.timeTravel((await market.node.now()) + constants.recordSecondsMin + 60);
       const terminal = createTerminal(market.node.rpcUrl);
       await terminal.done(market.callers[1]!.wallet, 'archive', 'run', '--make-tree');
       terminal.close();
       const archive = await untilFound('the proof is shown', () =>
-        client.getExecutionArchive(execution_id).catch(() => null),
+        client.request('getExecutionArchive', { execution_id }).catch(() => null),
       );
       const other = archive.proof.map((node) => node.replace(/^./, (digit) => (digit === '0' ? '1' : '0')));
       const fields = Buffer.from(archive.fields, 'base64');

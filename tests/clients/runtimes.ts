@@ -55,9 +55,6 @@ const RUNTIMES: Record<string, Runtime> = {
   },
 };
 
-/** Installs the runtimes and a bundler. */
-export const installTools = () => installNode('client-runtimes', SOURCE);
-
 /** Declares the tests. `folder` has the package installed, and contains the README's first program. */
 export function runsElsewhere(folder: string, scene: () => { market: TestMarketplace; env: NodeJS.ProcessEnv }): void {
   describe('runtimes other than Node', () => {
@@ -76,7 +73,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
     }
 
     before(async () => {
-      tools = await installTools();
+      tools = await installNode('client-runtimes', SOURCE);
       for (const name of ['program.mjs', 'workerd.capnp']) copyFileSync(join(SOURCE, name), join(folder, name));
       // Bundles as wrangler does.
       await build({

@@ -99,8 +99,7 @@ function readError(error: unknown): Omit<Outcome, 'ms'> {
   };
 }
 
-describe('clients/typescript', function () {
-  this.timeout(600_000);
+describe('clients/typescript', () => {
   let market: TestMarketplace;
   before(async () => {
     market = await startScene();

@@ -1,6 +1,6 @@
 /**
  * Generates clients from the served document with public generators and default options. They must compile in strict
- * mode and pay for a call on the real local network. Linters must find nothing in the document.
+ * mode and pay for a call on the real local network. A linter must find nothing in the document.
  */
 import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,7 @@ function expectDone({ code, output }: Finished): string {
   return output;
 }
 
-describe('generated clients', function () {
-  this.timeout(600_000);
+describe('generated clients', () => {
   let folder: string;
   let python: string;
   let target: { baseUrl: string; apiKey: string; agentId: string };
@@ -41,7 +40,7 @@ describe('generated clients', function () {
     target = { baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key, agentId };
     folder = mkdtempSync(join(tmpdir(), 'generated-clients-'));
     symlinkSync(join(node.folder, 'node_modules'), join(folder, 'node_modules'));
-    for (const name of ['package.json', 'call.ts', 'call.py', 'spectral.yaml', 'redocly.yaml', 'mypy.ini']) {
+    for (const name of ['package.json', 'call.ts', 'call.py', 'redocly.yaml', 'mypy.ini']) {
       copyFileSync(join(HERE, name), join(folder, name));
     }
     const document = await fetch(`${target.baseUrl}/openapi.json`);
@@ -93,14 +92,10 @@ describe('generated clients', function () {
     await expectPaidCall('python', 'call.py');
   });
 
-  it('come from a document that passes Spectral and Redocly, which find errors in a broken one', async () => {
+  it('come from a document that passes Redocly, which finds errors in a broken one', async () => {
     const broken = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/x': { get: {} } } };
     writeFileSync(join(folder, 'broken.json'), JSON.stringify(broken));
     const documents = ['openapi.json', 'broken.json'];
-    const strict = ['--fail-severity', 'hint', '--quiet', '--format', 'json'];
-    const spectral = await tool('spectral', 'lint', ...strict, '--ruleset', 'spectral.yaml', ...documents);
-    const results = JSON.parse(spectral.stdout) as { source: string }[];
-    expect([...new Set(results.map(({ source }) => basename(source)))], spectral.output).to.deep.equal(['broken.json']);
     const config = ['--config', 'redocly.yaml', '--max-problems', '100', '--format', 'json'];
     const redocly = await tool('redocly', 'lint', ...config, ...documents);
     // One report per document, in the same order.

@@ -14,8 +14,7 @@ const IDL = join(ROOT, 'app/sdk/program/idl/marketplace.json');
 const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const PRICE = 500_000n;
 
-describe('a client that Codama generates from the IDL', function () {
-  this.timeout(600_000);
+describe('a client that Codama generates from the IDL', () => {
   let folder: string;
   let market: Market;
   before(async function () {

@@ -73,8 +73,7 @@ interface Report {
   valid_rates: Record<string, Record<string, { accepted: number }>>;
 }
 
-describe('schemathesis', function () {
-  this.timeout(600_000);
+describe('schemathesis', () => {
   let world: World;
   let folder: string;
   let config: string;

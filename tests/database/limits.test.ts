@@ -11,8 +11,7 @@ import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.t
 const LIMIT = 10;
 const ENDPOINT = `https://creator.example/${'long/'.repeat(40)}execute`;
 
-describe('limits of two relays on one PostgreSQL', function () {
-  this.timeout(600_000);
+describe('limits of two relays on one PostgreSQL', () => {
   let url: string;
   /** In front of the second relay's database. */
   let proxy: TcpProxy;

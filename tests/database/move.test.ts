@@ -16,10 +16,10 @@ import { type MovedTable, moveToPostgres } from '../../app/relay/ledger/moveToPo
 import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
 import type { LedgerDatabase, LedgerTables } from '../../app/relay/ledger/tables.ts';
-import { applyBatch } from '../../indexer/apply.ts';
-import { hashIndex } from '../../indexer/hash.ts';
-import { openAlone, openIndex } from '../../indexer/open.ts';
-import type { IndexDatabase } from '../../indexer/tables.ts';
+import { applyBatch } from '../../indexer/apply/apply.ts';
+import { openAlone, openIndex } from '../../indexer/queries/open.ts';
+import type { IndexDatabase } from '../../indexer/queries/tables.ts';
+import { hashIndex } from '../../indexer/verify/hash.ts';
 import { createRows, EPOCH, newAddress, newExecutionId } from '../harness/edge/rows.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 import { randomHistory } from '../indexer/histories.ts';
@@ -41,8 +41,7 @@ const STATES = [
 /** More rows than one statement writes or reads. */
 const EXECUTIONS = 150;
 
-describe('migrate-to-postgres', function () {
-  this.timeout(600_000);
+describe('migrate-to-postgres', () => {
   let folder: string;
   let url: string;
   let ledger: OpenedDatabase<LedgerTables>;

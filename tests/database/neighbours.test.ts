@@ -10,7 +10,7 @@ import { MIGRATIONS, migrate, migratePostgres } from '../../app/database/migrate
 import { openDatabase } from '../../app/database/open.ts';
 import { connectPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
-import { openPlace } from '../../indexer/open.ts';
+import { openPlace } from '../../indexer/queries/open.ts';
 import { emptyPostgres } from '../harness/postgres.ts';
 
 type Database = keyof typeof MIGRATIONS;

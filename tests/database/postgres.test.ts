@@ -19,8 +19,7 @@ const thrown = (work: Promise<unknown>): Promise<Error & { code?: string }> => w
 describe('PostgreSQL', () => {
   let url: string;
   let opened: ReturnType<typeof openPostgres<LedgerDatabase>>;
-  before(async function () {
-    this.timeout(600_000);
+  before(async () => {
     url = await freshPostgres();
     opened = openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger });
     await opened.pool.query('CREATE TABLE moves (name TEXT COLLATE "C" PRIMARY KEY, count BIGINT NOT NULL DEFAULT 0)');
@@ -167,9 +166,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  describe('a process that stops while it holds a lock', function () {
-    this.timeout(600_000);
-
+  describe('a process that stops while it holds a lock', () => {
     it('loses the lock and its uncommitted writes to the waiting processes', async () => {
       const writes = createPostgresWrites(opened.pool, opened.pool);
       const how = CompiledQuery.raw("SELECT current_setting('idle_in_transaction_session_timeout') AS most", []);

@@ -5,8 +5,8 @@ import pino from 'pino';
 import { connectPostgres, lockNumber, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
-import { type Keeping, openAlone } from '../../indexer/open.ts';
-import type { IndexDatabase } from '../../indexer/tables.ts';
+import { type Keeping, openAlone } from '../../indexer/queries/open.ts';
+import type { IndexDatabase } from '../../indexer/queries/tables.ts';
 import { until } from '../harness/edge/until.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 
@@ -15,8 +15,7 @@ const LEASE_MS = 2_000;
 
 describe('several processes on one PostgreSQL', () => {
   let url: string;
-  before(async function () {
-    this.timeout(600_000);
+  before(async () => {
     url = await freshPostgres();
   });
 

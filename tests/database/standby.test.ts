@@ -10,9 +10,9 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import pino from 'pino';
 import { connectPostgres, SCHEMAS } from '../../app/database/postgres.ts';
-import { hashIndex } from '../../indexer/hash.ts';
 import { createIndexer } from '../../indexer/indexer.ts';
-import { openPlace } from '../../indexer/open.ts';
+import { openPlace } from '../../indexer/queries/open.ts';
+import { hashIndex } from '../../indexer/verify/hash.ts';
 import { until } from '../harness/edge/until.ts';
 import { takeAllConnections } from '../harness/exhaust.ts';
 import { freshPostgres, sharedPostgres } from '../harness/postgres.ts';
@@ -35,8 +35,7 @@ const WATCH = `CREATE TABLE public.writes (id BIGINT GENERATED ALWAYS AS IDENTIT
     END LOOP;
   END $$`;
 
-describe('a standby indexer', function () {
-  this.timeout(600_000);
+describe('a standby indexer', () => {
   const children = new Set<ChildProcess>();
   let market: Market;
   let keyId: Uint8Array;

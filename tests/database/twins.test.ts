@@ -109,8 +109,7 @@ async function shapeOfPostgres(client: pg.Client, schema: string): Promise<Shape
 
 describe('the migrations of both databases', () => {
   let client: pg.Client;
-  before(async function () {
-    this.timeout(600_000);
+  before(async () => {
     client = new pg.Client({ connectionString: await freshPostgres() });
     await client.connect();
   });

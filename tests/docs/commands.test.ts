@@ -17,7 +17,6 @@ import { pagePaths, ROOT } from './markdown.ts';
 import { createTerminal } from './terminal.ts';
 
 describe('the commands of README.md and docs/', function () {
-  this.timeout(600_000);
   // Each step depends on the one before it.
   this.bail(true);
   const [dataDir, folder] = [newDirectory(), newDirectory()];

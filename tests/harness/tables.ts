@@ -10,8 +10,8 @@ import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { type OpenDatabase, openDatabase } from '../../app/database/open.ts';
 import { createPostgresWrites, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import type { LedgerDatabase, LedgerTables } from '../../app/relay/ledger/tables.ts';
-import { openIndex } from '../../indexer/open.ts';
-import type { IndexDatabase } from '../../indexer/tables.ts';
+import { openIndex } from '../../indexer/queries/open.ts';
+import type { IndexDatabase } from '../../indexer/queries/tables.ts';
 import { freshPostgres, onPostgres } from './postgres.ts';
 
 export interface Tables {

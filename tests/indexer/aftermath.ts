@@ -57,7 +57,7 @@ export function createAftermath(market: Market) {
     move: ({ executionId, keyId, rentSponsor }: Execution, authority: PublicKey, tree: PublicKey) =>
       program.moveUnclaimedRefund({
         ...{ authority, executionId, listing, caller: wallet, keyId, rentSponsor, usdcMint: market.usdcMint },
-        ...{ archiveIndex: 0, tree, reason: 'unserved' },
+        ...{ archiveIndex: 0, tree, reason: 'unserved', gasLamports: 0 },
       }),
 
     closeRecord: ({ executionId, rentSponsor }: Execution) => program.closeExecution({ executionId, rentSponsor }),

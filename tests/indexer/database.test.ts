@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
-import { openIndex } from '../../indexer/open.ts';
-import { writeStatistics } from '../../indexer/statistics.ts';
-import type { AttachedIndex, IndexDatabase } from '../../indexer/tables.ts';
+import { writeStatistics } from '../../indexer/apply/statistics.ts';
+import { openIndex } from '../../indexer/queries/open.ts';
+import type { AttachedIndex, IndexDatabase } from '../../indexer/queries/tables.ts';
 
 describe('indexer/database', () => {
   let folder: string;

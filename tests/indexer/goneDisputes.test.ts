@@ -8,9 +8,10 @@ import { sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
-import { type GoneAccount, noRows } from '../../indexer/accounts.ts';
-import { applyBatch, type ChainTransaction } from '../../indexer/apply.ts';
-import type { IndexDatabase, ListingRow } from '../../indexer/tables.ts';
+import { applyBatch, type ChainTransaction } from '../../indexer/apply/apply.ts';
+import { type GoneAccount, noRows } from '../../indexer/apply/readings.ts';
+import type { ListingRow } from '../../indexer/queries/accounts.ts';
+import type { IndexDatabase } from '../../indexer/queries/tables.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { event } from './histories.ts';
 

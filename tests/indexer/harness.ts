@@ -7,8 +7,8 @@ import pino from 'pino';
 import { type OpenDatabase, openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/indexer.ts';
-import { openIndex, openPlace } from '../../indexer/open.ts';
-import type { IndexDatabase } from '../../indexer/tables.ts';
+import { openIndex, openPlace } from '../../indexer/queries/open.ts';
+import type { IndexDatabase } from '../../indexer/queries/tables.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { administer, freshPostgres, onPostgres, sharedPostgres } from '../harness/postgres.ts';
 

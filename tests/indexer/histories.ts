@@ -11,7 +11,7 @@ import {
 } from '../../app/sdk/program/eventFields.ts';
 import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
 import { findGrant, findRefundClaim } from '../../app/sdk/program/program.ts';
-import type { ChainTransaction } from '../../indexer/apply.ts';
+import type { ChainTransaction } from '../../indexer/apply/apply.ts';
 
 /** Returns the same numbers for the same seed. */
 export function randomOf(seed: number): (below: number) => number {

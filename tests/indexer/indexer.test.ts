@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import { openPlace } from '../../indexer/open.ts';
+import { openPlace } from '../../indexer/queries/open.ts';
 import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { until } from '../harness/edge/until.ts';
 import { dump, IndexerBench, query } from './harness.ts';

@@ -3,7 +3,7 @@ import { Keypair, type PublicKey, TransactionMessage, type VersionedTransactionR
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { readInstructions } from '../../indexer/invocations.ts';
+import { readInstructions } from '../../indexer/chain/invocations.ts';
 
 /** The most that one program can send to another. */
 const LONGEST = 10_240;

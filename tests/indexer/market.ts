@@ -216,6 +216,7 @@ export async function startMarket(existing?: TestNode) {
         resultHash: parseResultHash(resultHash),
         signature: parseSignature(signed)!,
         executionTimeMs,
+        gasLamports: GAS,
       });
     },
 
@@ -236,6 +237,7 @@ export async function startMarket(existing?: TestNode) {
         destination: source,
         rentSponsor,
         reason,
+        gasLamports: GAS,
       }),
 
     refund: (opened: OpenedExecution, reason: program.RefundReason) =>

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import pino from 'pino';
 import { messageOf } from '../../app/database/temporary.ts';
-import { reportProgress } from '../../indexer/backfill.ts';
+import { reportProgress } from '../../indexer/chain/backfill.ts';
 
 describe('the log of an indexer', () => {
   it('has a line at the start of a backfill, and then one every ten seconds', () => {

@@ -8,12 +8,12 @@ import { closeExecution, constants, PROGRAM_ID, setPause } from '../../app/sdk/p
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { LAST_RESTART_ADDRESS } from '../../app/solana/lastRestart.ts';
 import { connectForReading } from '../../app/solana/rpc.ts';
-import { hashIndex } from '../../indexer/hash.ts';
+import { createNotices } from '../../indexer/chain/notices.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
-import { createNotices } from '../../indexer/notices.ts';
-import { openPlace } from '../../indexer/open.ts';
-import { rebuild } from '../../indexer/rebuild.ts';
-import { verify } from '../../indexer/verify.ts';
+import { openPlace } from '../../indexer/queries/open.ts';
+import { rebuild } from '../../indexer/repair/rebuild.ts';
+import { hashIndex } from '../../indexer/verify/hash.ts';
+import { verify } from '../../indexer/verify/verify.ts';
 import { until } from '../harness/edge/until.ts';
 import { type PrunedView, prune } from '../harness/node/pruned.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';

@@ -14,7 +14,6 @@ const PRICE = 500_000n;
 const URI = 'https://example.com/agent.json';
 
 describe('an integrator without the service: listings and grants by Anchor and the IDL', function () {
-  this.timeout(600_000);
   // Each chapter depends on the one before it.
   this.bail(true);
   let market: Market;
@@ -200,7 +199,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
       name: 'gasWithdrawn',
       data: { wallet: wallet.toBase58(), spender: tank.toBase58(), lamports: 4_000_000n, remaining: 6_000_000n },
     });
-    expect(await refusal(withdraw(5_999_999))).to.equal('TankBelowRent');
+    expect(await refusal(withdraw(5_999_999))).to.equal('GasBalanceBelowRent');
     expect(await refusal(withdraw(6_000_001))).to.equal('InvalidAmount');
     expect(await market.lamportsOf(tank)).to.equal(6_000_000n);
     await withdraw(6_000_000);

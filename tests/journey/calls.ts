@@ -2,15 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
 import type { Visitor } from './visitor.ts';
 
 const CSV = readFileSync(join(ROOT, 'examples', 'cities.csv'), 'utf8');
 const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
-
-/** Much less than the minute that `sandbox-slow` has. */
-const LEAST_PATIENCE_MS = 40_000;
 
 /** Adds the chapter. `only` limits its second part to these agents. */
 export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): void {
@@ -123,37 +119,4 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       expect((await visit().send('/v1/executions?limit=1', 0)).body.total).to.equal(total);
     });
   });
-}
-
-/**
- * Runs at least `count` calls while `interrupt` breaks and repairs something. Each must end paid to the base unit, or
- * refunded if the repair took longer than the agent's timeout.
- */
-export async function callThrough(visit: () => Visitor, count: number, interrupt: () => Promise<void>): Promise<void> {
-  const before = await visit().balances();
-  const body = { task: 'survive', parameters: { seconds: 4 }, async: true };
-  const ids: string[] = [];
-  // On a busy machine, all of them can end before this process sees one open.
-  await until('a call is under way', async () => {
-    const answers = await Promise.all(Array.from({ length: count }, () => visit().execute('sandbox-slow', body)));
-    const begun = answers.map((answer) => answer.body.execution_id as string);
-    ids.push(...begun);
-    return (await Promise.all(begun.map((id) => visit().escrowExists(id)))).includes(true);
-  });
-  const brokenAt = performance.now();
-  await interrupt();
-  const isLate = performance.now() - brokenAt > LEAST_PATIENCE_MS;
-  const look = () => Promise.all(ids.map(async (id) => (await visit().send(`/v1/executions/${id}`, 0)).body));
-  const statuses = async () => (await look()).map(({ status }) => status as string);
-  const haveEnded = async () => (await statuses()).every((status) => status === 'completed' || status === 'failed');
-  await until('all calls end', haveEnded, 120_000, async () => (await statuses()).join());
-  const ended = await look();
-  const paid = ended.filter(({ status }) => status === 'completed').length;
-  if (!isLate) expect(paid, JSON.stringify(ended)).to.equal(ids.length);
-  visit().assertPaid(before, await visit().balances(), 'sandbox-slow', 20_000n * BigInt(paid));
-  for (const { execution_id, status, error } of ended) {
-    const outcome = status === 'completed' ? { completed: {} } : { refunded: {} };
-    expect((await visit().readRecord(execution_id)).status).to.deep.equal(outcome);
-    if (status === 'failed') expect(error.code).to.equal('execution_timeout');
-  }
 }

@@ -10,14 +10,14 @@ import { findExecution } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { until } from '../harness/edge/until.ts';
-import { startNode, type TestNode, timeTravel } from '../harness/node/node.ts';
+import { timeTravel } from '../harness/node/node.ts';
 import { cleanUp, newDirectory, ROOT, type Start, startNetwork, untilGone } from '../local/start.ts';
-import { callThrough, tellOfCalls } from './calls.ts';
+import { tellOfCalls } from './calls.ts';
 import { tellOfDisputes } from './disputes.ts';
+import { tellOfDocs } from './docs.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 
-describe('journey', function () {
-  this.timeout(600_000);
+describe('journey', () => {
   const dataDir = newDirectory();
   let start: Start;
   let visitor: Visitor;
@@ -167,6 +167,8 @@ describe('journey', function () {
     });
   });
 
+  tellOfDocs(() => visitor.demo);
+
   tellOfDisputes(
     () => visitor,
     dataDir,
@@ -177,34 +179,6 @@ describe('journey', function () {
     it('stops everything on Ctrl-C', async () => {
       start.signalGroup('SIGINT');
       await untilGone(start);
-    });
-  });
-
-  describe('kill -9 between escrow and settle', () => {
-    let node: TestNode;
-    before(async () => {
-      node = await startNode({ slotTimeMs: 200, deploy: false });
-    });
-    after(() => node.stop());
-
-    it('finishes the call after a restart on the same chain, with exact balances', async () => {
-      const directory = newDirectory();
-      const env = { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl };
-      const first = startNetwork(directory, { env });
-      visitor = createVisitor(await first.ready, directory);
-      let again = first;
-      await callThrough(
-        () => visitor,
-        1,
-        async () => {
-          first.signalGroup('SIGKILL');
-          await untilGone(first);
-          again = startNetwork(directory, { env });
-          visitor = createVisitor(await again.ready, directory);
-        },
-      );
-      again.signalGroup('SIGTERM');
-      await untilGone(again);
     });
   });
 });

@@ -26,8 +26,7 @@ const DIFFERENCES: Record<string, string> = {
   'getSignatureStatuses after a send of: units run out': 'Its memo program runs out of units in a syscall.',
 };
 
-describe('the embedded node compared with a validator', function () {
-  this.timeout(600_000);
+describe('the embedded node compared with a validator', () => {
   let node: TestNode;
   let answers: Answers;
   const recorded = readAnswers();

@@ -10,16 +10,17 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createMockUsdc } from '../../app/local/network.ts';
 import { decodeAccount, findConfig, relayAuthoritiesOf } from '../../app/sdk/program/program.ts';
+import { NEEDED_FEATURES } from '../../app/solana/features.ts';
 import { layOutImage } from '../harness/edge/image.ts';
 import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
+import { startRpcProxy, withoutFeatures } from '../harness/node/rpcProxy.ts';
 import { cleanUp, newDirectory, ROOT } from './start.ts';
 
 const PATIENCE_MS = 300_000;
 
-describe('migration, indexer and relay as separate processes', function () {
-  this.timeout(600_000);
+describe('migration, indexer and relay as separate processes', () => {
   const directory = newDirectory();
   const relayAuthority = Keypair.generate();
   const children: ChildProcess[] = [];
@@ -85,6 +86,18 @@ describe('migration, indexer and relay as separate processes', function () {
       names('RELAY_KEYPAIR', 'app/relay/main.ts', { RELAY_KEYPAIR: '' }),
       names('Start the indexer first', 'app/relay/main.ts'),
     ]);
+  });
+
+  it('deploy nothing on a cluster without the features that the program needs, and name each', async () => {
+    const proxy = await startRpcProxy(node);
+    proxy.onCall(withoutFeatures);
+    const before = await node.connection.getBalance(node.payer.publicKey, 'confirmed');
+    const refused = await run('scripts/migrate.ts', { ANCHOR_PROVIDER_URL: proxy.rpcUrl }, ['--deploy', '--yes']);
+    await proxy.close();
+    expect(refused.status, refused.stderr).to.equal(1);
+    for (const { key, name } of NEEDED_FEATURES) expect(refused.stderr).to.include(`${name} (feature ${key})`);
+    expect(refused.stderr).to.include('Nothing was spent');
+    expect(await node.connection.getBalance(node.payer.publicKey, 'confirmed')).to.equal(before);
   });
 
   it('create the marketplace with the migration, which changes nothing on a second run', async () => {

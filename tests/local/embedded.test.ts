@@ -20,8 +20,7 @@ const paste = (command: string): string => execFileSync('sh', ['-c', command], {
 
 const commandsOf = (start: Start): string[] => start.output().match(/(?<=^ {2})curl .*$/gm) ?? [];
 
-describe('npm start on the embedded node', function () {
-  this.timeout(600_000);
+describe('npm start on the embedded node', () => {
   const dataDir = newDirectory();
   let first: Start;
   let demo: DemoFile;

@@ -58,8 +58,7 @@ async function hideCheatCodes(rpcUrl: string) {
   };
 }
 
-describe('npm start on another node', function () {
-  this.timeout(600_000);
+describe('npm start on another node', () => {
   const dataDir = newDirectory();
   let node: TestNode;
   let start: Start;
@@ -85,14 +84,17 @@ describe('npm start on another node', function () {
     demo = await start.ready;
     expect(demo.rpc_url).to.equal(node.rpcUrl);
     expect(demo.ws_url).to.equal(node.wsUrl);
-    const answer = await api(0).execute(agentId('sandbox-echo'), { task: 'carry on' });
+    const answer = await api(0).request('executeAgent', {
+      agent_id: agentId('sandbox-echo'),
+      body: { task: 'carry on' },
+    });
     expect(answer.status).to.equal('completed');
     executionId = answer.execution_id;
   });
 
   it('stops during an execution, and leaves the node running', async () => {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
-    slowId = (await api(1).execute(agentId('sandbox-slow'), slow)).execution_id;
+    slowId = (await api(1).request('executeAgent', { agent_id: agentId('sandbox-slow'), body: slow })).execution_id;
     start.child.kill('SIGTERM');
     await untilGone(start);
     expect(await start.exited).to.equal(0);
@@ -105,18 +107,20 @@ describe('npm start on another node', function () {
     demo = await start.ready;
     expect({ ...demo, base_url: '' }).to.deep.equal(before);
     expect(start.output()).to.include('continuing').and.not.include('fresh chain');
-    const record = await api(0).getExecution(executionId);
+    const record = await api(0).request('getExecution', { execution_id: executionId });
     expect(record.status).to.equal('completed');
     expect(record.result).to.equal('carry on');
-    expect((await api(0).listExecutions()).total).to.equal(1);
-    expect((await createClient({ baseUrl: demo.base_url }).listAgents()).total).to.equal(demo.agents.length - 1);
+    expect((await api(0).request('listExecutions')).total).to.equal(1);
+    expect((await createClient({ baseUrl: demo.base_url }).request('listAgents')).total).to.equal(
+      demo.agents.length - 1,
+    );
   });
 
   it('finishes the execution that was running at the stop', async () => {
-    let record = await api(1).getExecution(slowId);
+    let record = await api(1).request('getExecution', { execution_id: slowId });
     while (record.status === 'pending' || record.status === 'running') {
       await delay(50);
-      record = await api(1).getExecution(slowId);
+      record = await api(1).request('getExecution', { execution_id: slowId });
     }
     expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
   });
@@ -130,7 +134,7 @@ describe('npm start on another node', function () {
 
   it('runs the misbehaving demo agents from the start, as listed', async () => {
     const failed = await api(1)
-      .execute(agentId('sandbox-fails'), { task: 'fail' })
+      .request('executeAgent', { agent_id: agentId('sandbox-fails'), body: { task: 'fail' } })
       .catch((error) => error);
     expect(failed.code).to.equal('execution_failed');
   });
@@ -146,28 +150,9 @@ describe('npm start on another node', function () {
     demo = await start.ready;
     expect(demo.agents).to.deep.equal(agents);
     expect(demo.callers).to.deep.equal(callers);
-    const record = await api(0).getExecution(executionId);
+    const record = await api(0).request('getExecution', { execution_id: executionId });
     expect(record.status).to.equal('completed');
     expect(record.result).to.equal(null);
-  });
-
-  it('moves old records aside on a fresh chain', async () => {
-    start.signalGroup('SIGTERM');
-    await untilGone(start);
-    const fresh = await startNode({ deploy: false });
-    try {
-      start = startOn(fresh);
-      const { agents } = demo;
-      demo = await start.ready;
-      expect(demo.agents).to.deep.equal(agents);
-      expect(start.output()).to.include('This is a fresh chain');
-      expect(readdirSync(dataDir).filter((name) => name.startsWith('old-'))).to.have.length(1);
-      expect((await api(0).listExecutions()).total).to.equal(0);
-      start.signalGroup('SIGINT');
-      await untilGone(start);
-    } finally {
-      await fresh.stop();
-    }
   });
 
   describe('without cheat codes', () => {
@@ -215,7 +200,7 @@ describe('npm start on another node', function () {
       const isReady = async () => (await readiness()).problems.length === 0;
       const client = createClient({ baseUrl: there.base_url, apiKey: there.callers[0]!.api_key });
       const echo = there.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
-      const call = () => client.execute(echo, { task: 'x' });
+      const call = () => client.request('executeAgent', { agent_id: echo, body: { task: 'x' } });
       expect(await balance()).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
 
       // No call is in progress, so nothing else changes the balance.
@@ -267,8 +252,7 @@ describe('npm start on another node', function () {
   });
 });
 
-describe('npm run validator', function () {
-  this.timeout(600_000);
+describe('npm run validator', () => {
   after(cleanUp);
 
   it('says where the reason is if the validator ends, which writes it only into its log', async () => {

@@ -31,8 +31,7 @@ interface Answer {
   error?: { code: number; message: string; data?: { err: unknown; logs: string[] } };
 }
 
-describe('the embedded node', function () {
-  this.timeout(600_000);
+describe('the embedded node', () => {
   let node: TestNode;
   let payer: Keypair;
 

@@ -14,8 +14,7 @@ import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
-describe('npm start -- --postgres', function () {
-  this.timeout(600_000);
+describe('npm start -- --postgres', () => {
   const dataDir = newDirectory();
   let node: TestNode;
   let start: Start;
@@ -50,7 +49,7 @@ describe('npm start -- --postgres', function () {
 
   it('stops completely on Ctrl-C during an execution, finishes it at the next start, and supports --json', async () => {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
-    const { execution_id } = await api().execute(agentId('sandbox-slow'), slow);
+    const { execution_id } = await api().request('executeAgent', { agent_id: agentId('sandbox-slow'), body: slow });
     start.signalGroup('SIGINT');
     await untilGone(start);
     expect(await start.exited).to.equal(0);
@@ -61,10 +60,10 @@ describe('npm start -- --postgres', function () {
     expect({ ...demo, base_url: '' }).to.deep.equal(before);
     while (!start.stdout().endsWith('\n')) await delay(10);
     expect(JSON.parse(start.stdout())).to.deep.equal(demo);
-    let record = await api().getExecution(execution_id);
+    let record = await api().request('getExecution', { execution_id });
     while (record.status === 'pending' || record.status === 'running') {
       await delay(50);
-      record = await api().getExecution(execution_id);
+      record = await api().request('getExecution', { execution_id });
     }
     expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
     expect(await count('ledger.executions')).to.deep.equal([{ n: 2 }]);
@@ -84,7 +83,7 @@ describe('npm start -- --postgres', function () {
 
     start = startOn(node, '--postgres');
     demo = await start.ready;
-    expect((await api().listExecutions()).total).to.equal(2);
+    expect((await api().request('listExecutions')).total).to.equal(2);
   });
 
   it('keeps the records of a removed chain; SQLite then has the new one, and --postgres is refused there', async () => {

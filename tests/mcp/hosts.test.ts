@@ -33,7 +33,6 @@ interface ServerEntry {
 }
 
 describe('docs/agents.md', function () {
-  this.timeout(600_000);
   // Each step depends on the one before it.
   this.bail(true);
   const [dataDir, folder, empty] = [newDirectory(), newDirectory(), newDirectory()];

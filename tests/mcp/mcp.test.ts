@@ -403,6 +403,8 @@ describe('the MCP server', () => {
     const payer = `?payer=${market.callers[0]!.wallet.publicKey}`;
     for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1', payer])
       expect((await mcp(query)).body.error.code, query).to.equal('invalid_request');
+    const message = 'The query parameter "agents" must be agent ids, separated by commas; got "x"';
+    expect((await mcp('?agents=x')).body.error.message).to.equal(message);
   });
 
   it('answers hosts that accept one form, or anything', async () => {
@@ -607,7 +609,7 @@ describe('the MCP server', () => {
     const { apiKey } = buyer();
     for (const key of [`${apiKey}\n`, `\uFEFF${apiKey}\u200B `]) {
       const trimmed = createMarket({ ...buyer(), apiKey: key, rpcUrl: null });
-      expect((await trimmed.client.getKey()).scopes).to.include('execute');
+      expect((await trimmed.request('getKey')).scopes).to.include('execute');
     }
     const broken = () =>
       createMarket({ ...buyer(), apiKey: `${apiKey.slice(0, 20)}\n${apiKey.slice(20)}`, rpcUrl: null });

@@ -155,9 +155,8 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     await emptyAndClose(w, w.caller);
     w.watch('unclaimed', program.findUnclaimed());
     await w.vm.setClock(START + REFUND_AFTER + HOUR);
-    const { executionId, listing, caller, keyId, rentSponsor } = run;
     const move = program.moveUnclaimedRefund({
-      ...{ authority: w.stranger.publicKey, executionId, listing, caller, keyId, rentSponsor, reason: 'unserved' },
+      ...{ ...run, authority: w.stranger.publicKey, reason: 'unserved' },
       ...{ archiveIndex: 0, tree: archive.tree.publicKey, usdcMint: w.usdcMint },
     });
     await w.moves([move], [w.stranger], {
@@ -223,10 +222,10 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     ];
     for (const [needed, change] of cases) {
       holds(needed - 1n);
-      await w.rejects([prepare(change)], [w.relay], 'TankTooLow');
+      await w.rejects([prepare(change)], [w.relay], 'GasBalanceTooLow');
       for (const left of [1n, w.vm.rent(0) - 1n]) {
         holds(needed + left);
-        await w.rejects([prepare(change)], [w.relay], 'TankBelowRent');
+        await w.rejects([prepare(change)], [w.relay], 'GasBalanceBelowRent');
       }
       holds(needed);
       await open(change);

@@ -1,5 +1,5 @@
 /** The receiver of an open's gas, depending on who ends the execution and on what the receivers can take. */
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import { type Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { relayed } from '../harness/vm/caller.ts';
@@ -46,8 +46,8 @@ describe('the gas in a record', () => {
   const ended = () => ({ record: { lamports: -GAS_LAMPORTS }, escrow: { usdc: -PRICE, lamports: -rent() } });
   const paid = { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } };
   const back = { caller: { usdc: PRICE } };
-  const says = (data: Record<string, unknown> | undefined, gasTo: PublicKey, gasLamports = GAS) =>
-    expect(plain(data)).to.deep.include(plain({ gasTo, gasLamports }) as object);
+  const says = (data: Record<string, unknown> | undefined, gasTo: PublicKey, gasLamports = GAS, gasReturned = 0) =>
+    expect(plain(data)).to.deep.include(plain({ gasTo, gasLamports, gasReturned }) as object);
 
   it('goes to the relay authority that settles, whichever one opened', async () => {
     const moved = { ...paid, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
@@ -67,6 +67,110 @@ describe('the gas in a record', () => {
       const { events } = await w.moves([refund(second)], [second], conserved(moved));
       says(events[0]?.data, second.publicKey);
     }
+  });
+
+  /** The ends of a call by the second relay, which takes these lamports: what each pays out, and its instruction. */
+  const takings = (gasLamports: number) => [
+    { money: paid, instruction: w.settleInstruction(run, { relayAuthority: second.publicKey, gasLamports }) },
+    { money: back, instruction: w.refundInstruction(run, { authority: second.publicKey, gasLamports }) },
+  ];
+
+  it('goes in part to the relay authority that takes part of it, and the rest back to the gas balance', async () => {
+    for (const taken of [0, 1, 5_700, GAS - 1]) {
+      for (const end of [0, 1]) {
+        run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
+        w.watch('record', run.record);
+        w.watch('escrow', run.escrow);
+        const { money, instruction } = takings(taken)[end]!;
+        const rest = GAS_LAMPORTS - BigInt(taken);
+        const parts = { ...(taken > 0 && { second: { lamports: BigInt(taken) } }), tank: { lamports: rest } };
+        const moved = { ...money, ...ended(), ...parts, sponsor: { lamports: rent() } };
+        const { events } = await w.moves([instruction], [second], conserved(moved));
+        says(events[0]?.data, taken > 0 ? second.publicKey : PublicKey.default, taken, GAS - taken);
+      }
+    }
+  });
+
+  it('goes in part back to the gas balance that lent the escrow as well', async () => {
+    for (const end of [0, 1]) {
+      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey, spenderLendsEscrow: true });
+      w.watch('record', run.record);
+      w.watch('escrow', run.escrow);
+      const { money, instruction } = takings(5_700)[end]!;
+      const parts = { second: { lamports: 5_700n }, tank: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
+      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...ended(), ...parts }));
+      says(events[0]?.data, second.publicKey, 5_700, GAS - 5_700);
+    }
+  });
+
+  it('goes in part back to the rent sponsor when a wallet opened the call itself', async () => {
+    for (const end of [0, 1]) {
+      run = await w.open({ rentSponsor: sponsor.publicKey });
+      w.watch('record', run.record);
+      w.watch('escrow', run.escrow);
+      const { money, instruction } = takings(5_700)[end]!;
+      const parts = { second: { lamports: 5_700n }, sponsor: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
+      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...ended(), ...parts }));
+      says(events[0]?.data, second.publicKey, 5_700, GAS - 5_700);
+    }
+  });
+
+  it('goes in full to the relay authority when the gas balance is empty and cannot take the rest', async () => {
+    for (const end of [0, 1]) {
+      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
+      w.watch('record', run.record);
+      w.watch('escrow', run.escrow);
+      const tank = program.findSpender(w.caller.publicKey);
+      const full = (await w.vm.getAccount(tank))!;
+      w.vm.closeAccount(tank);
+      const { money, instruction } = takings(5_700)[end]!;
+      const moved = { ...money, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+      const { events } = await w.moves([instruction], [second], conserved(moved));
+      says(events[0]?.data, second.publicKey);
+      w.vm.setAccount(tank, full);
+    }
+  });
+
+  it('goes back to the gas balance beside the part that a relay authority without lamports leaves to others', async () => {
+    const settle = w.settleInstruction(run, { relayAuthority: poor.publicKey, gasLamports: 5_700 });
+    const parts = { sponsor: { lamports: rent() + 5_700n }, tank: { lamports: GAS_LAMPORTS - 5_700n } };
+    const { events } = await w.moves([settle], [poor], conserved({ ...paid, ...ended(), ...parts }));
+    says(events[0]?.data, sponsor.publicKey, 5_700, GAS - 5_700);
+    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    const refund = w.refundInstruction(run, { authority: poor.publicKey, gasLamports: 5_700 });
+    const all = { sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
+    const refunded = await w.moves([refund], [poor], conserved({ ...back, ...ended(), ...all }));
+    says(refunded.events[0]?.data, program.findSpender(w.caller.publicKey), 5_700, GAS - 5_700);
+  });
+
+  it('is not what a stranger asks for: all of it goes back', async () => {
+    await w.vm.setClock(START + REFUND_AFTER);
+    const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
+    const ask = w.refundInstruction(run, { authority: w.stranger.publicKey, gasLamports: 0xffff_ffff });
+    const { events } = await w.moves([ask], [w.stranger], conserved(moved));
+    says(events[0]?.data, program.findSpender(w.caller.publicKey));
+  });
+
+  it('rejects: a relay authority that takes more than it holds', async () => {
+    for (const taken of [GAS + 1, 0xffff_ffff]) {
+      for (const { instruction } of takings(taken)) await w.rejects([instruction], [second], 'GasAboveRecord');
+    }
+  });
+
+  it("rejects: a settle that returns gas to an account that is not the caller's gas balance", async () => {
+    const part = { relayAuthority: second.publicKey, gasLamports: 5_700 };
+    const others = w.settleInstruction(run, { ...part, caller: w.stranger.publicKey });
+    await w.rejects([others], [second], 'WrongAddress');
+    const own = w.settleInstruction(run, part);
+    // The bump is the last argument.
+    for (const bump of [0, 1, own.data.at(-1)! - 1]) {
+      const data = Buffer.from(own.data);
+      data[data.length - 1] = bump;
+      await w.rejects([new TransactionInstruction({ ...own, data })], [second], 'WrongAddress');
+    }
+    await w.must([own], [second]);
   });
 
   it('goes back to the gas balance that paid it when a stranger or the caller refunds', async () => {
@@ -121,7 +225,7 @@ describe('the gas in a record', () => {
     w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
     const moved = { ...back, record: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
     const { events } = await w.moves([refund(poor)], [poor], conserved(moved));
-    expect(events[0]?.data).to.include({ gasLamports: 0 });
+    expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });
     w.vm.setAccount(sponsor.publicKey, gone);
     await w.vm.setClock(START + ENDED);
     const left = w.vm.rent(RECORD_BYTES) + rent() + GAS_LAMPORTS;
@@ -143,7 +247,7 @@ describe('the gas in a record', () => {
     w.watch('escrow', run.escrow);
     const moved = { ...paid, sponsor: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
     const { events } = await w.moves([settle(second)], [second], conserved(moved));
-    expect(events[0]?.data).to.include({ gasLamports: 0 });
+    expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });
   });
 
   it('is the deposited amount, whatever else the record contains', async () => {

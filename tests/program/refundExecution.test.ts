@@ -54,6 +54,7 @@ describe('refund_execution', () => {
           exposureOpened: 0n,
           gasTo: w.relay.publicKey,
           gasLamports: GAS,
+          gasReturned: 0,
           unclaimed: null,
         }),
       },

@@ -66,6 +66,7 @@ describe('settle_execution', () => {
           payout: w.payout,
           gasTo: w.relay.publicKey,
           gasLamports: GAS,
+          gasReturned: 0,
         }),
       },
     ]);

@@ -27,7 +27,7 @@ describe('the gas balance in an open', () => {
   /** The instruction of an open by the grant, with its new accounts tracked. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const input = w.openGrantInput(change);
-    const run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
+    const run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor, input.gasLamports);
     w.watch('record', run.record);
     w.watch('escrow', run.escrow);
     return { run, open: program.openExecutionWithGrant(input) };
@@ -95,22 +95,22 @@ describe('the gas balance in an open', () => {
 
   it('rejects: a balance that lacks one lamport for the gas, or for the gas and the rent', async () => {
     holds(GAS_LAMPORTS - 1n);
-    await w.rejects([prepare().open], [w.relay], 'TankTooLow');
+    await w.rejects([prepare().open], [w.relay], 'GasBalanceTooLow');
     holds(GAS_LAMPORTS + lent() - 1n);
-    await w.rejects([byTank().open], [w.relay], 'TankTooLow');
+    await w.rejects([byTank().open], [w.relay], 'GasBalanceTooLow');
     holds(0n);
-    await w.rejects([prepare().open], [w.relay], 'TankTooLow');
-    await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'TankTooLow');
+    await w.rejects([prepare().open], [w.relay], 'GasBalanceTooLow');
+    await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'GasBalanceTooLow');
   });
 
   it('rejects: a balance that would end at 1 lamport, or one lamport below the rent minimum', async () => {
     for (const left of [1n, floor() - 1n]) {
       holds(GAS_LAMPORTS + left);
-      await w.rejects([prepare().open], [w.relay], 'TankBelowRent');
+      await w.rejects([prepare().open], [w.relay], 'GasBalanceBelowRent');
       holds(GAS_LAMPORTS + lent() + left);
-      await w.rejects([byTank().open], [w.relay], 'TankBelowRent');
+      await w.rejects([byTank().open], [w.relay], 'GasBalanceBelowRent');
       holds(lent() + left);
-      await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'TankBelowRent');
+      await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'GasBalanceBelowRent');
     }
   });
 
@@ -228,7 +228,7 @@ describe('withdraw_gas', () => {
   });
 
   it('rejects: a remainder that is not rent-exempt', async () => {
-    for (const left of [1n, floor() - 1n]) await w.rejects([withdraw(TANK - left)], [w.caller], 'TankBelowRent');
+    for (const left of [1n, floor() - 1n]) await w.rejects([withdraw(TANK - left)], [w.caller], 'GasBalanceBelowRent');
   });
 
   it('rejects: zero, more than the balance, and everything from an empty gas balance', async () => {
@@ -251,7 +251,7 @@ describe('withdraw_gas', () => {
 
   it("does not change the wallet's USDC approval: the key pays again once there is gas", async () => {
     await w.must([withdraw(TANK)], [w.caller]);
-    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'TankTooLow');
+    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GasBalanceTooLow');
     await w.must([w.depositInstruction(GAS_LAMPORTS + floor())], [w.caller]);
     await w.openWithGrant();
     expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC - PRICE);

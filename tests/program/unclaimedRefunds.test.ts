@@ -48,9 +48,8 @@ describe('unclaimed refunds:', () => {
   };
   const opened = async () => watched(await w.openWithGrant({ rentSponsor: lender }));
   const move = (run: Execution, by: Keypair = w.stranger) => {
-    const { executionId, listing, caller, keyId, rentSponsor } = run;
-    const input = { authority: by.publicKey, executionId, listing, caller, keyId, rentSponsor };
-    return program.moveUnclaimedRefund({ ...input, ...place(), usdcMint: w.usdcMint, reason: 'creatorFailed' });
+    const input = { ...run, ...place(), authority: by.publicKey, usdcMint: w.usdcMint };
+    return program.moveUnclaimedRefund({ ...input, reason: 'creatorFailed' });
   };
   /** Moves it, and keeps the leaf. */
   const moved = async (run: Execution, amount = PRICE): Promise<program.UnclaimedRefund> => {
@@ -104,6 +103,7 @@ describe('unclaimed refunds:', () => {
           exposureOpened: 0n,
           gasTo: program.findSpender(w.caller.publicKey),
           gasLamports: GAS,
+          gasReturned: 0,
           unclaimed: { archive: archive.address, tree: archive.tree.publicKey, leafIndex: 0 },
         }),
       },

@@ -45,7 +45,10 @@ const escrow = pda('escrow', record.toBytes());
 const unclaimed = pda('unclaimed');
 const dispute = pda('dispute', record.toBytes());
 const grant = pda('grant', caller.toBytes(), keyId);
-const spender = pda('spender', caller.toBytes());
+const [spender, spenderBump] = PublicKey.findProgramAddressSync(
+  [Buffer.from('spender'), caller.toBytes()],
+  program.PROGRAM_ID,
+);
 /** SHA-256 by Node, over the concatenated parts. */
 const sha256 = (...parts: (string | Uint8Array)[]) =>
   createHash('sha256')
@@ -363,8 +366,9 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       resultHash: filled(32, 8),
       signature: filled(64, 9),
       executionTimeMs: 2 ** 32 - 1,
+      gasLamports: 10,
     }),
-    [filled(32, 8), filled(64, 9), u32(2 ** 32 - 1)],
+    [filled(32, 8), filled(64, 9), u32(2 ** 32 - 1), u32(10), Buffer.of(spenderBump)],
     [
       [admin, 'SW'],
       [config, ''],
@@ -389,8 +393,9 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       destination: account,
       rentSponsor: sponsor,
       reason: 'unserved',
+      gasLamports: 11,
     }),
-    [Buffer.of(4)],
+    [Buffer.of(4), u32(11)],
     [
       [payer, 'SW'],
       [config, ''],
@@ -417,8 +422,9 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       archiveIndex: 3,
       tree: account,
       reason: 'unserved',
+      gasLamports: 12,
     }),
-    [Buffer.of(4)],
+    [Buffer.of(4), u32(12)],
     [
       [payer, 'SW'],
       [config, ''],

@@ -413,8 +413,9 @@ describe('instruction builders', () => {
         ...{ executionId: filled(16, 1), listing: key(5), caller: key(1) },
         ...{ keyId: filled(16, 0), rentSponsor: key(2) },
       };
-      const refund = program.refundExecution({ authority: key(3), destination: key(4), ...execution, reason });
-      expect(refund.data.subarray(8)).to.deep.equal(Buffer.of(number));
+      const accounts = { authority: key(3), destination: key(4), ...execution };
+      const refund = program.refundExecution({ ...accounts, reason, gasLamports: 258 });
+      expect(refund.data.subarray(8)).to.deep.equal(Buffer.of(number, 2, 1, 0, 0));
     }
     const verified = { admin: key(1), payer: key(1), creator: key(2), verified: true };
     expect(program.setCreatorVerified(verified).data.subarray(8)).to.deep.equal(Buffer.of(...key(2).toBytes(), 1));

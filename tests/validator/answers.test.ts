@@ -18,8 +18,7 @@ import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../
 const atFirstEpoch = (answer: unknown): unknown =>
   JSON.parse(JSON.stringify(answer, (key, value) => (key === 'epochCredits' ? [] : value)) ?? 'null');
 
-describe('the recorded answers of a validator', function () {
-  this.timeout(600_000);
+describe('the recorded answers of a validator', () => {
   let validator: Validator;
   let folder: string;
 

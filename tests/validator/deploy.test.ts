@@ -9,9 +9,7 @@ import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { createMockUsdc, mintMockUsdc } from '../../app/local/network.ts';
-import { indexPath } from '../../app/relay/ledger/open.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
-import { inactiveFeatures, NEEDED_FEATURES } from '../../app/solana/features.ts';
 import {
   decodeProgramData,
   findProgramDataOf,
@@ -27,7 +25,6 @@ import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../
 import { cleanUp, newDirectory, ROOT } from '../local/start.ts';
 
 const PAGE = 'docs/devnet.md';
-const ONLY_V3 = 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g';
 const ARTIFACT = 'programs/marketplace/artifact/marketplace.so';
 const SOL = 1_000_000_000;
 const PRICE = 50_000n;
@@ -460,78 +457,5 @@ describe('the program on Agave’s validator', function () {
       const [running, pending] = (await Promise.all(counts)) as [number, number];
       return running + pending;
     }
-  });
-});
-
-describe('a cluster without the features that the program needs', function () {
-  this.timeout(600_000);
-  let validator: Validator;
-  let env: NodeJS.ProcessEnv;
-  let dataDir: string;
-  const children: ChildProcess[] = [];
-
-  before(async function () {
-    if (findValidator() === null) {
-      console.log(`      ${NO_VALIDATOR}`);
-      this.skip();
-    }
-    validator = await startValidator({ deactivate: NEEDED_FEATURES.map(({ key }) => key) });
-    const wallet = join(newDirectory(), 'wallet.json');
-    writeFileSync(wallet, JSON.stringify([...validator.payer.secretKey]), { mode: 0o600 });
-    dataDir = join(newDirectory(), 'data');
-    env = {
-      ...process.env,
-      ANCHOR_PROVIDER_URL: validator.rpcUrl,
-      ANCHOR_WALLET: wallet,
-      SOLANA_RPC_URL: validator.rpcUrl,
-      SOLANA_WS_URL: validator.wsUrl,
-      DATA_DIR: dataDir,
-      RELAY_KEYPAIR: wallet,
-      PORT: '0',
-    };
-  });
-  after(async () => {
-    for (const child of children) child.kill('SIGKILL');
-    await validator?.remove();
-    cleanUp();
-  });
-
-  function start(script: string, ...args: string[]): ChildProcess {
-    const argv = ['scripts/run.mjs', script, ...args];
-    const child = spawn(process.execPath, argv, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
-    children.push(child);
-    return child;
-  }
-  /** Runs a script. Returns exit code and error output. */
-  async function run(...started: Parameters<typeof start>): Promise<[number | null, string]> {
-    const child = start(...started);
-    let text = '';
-    child.stderr!.on('data', (chunk) => (text += String(chunk)));
-    const [code] = (await once(child, 'close')) as [number | null];
-    return [code, text];
-  }
-
-  it('is refused by deployment and relay, which name each missing feature and spend nothing', async () => {
-    const { connection, payer } = validator;
-    const before = await connection.getBalance(payer.publicKey, 'confirmed');
-    start('indexer/main.ts').stderr!.resume();
-    const relay = async () => {
-      await until('there is an index', () => existsSync(indexPath(dataDir)));
-      return run('app/relay/main.ts');
-    };
-    const refusals = await Promise.all([run('scripts/migrate.ts', '--deploy', '--yes'), relay()]);
-    for (const [code, text] of refusals) {
-      expect(code, text).to.equal(1);
-      for (const { key, name } of NEEDED_FEATURES) expect(text).to.include(`${name} (feature ${key})`);
-      expect(text.match(/\(feature /g)).to.have.length(NEEDED_FEATURES.length);
-    }
-    expect(refusals[0]![1]).to.include('Nothing was spent');
-    expect(await connection.getBalance(payer.publicKey, 'confirmed')).to.equal(before);
-  });
-
-  it('is reported with the missing features only, without the active ones', async () => {
-    const active = { key: ONLY_V3, name: 'SIMD-0500', reason: 'only SBPF v3 or newer can be deployed' };
-    for (const lacking of NEEDED_FEATURES)
-      expect(await inactiveFeatures(validator.connection, [active, lacking])).to.deep.equal([lacking]);
   });
 });

@@ -13,7 +13,6 @@ import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from '../l
 const MARK = 'run by tests/validator/ownNode.test.ts';
 
 describe('your own node, as in README.md,', function () {
-  this.timeout(600_000);
   // Each step depends on the one before it.
   this.bail(true);
   let dataDir: string;
@@ -70,7 +69,7 @@ describe('your own node, as in README.md,', function () {
     expect(demo.rpc_url).to.equal('http://127.0.0.1:8899');
     expect(await callRpc(demo.rpc_url, 'getAgGenesisCert'), 'the certificate of Alpenglow').not.to.equal(null);
     const agent = demo.agents.find(({ name }) => name === 'sandbox-echo')!;
-    const answer = await api().execute(agent.agent_id, { task: 'on my own node' });
+    const answer = await api().request('executeAgent', { agent_id: agent.agent_id, body: { task: 'on my own node' } });
     expect(answer).to.include({ status: 'completed', result: 'on my own node' });
     executionId = answer.execution_id;
     expect(await (await fetch(`${demo.base_url}/ready`)).json()).to.include({ status: 'ready' });
@@ -87,7 +86,7 @@ describe('your own node, as in README.md,', function () {
     await paste();
     expect(marketplace.output()).to.include('continuing').and.not.include('fresh chain');
     expect(demo.agents).to.deep.equal(agents);
-    expect((await api().getExecution(executionId)).status).to.equal('completed');
+    expect((await api().request('getExecution', { execution_id: executionId })).status).to.equal('completed');
     await interrupt();
   });
 });

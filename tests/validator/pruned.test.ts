@@ -12,18 +12,16 @@ import pino from 'pino';
 import { sendAndConfirm } from '../../app/local/network.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../../app/sdk/program/clock.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { hashIndex } from '../../indexer/hash.ts';
 import type { Indexer, IndexerOptions } from '../../indexer/indexer.ts';
-import { openPlace } from '../../indexer/open.ts';
-import { verify } from '../../indexer/verify.ts';
+import { openPlace } from '../../indexer/queries/open.ts';
+import { hashIndex } from '../../indexer/verify/hash.ts';
+import { verify } from '../../indexer/verify/verify.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 import { IndexerBench, query } from '../indexer/harness.ts';
 import { type Market, startMarket } from '../indexer/market.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../programs/marketplace/artifact/marketplace.so');
-/** Executions in parallel. */
-const CALLERS = 2;
 /** About 160 slots. */
 const KEPT_SHREDS = 10_000;
 /** From this slot on, the validator deletes what exceeds its limit when it is restarted. */
@@ -68,29 +66,9 @@ describe('indexer, on a validator with a short ledger', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Opens and settles in parallel until the condition holds. */
+  /** Opens and settles one execution after the other until the condition holds. */
   async function runUntil(isEnough: () => Promise<boolean>): Promise<void> {
-    let isOver = false;
-    let ended = 0;
-    const call = async () => {
-      while (!isOver) {
-        await market.settle(await market.open());
-        ended += 1;
-      }
-    };
-    const calls = Promise.all(Array.from({ length: CALLERS }, call));
-    const watch = async () => {
-      for (let [seen, at] = [0, Date.now()]; !(await isEnough()); await delay(200)) {
-        if (ended > seen) [seen, at] = [ended, Date.now()];
-        if (Date.now() - at > PATIENCE_MS) throw new Error(`no execution has ended for ${PATIENCE_MS} ms`);
-      }
-    };
-    try {
-      await Promise.race([watch(), calls]);
-    } finally {
-      isOver = true;
-    }
-    await calls;
+    while (!(await isEnough())) await market.settle(await market.open());
   }
 
   const firstAvailable = () => validator.connection.getFirstAvailableBlock();

@@ -61,6 +61,7 @@ export function tellOfTheRuntime(stage: () => Stage): void {
           resultHash: parseResultHash(resultHash),
           signature: signed,
           executionTimeMs: 1,
+          gasLamports: 0,
         });
       const simulated = await validator.connection.simulateTransaction(
         new Transaction({ feePayer: relay.publicKey }).add(settle(signature)),

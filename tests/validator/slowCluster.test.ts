@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { CLOCK_ADDRESS, decodeClock } from '../../app/sdk/program/clock.ts';
+import { inactiveFeatures, NEEDED_FEATURES } from '../../app/solana/features.ts';
 import { cli, runHere } from '../cli/run.ts';
 import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR, PENDING_ON_MAINNET } from '../harness/node/validator.ts';
@@ -49,6 +50,12 @@ describe('a slow cluster', function () {
   });
 
   tellOfTheRuntime(() => stage);
+
+  it('has the features that the program needs, and not the one that mainnet lacks', async () => {
+    const pending = { key: PENDING_ON_MAINNET.virtualAddressSpaceAdjustments, name: 'SIMD-0460', reason: '' };
+    const { connection } = stage.validator;
+    expect(await inactiveFeatures(connection, [pending, ...NEEDED_FEATURES])).to.deep.equal([pending]);
+  });
 
   describe('calls and three days', () => {
     it('is named by the relay, which takes no payments by x402 there', async () => {

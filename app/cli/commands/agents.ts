@@ -21,11 +21,11 @@ export function agentsCommands(): Command {
     .option('--creator <wallet>', 'only agents of this creator', toAddress)
     .option('--limit <n>', 'maximum number of agents', toCount(100), 20)
     .action(async (options: CommonOptions & ListOptions) => {
-      const { ask, restClient } = await import('../../sdk/wallet/service.ts');
+      const { ask, clientOf } = await import('../../sdk/wallet/service.ts');
       const service = serviceOf(options);
       const { tags, limit, search, creator } = options;
       const filters = { limit, ...(tags && { tags }), ...(search && { q: search }), ...(creator && { creator }) };
-      const page = await ask(service, () => restClient(service).listAgents(filters));
+      const page = await ask(service, () => clientOf(service).request('listAgents', filters));
       const columns = ['agent_id', 'name', 'price_per_call_usdc', 'total_executions', 'tags'] as const;
       printTable(page.agents, [...columns], options.json);
     });
@@ -34,9 +34,9 @@ export function agentsCommands(): Command {
     .description('show one agent')
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
-      const { ask, restClient } = await import('../../sdk/wallet/service.ts');
+      const { ask, clientOf } = await import('../../sdk/wallet/service.ts');
       const service = serviceOf(options);
-      printResult(await ask(service, () => restClient(service).getAgent(agent)), options.json);
+      printResult(await ask(service, () => clientOf(service).request('getAgent', { agent_id: agent })), options.json);
     });
   return group;
 }

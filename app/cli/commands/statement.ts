@@ -23,13 +23,13 @@ export function statementCommands(): Command {
     .option('--to <day>', 'the last day, at most 91 days after the first (default: today)')
     .option('--csv', 'print the days as CSV')
     .action(async (options: CommonOptions & StatementOptions) => {
-      const { ask, openSession, restClient } = await import('../../sdk/wallet/service.ts');
+      const { ask, openSession } = await import('../../sdk/wallet/service.ts');
       const { StatementDay, statementCsv } = await import('../../sdk/wire/statement.ts');
       const service = serviceOf(options);
-      const { token } = await openSession(service, await readWallet(options));
+      const session = await openSession(service, await readWallet(options));
       const { role, from, to } = options;
       const filters = { role, ...(from && { from }), ...(to && { to }) };
-      const statement = await ask(service, () => restClient(service, token).getDailyStatement(filters));
+      const statement = await ask(service, () => session.request('getDailyStatement', filters));
       if (options.csv) return console.log(statementCsv(statement).trimEnd());
       if (options.json) return console.log(JSON.stringify(statement, null, 2));
       const columns = Object.keys(StatementDay.shape) as (keyof StatementDay)[];

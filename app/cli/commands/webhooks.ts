@@ -43,7 +43,7 @@ function addList(group: Command): void {
     .action(async (options: CommonOptions) => {
       const { readWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const wallet = await readWallet(options);
-      const { endpoints } = await readWebhooks(serviceOf(options), wallet, (client) => client.listWebhooks());
+      const { endpoints } = await readWebhooks(serviceOf(options), wallet, ({ request }) => request('listWebhooks'));
       printTable(
         endpoints,
         ['endpoint_id', 'url', 'event_types', 'status', 'failing_since', 'created_at'],
@@ -61,8 +61,8 @@ function addCreate(group: Command): void {
       const { changeWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const body = { url, ...(options.events && { event_types: options.events }) };
       const wallet = await readWallet(options);
-      const { endpoint, secret } = await changeWebhooks(serviceOf(options), wallet, (client) =>
-        client.createWebhook(body),
+      const { endpoint, secret } = await changeWebhooks(serviceOf(options), wallet, ({ request }) =>
+        request('createWebhook', { body }),
       );
       report(SECRET_NOTICE);
       printResult({ ...endpoint, secret }, options.json);
@@ -95,8 +95,8 @@ function addUpdate(group: Command): void {
         };
         if (Object.keys(changes).length === 0) throw new Refusal('Name what to change; --help lists it.');
         const wallet = await readWallet(options);
-        const changed = await changeWebhooks(serviceOf(options), wallet, (client) =>
-          client.updateWebhook(endpoint_id, changes),
+        const changed = await changeWebhooks(serviceOf(options), wallet, ({ request }) =>
+          request('updateWebhook', { endpoint_id, body: changes }),
         );
         printResult(changed, options.json);
       },
@@ -107,7 +107,7 @@ function addOfEndpoint(
   group: Command,
   name: string,
   about: string,
-  method: 'deleteWebhook' | 'rotateWebhookSecret' | 'testWebhook',
+  route: 'deleteWebhook' | 'rotateWebhookSecret' | 'testWebhook',
 ): void {
   withWallet(group.command(name))
     .description(about)
@@ -115,7 +115,7 @@ function addOfEndpoint(
     .action(async (endpoint_id: string, options: CommonOptions) => {
       const { changeWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const wallet = await readWallet(options);
-      const answer = await changeWebhooks(serviceOf(options), wallet, async (client) => client[method](endpoint_id));
+      const answer = await changeWebhooks(serviceOf(options), wallet, ({ request }) => request(route, { endpoint_id }));
       if (!('secret' in answer)) return printResult(answer, options.json);
       report(SECRET_NOTICE);
       printResult({ ...answer.endpoint, secret: answer.secret }, options.json);
@@ -131,8 +131,8 @@ function addDeliveries(group: Command): void {
       const { readWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const { limit } = options;
       const wallet = await readWallet(options);
-      const { deliveries } = await readWebhooks(serviceOf(options), wallet, (client) =>
-        client.listWebhookDeliveries(endpoint_id, { limit }),
+      const { deliveries } = await readWebhooks(serviceOf(options), wallet, ({ request }) =>
+        request('listWebhookDeliveries', { endpoint_id, limit }),
       );
       const columns = [
         'delivery_id',
@@ -155,7 +155,9 @@ function addRedeliver(group: Command): void {
     .action(async (delivery_id: string, options: CommonOptions) => {
       const { changeWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const wallet = await readWallet(options);
-      const sent = await changeWebhooks(serviceOf(options), wallet, (client) => client.redeliverWebhook(delivery_id));
+      const sent = await changeWebhooks(serviceOf(options), wallet, ({ request }) =>
+        request('redeliverWebhook', { delivery_id }),
+      );
       printResult(sent, options.json);
     });
 }

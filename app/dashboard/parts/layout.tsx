@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import icon from '../icon.svg';
-import { call, rest } from '../service.ts';
+import { call, request } from '../service.ts';
 import { pollMs, useWalletEvents } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
@@ -104,7 +104,7 @@ export function Layout() {
 function RunningBadge({ wallet }: { wallet: string }) {
   const { data } = useQuery({
     queryKey: ['executions', 'running', wallet],
-    queryFn: () => rest.listExecutions({ status: 'running', limit: 1 }),
+    queryFn: () => request('listExecutions', { status: 'running', limit: 1 }),
     refetchInterval: pollMs,
   });
   if (!data?.total) return null;

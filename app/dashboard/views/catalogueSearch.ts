@@ -1,5 +1,5 @@
 /** The catalogue's filters and order in its URL: the API's own filters. */
-import type { AgentFilters } from '../../sdk/client/client.ts';
+import type { RouteInput } from '../../sdk/client/client.ts';
 import { AGENT_SORTS } from '../../sdk/wire/choices.ts';
 import type { AgentsQuery } from '../../sdk/wire/queries.ts';
 
@@ -41,7 +41,7 @@ export function parseCatalogueSearch(search: Record<string, unknown>): Catalogue
 }
 
 /** Converts it to the filters of GET /v1/agents. */
-export function filtersOf(search: CatalogueSearch): AgentFilters {
+export function filtersOf(search: CatalogueSearch): RouteInput<'listAgents'> {
   const { q, tags, sort, verified, success, calls, creator, page = 1 } = search;
   return {
     limit: PAGE_SIZE,

@@ -12,7 +12,7 @@ import { useNotify } from '../parts/toasts.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
-import { explain, rest } from '../service.ts';
+import { explain, request } from '../service.ts';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
@@ -36,7 +36,7 @@ const WAITING_MS = 10_000;
 const executionQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['execution', executionId],
-    queryFn: () => rest.getExecution(executionId),
+    queryFn: () => request('getExecution', { execution_id: executionId }),
   });
 
 const isUnderWay = ({ status, refund }: Execution): boolean =>

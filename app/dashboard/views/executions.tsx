@@ -8,7 +8,7 @@ import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton, Table } from '../parts/ui.tsx';
 import { formatAmount, Status, shorten, Time } from '../parts/values.tsx';
-import { rest } from '../service.ts';
+import { request } from '../service.ts';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
@@ -19,7 +19,7 @@ const route = getRouteApi('/executions');
 const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSearch) =>
   queryOptions({
     queryKey: ['executions', wallet, search],
-    queryFn: () => rest.listExecutions(filtersOf(search)),
+    queryFn: () => request('listExecutions', filtersOf(search)),
     refetchInterval: ({ state }) =>
       state.data?.executions.some(({ status }) => status === 'pending' || status === 'running') ? pollMs() : false,
     placeholderData: keepPreviousData,

@@ -9,7 +9,7 @@ import { type DayRange, download, faultOf, lastDays, RangeFields } from '../part
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
-import { explain, rest } from '../service.ts';
+import { explain, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, total } from './spend/groups.ts';
 
@@ -17,7 +17,7 @@ const route = getRouteApi('/spend');
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 const spendQuery = (wallet: string | null | undefined, range: DayRange) =>
-  queryOptions({ queryKey: ['spend', wallet, range], queryFn: () => rest.getSpend({ ...range }) });
+  queryOptions({ queryKey: ['spend', wallet, range], queryFn: () => request('getSpend', { ...range }) });
 
 export default function View() {
   return (

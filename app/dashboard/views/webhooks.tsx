@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
-import { rest } from '../service.ts';
+import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
@@ -14,7 +14,7 @@ import { SecretDialog } from './webhooks/secret.tsx';
 const endpointsQuery = (wallet: string) =>
   queryOptions({
     queryKey: ['webhooks', wallet],
-    queryFn: async () => (await rest.listWebhooks()).endpoints,
+    queryFn: async () => (await request('listWebhooks')).endpoints,
     refetchInterval: 5_000,
   });
 

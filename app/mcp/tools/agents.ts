@@ -1,5 +1,6 @@
 /** `search_agents`, `describe_agent` and `quote`: find agents, and check if this key can pay for them. */
 import * as z from 'zod';
+import type { RouteAnswer } from '../../sdk/client/client.ts';
 import { AGENT_SORTS } from '../../sdk/wire/choices.ts';
 import { formatUsdc, parseUsdc } from '../../sdk/wire/usdc.ts';
 import { failure, value } from '../answers.ts';
@@ -18,7 +19,7 @@ const found = {
   success_rate: z.number(),
   total_executions: z.number(),
 };
-type Listed = Awaited<ReturnType<Tools['market']['client']['listAgents']>>['agents'][number];
+type Listed = RouteAnswer<'listAgents'>['agents'][number];
 
 const summaryOf = ({ agent_id, name, tagline, price_per_call_usdc, ...rest }: Listed) => ({
   agent_id,
@@ -66,7 +67,7 @@ const Quote = listed(
 );
 
 export function addAgentTools({ server, market, session, payment }: Tools): void {
-  const { client } = market;
+  const { request } = market;
   server.registerTool(
     'search_agents',
     {
@@ -77,7 +78,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       outputSchema: Found,
     },
     safely(async ({ query, tags, sort = 'best', limit = 10, offset }) => {
-      const { agents, total } = await client.listAgents({
+      const { agents, total } = await request('listAgents', {
         limit,
         sort,
         ...(query && { q: query }),
@@ -98,7 +99,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       outputSchema: Described,
     },
     safely(async ({ agent_id }) => {
-      const agent = await client.getAgent(agent_id);
+      const agent = await request('getAgent', { agent_id });
       const { description, tags, input_schema, output_schema, timeout_seconds, creator, health } = agent;
       return value({
         ...summaryOf(agent),
@@ -122,7 +123,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       outputSchema: Quote,
     },
     safely(async ({ agent_id }) => {
-      const [agent, key] = await Promise.all([client.getAgent(agent_id), client.getKey()]);
+      const [agent, key] = await Promise.all([request('getAgent', { agent_id }), request('getKey')]);
       const price = parseUsdc(agent.price_per_call_usdc);
       const left = session.remaining();
       const reasons = [

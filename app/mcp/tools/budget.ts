@@ -63,7 +63,7 @@ function addKeyBudget({ server, market, session }: Tools): void {
     },
     (ctx) =>
       safely(async () => {
-        const key = await market.client.getKey();
+        const key = await market.request('getKey');
         const own = budgetOf(session);
         return value({
           payable_usdc: Math.min(key.payable_usdc, own.session_remaining_usdc ?? key.payable_usdc),

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
-import type { Payment } from '../../sdk/client/service.ts';
+import type { Payment } from '../../sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import {
   explain,

@@ -51,7 +51,7 @@ const Verified = listed(
 
 export function addExecutionTools(tools: Tools): void {
   const { server, market, session } = tools;
-  const { client } = market;
+  const { request } = market;
   server.registerTool(
     'get_execution',
     {
@@ -62,7 +62,7 @@ export function addExecutionTools(tools: Tools): void {
       outputSchema: Outcome,
     },
     safely(async ({ execution_id }) => {
-      const execution = await client.getExecution(execution_id);
+      const execution = await request('getExecution', { execution_id });
       session.saw(execution);
       return value(outcomeOf(execution));
     }),
@@ -80,7 +80,7 @@ export function addExecutionTools(tools: Tools): void {
     safely(({ execution_id, seconds = MOST_WAIT_SECONDS }, ctx) =>
       within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (most) => {
         // Fails for a mistyped id, or an execution of another wallet.
-        const known = await client.getExecution(execution_id, { signal: most });
+        const known = await request('getExecution', { execution_id }, { signal: most });
         return within(most, seconds * 1_000, (signal) => answerOf(tools, execution_id, signal, { known }));
       }),
     ),
@@ -97,7 +97,7 @@ export function addExecutionTools(tools: Tools): void {
     },
     safely(async ({ limit = 10, ...filters }) => {
       const given = Object.fromEntries(Object.entries(filters).filter(([, one]) => one !== undefined));
-      const { executions, total } = await client.listExecutions({ limit, ...given });
+      const { executions, total } = await request('listExecutions', { limit, ...given });
       const shown = executions.map(({ execution_id, agent_id, agent_name, status, cost_usdc, initiated_at }) => ({
         ...{ execution_id, agent_id, agent_name, status, cost_usdc, initiated_at },
       }));

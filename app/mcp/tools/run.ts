@@ -80,7 +80,7 @@ async function run(
   const { market, session } = tools;
   if (tools.payment === 'host') return runForPayingHost(tools, agentId, input, ctx);
   const key = input.idempotency_key ?? randomUUID();
-  const agent = await market.client.getAgent(agentId).catch(explain);
+  const agent = await market.request('getAgent', { agent_id: agentId }).catch(explain);
   if ('content' in agent) return agent;
   if (tools.payment !== 'key') return runWithWallet(tools, tools.payment, { agentId, name: agent.name }, input, ctx);
   const price = parseUsdc(agent.price_per_call_usdc);
@@ -98,8 +98,8 @@ async function run(
   return within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (signal) => {
     let executionId: string;
     try {
-      const sent = { ...body, ...(timeout_seconds && { timeout_seconds }) };
-      executionId = (await market.client.execute(agentId, sent, { idempotencyKey: key, signal })).execution_id;
+      const call = { agent_id: agentId, body: { ...body, ...(timeout_seconds && { timeout_seconds }) } };
+      executionId = (await market.request('executeAgent', call, { idempotencyKey: key, signal })).execution_id;
     } catch (error) {
       if (isUncharged(error)) {
         session.giveBack(key);

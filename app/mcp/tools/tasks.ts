@@ -65,9 +65,9 @@ function taskOf(execution: Execution) {
   };
 }
 
-async function read({ client }: Tools['market'], id: string): Promise<Execution> {
+async function read({ request }: Tools['market'], id: string): Promise<Execution> {
   try {
-    return await client.getExecution(id);
+    return await request('getExecution', { execution_id: id });
   } catch (error) {
     if (!(error instanceof MarketplaceError)) throw error;
     // A host takes InvalidParams as an unknown task, and stops to poll it.

@@ -1,6 +1,6 @@
 /** The context that every tool gets. */
 import type { McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server';
-import type { Payment } from '../../sdk/client/service.ts';
+import type { Payment } from '../../sdk/client/client.ts';
 import { explain, type ToolAnswer } from '../answers.ts';
 import type { Market } from '../market.ts';
 import type { Session } from '../session.ts';

@@ -12,7 +12,7 @@ const LAST_PAUSE_MS = 2_000;
  * an earlier reading.
  */
 export async function waitForEnd(
-  { client }: Market,
+  { request }: Market,
   executionId: string,
   signal: AbortSignal,
   known: Execution | null = null,
@@ -20,7 +20,7 @@ export async function waitForEnd(
   let last = known;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LAST_PAUSE_MS)) {
     try {
-      last = await client.getExecution(executionId, { signal });
+      last = await request('getExecution', { execution_id: executionId }, { signal });
     } catch (error) {
       if (!last || !signal.aborted) throw error;
     }

@@ -4,7 +4,7 @@
  * refused.
  */
 import type { Kysely } from 'kysely';
-import { attachedIndex, readAdminEvents } from '../../../indexer/read.ts';
+import { attachedIndex, readAdminEvents } from '../../../indexer/queries/read.ts';
 import type { AdminActionName, ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { ApiError } from '../errors.ts';

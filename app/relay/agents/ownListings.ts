@@ -1,6 +1,6 @@
 /** A creator's own listings, including delisted ones, with their collateral, earnings and disputes. */
 import { type Kysely, sql } from 'kysely';
-import type { AgentStatisticsRow } from '../../../indexer/tables.ts';
+import type { AgentStatisticsRow } from '../../../indexer/queries/tables.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';

@@ -1,6 +1,6 @@
 /** Lists and searches of agents: the index's active agents, joined with their documents. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { AgentRow } from '../../../indexer/tables.ts';
+import type { AgentRow } from '../../../indexer/queries/tables.ts';
 import { isOneOf, isPostgres, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';

@@ -1,7 +1,7 @@
 /** Outcomes of a listing's executions, by execution and by day; earnings and failures only for its creator. */
 import type { Kysely } from 'kysely';
-import { attachedIndex } from '../../../indexer/read.ts';
-import type { AgentDayRow } from '../../../indexer/tables.ts';
+import { attachedIndex } from '../../../indexer/queries/read.ts';
+import type { AgentDayRow } from '../../../indexer/queries/tables.ts';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
 import { toDay, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';

@@ -5,8 +5,9 @@
  */
 import { PublicKey } from '@solana/web3.js';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { recordOf } from '../../../indexer/record.ts';
-import type { ExecutionRow, UnclaimedRefundRow } from '../../../indexer/tables.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
+import { recordOf } from '../../../indexer/queries/record.ts';
+import type { UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
 import {
   archiveLeaf,
   archiveProofRoot,

@@ -6,7 +6,7 @@
  * transaction, and nobody knows its id.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
 import type { ExecutionStatus } from '../../sdk/wire/wire.ts';
 import type { ExecutionState, LedgerDatabase, RefundState } from '../ledger/tables.ts';
 

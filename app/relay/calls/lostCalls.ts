@@ -5,7 +5,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/read.ts';
+import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/queries/read.ts';
 import { constants } from '../../sdk/program/program.ts';
 import { ApiError } from '../errors.ts';
 import { OPEN_WINDOW_SECONDS } from '../execution/sign.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Kysely } from 'kysely';
-import { recordOf } from '../../../indexer/record.ts';
+import { recordOf } from '../../../indexer/queries/record.ts';
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
 import { verifySignedText } from '../../sdk/receipt/offchain.ts';
 import { parseUuid, startMessage } from '../../sdk/receipt/receipt.ts';

@@ -1,5 +1,5 @@
 /** Answers callers about their executions, one by one and in pages. */
-import type { UnclaimedRefundRow } from '../../../indexer/tables.ts';
+import type { UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';

@@ -1,7 +1,7 @@
 /** Unclaimed refunds with the proofs by which their callers claim them. */
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
-import type { UnclaimedRefundRow } from '../../../indexer/tables.ts';
+import type { UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
 import { encodeUnclaimed, unclaimedLeaf, unclaimedProofRoot } from '../../sdk/program/archive.ts';
 import type { UnclaimedRefund as LeafFields } from '../../sdk/program/program.ts';
 import { toTime } from '../../sdk/wire/time.ts';

@@ -17,7 +17,7 @@ const LISTED = 1_000;
  */
 const READ_AT_ONCE = 20;
 
-/** A transaction that opened or ended an execution. */
+/** A transaction that opened or ended an execution, or one of several in it. */
 export interface Authored {
   signature: string;
   executionId: string;
@@ -26,7 +26,7 @@ export interface Authored {
 }
 
 export interface AuthoredReading {
-  /** Transactions that the key signed. */
+  /** Those that the key signed, one for each execution in them. */
   authored: Authored[];
   /** All other transactions that were read. */
   others: string[];
@@ -47,17 +47,18 @@ export async function readAuthored(
   const unknown = listed.filter(
     ({ signature, err, blockTime }) => err === null && blockTime && BigInt(blockTime) > since && !isKnown(signature),
   );
-  const reading: AuthoredReading = { authored: [], others: [], unread: 0 };
+  const reading: AuthoredReading = { authored: [], others: [], unread: unknown.length };
   await Promise.all(
     someOf(unknown, READ_AT_ONCE).map(async ({ signature, blockTime }) => {
       const received = await receiveTransaction(connection, signature);
       if (!received) return;
-      const executionId = isSignedBy(received, authority) ? executionIn(received.logs ?? []) : null;
-      if (executionId === null) reading.others.push(signature);
-      else reading.authored.push({ signature, executionId, at: BigInt(blockTime!) });
+      const executions = isSignedBy(received, authority) ? executionsIn(received.logs ?? []) : [];
+      const at = BigInt(blockTime!);
+      for (const executionId of executions) reading.authored.push({ signature, executionId, at });
+      if (executions.length === 0) reading.others.push(signature);
+      reading.unread -= 1;
     }),
   );
-  reading.unread = unknown.length - reading.authored.length - reading.others.length;
   return reading;
 }
 
@@ -72,14 +73,13 @@ function isSignedBy(received: ReceivedTransaction, authority: PublicKey): boolea
   }
 }
 
-/** The execution that the transaction opened or ended. */
-function executionIn(logs: readonly string[]): string | null {
-  for (const event of readEvents(logs, PROGRAM_ID).events) {
-    if (event.name === 'ExecutionOpened' || event.name === 'ExecutionSettled' || event.name === 'ExecutionRefunded') {
-      return formatUuid(event.data.executionId);
-    }
-  }
-  return null;
+/** The executions that the transaction opened or ended. */
+function executionsIn(logs: readonly string[]): string[] {
+  return readEvents(logs, PROGRAM_ID).events.flatMap((event) =>
+    event.name === 'ExecutionOpened' || event.name === 'ExecutionSettled' || event.name === 'ExecutionRefunded'
+      ? [formatUuid(event.data.executionId)]
+      : [],
+  );
 }
 
 /** Chooses `count` of them at random. */

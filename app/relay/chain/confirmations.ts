@@ -25,6 +25,7 @@ export interface Confirmations {
   /**
    * Sends stored bytes and waits for their fate, by notification with polling as a fallback. It sends the same bytes
    * again meanwhile. `hasHappened` reads if the effect of the transaction is there, because the status may be missing.
+   * Several calls may wait for the same transaction; it is sent once.
    * `stop` ends the waiting with `unknown`. Never rejects because of a node.
    */
   submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Fate>;
@@ -45,10 +46,23 @@ export interface ConfirmationOptions {
   observe?: Observe | undefined;
 }
 
+/** One of the calls that wait for a transaction. */
+interface Waiter {
+  hasHappened(): Promise<boolean>;
+  finish(fate: Fate): void;
+}
+
+/** A transaction on its way. */
+interface Following {
+  join(waiter: Waiter): void;
+  leave(waiter: Waiter): void;
+}
+
 /** Subscribes at once to all transactions of the payers, at every node that has a WebSocket. */
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
   const { nodes, log, pace, finality } = options;
-  /** Callers that wait for a transaction's notification, by signature. */
+  const following = new Map<string, Following>();
+  /** Told of a transaction's notification, by signature. */
   const waiting = new Map<string, (fate: Fate) => void>();
   // Nodes with a live subscription.
   const telling = new Set<ChainNode>();
@@ -100,6 +114,32 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     return polled.kind === 'happened' ? { kind: 'confirmed' } : { kind: 'expired' };
   }
 
+  /** Sends the bytes and follows them until their fate is known or nobody waits for it. */
+  function follow(signed: SignedTransaction): Following {
+    const { signature } = signed;
+    const waiters = new Set<Waiter>();
+    const finish = (fate: Fate) => {
+      for (const waiter of waiters) waiter.finish(fate);
+    };
+    // A landed transaction has its effect for all of them.
+    const hasHappened = async () =>
+      !(await Promise.all([...waiters].map((waiter) => waiter.hasHappened()))).includes(false);
+    waiting.set(signature, finish);
+    const unwatch = poller.watch({ signed, hasHappened, finish: (polled) => finish(toFate(polled)) });
+    // Not awaited: a notification may be faster than the node's answer to the send.
+    send(signed.bytes);
+    return {
+      join: (waiter) => void waiters.add(waiter),
+      leave(waiter) {
+        waiters.delete(waiter);
+        if (waiters.size > 0) return;
+        unwatch();
+        waiting.delete(signature);
+        following.delete(signature);
+      },
+    };
+  }
+
   async function submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal) {
     if (stop.aborted) return { kind: 'unknown' as const };
     const begun = performance.now();
@@ -107,20 +147,19 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     const fate = new Promise<Fate>((resolve) => {
       finish = resolve;
     });
-    waiting.set(signed.signature, finish);
     const abort = () => finish({ kind: 'unknown' });
     stop.addEventListener('abort', abort, { once: true });
-    const unwatch = poller.watch({ signed, hasHappened, finish: (polled) => finish(toFate(polled)) });
+    const waiter = { hasHappened, finish };
+    const followed = following.get(signed.signature) ?? follow(signed);
+    following.set(signed.signature, followed);
+    followed.join(waiter);
     try {
-      // Not awaited: a notification may be faster than the node's answer to the send.
-      send(signed.bytes);
       const known = await fate;
       if (known.kind === 'confirmed' && performance.now() - begun < lateMs(finality)) pace.inTime();
       return known;
     } finally {
-      unwatch();
+      followed.leave(waiter);
       stop.removeEventListener('abort', abort);
-      waiting.delete(signed.signature);
     }
   }
 

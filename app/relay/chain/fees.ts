@@ -25,10 +25,9 @@ import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
 import { greatest, least } from '../../sdk/wire/amounts.ts';
 import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
 import { COMMITMENT } from './reader.ts';
+import { type Budget, MOST_UNITS } from './versionOne.ts';
 
 const REFRESH_MS = 10_000;
-/** The maximum that one transaction may request. */
-const MAX_UNITS = 1_400_000;
 /** Used if a simulation returns no number; several times what any of our transactions uses. */
 const UNMEASURED_UNITS = 400_000;
 const SPARE_UNITS = 20_000;
@@ -69,6 +68,9 @@ export const costOf = ({ open, settle }: PriorityQuote) => ({
   gas: LAMPORTS_PER_SIGNATURE + settle + ARCHIVE_SHARE,
 });
 
+/** Gas that the end of a call needs with this share of a transaction, lamports. */
+export const gasOfShare = (share: bigint): bigint => share + ARCHIVE_SHARE;
+
 export interface Fees {
   /**
    * The instructions to put in front of these. `attempt` counts earlier transactions for the same purpose that are
@@ -79,6 +81,11 @@ export interface Fees {
     attempt: number,
     mostLamports: bigint,
   ): Promise<TransactionInstruction[]>;
+  /**
+   * The budget of a transaction of version 1 with all of these, at the first attempt. `mostLamports` is the maximum
+   * priority fee of the whole; the limit of one transaction counts for each instruction.
+   */
+  budgetFor(instructions: readonly TransactionInstruction[], mostLamports: bigint): Promise<Budget>;
   /** The cost by `instructionsFor` at the first attempt, if only the cap limits it. */
   quote(): PriorityQuote;
   /** Reads the current price; throws if it cannot. */
@@ -159,16 +166,14 @@ export function createFees(options: FeesOptions): Fees {
     if (change > 0) log.warn({ price: String(price()) }, 'transactions do not land in time; doubling the priority fee');
   }
 
-  /** Lamports, rounded up like the runtime does. */
-  function quoteOf(kind: string): bigint {
-    const lamports = (price() * BigInt(units.knownLimit(kind)) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
-    return least(lamports, maxLamports);
-  }
+  /** Rounded up like the runtime does. */
+  const lamportsFor = (limit: number): bigint => (price() * BigInt(limit) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
+  const quoteOf = (kind: string): bigint => least(lamportsFor(units.knownLimit(kind)), maxLamports);
 
   return {
     async instructionsFor(instructions, attempt, mostLamports) {
       // Earlier bytes may also be dead because their unit limit was too low.
-      const limit = Math.min(MAX_UNITS, (await units.limitFor(instructions)) * (attempt + 1));
+      const limit = Math.min(MOST_UNITS, (await units.limitFor(instructions)) * (attempt + 1));
       const setLimit = ComputeBudgetProgram.setComputeUnitLimit({ units: limit });
       const cap = least(mostLamports, maxLamports);
       const wanted = attempt === 0 ? price() : greatest(price(), MIN_RAISED_PRICE) << BigInt(attempt);
@@ -176,6 +181,12 @@ export function createFees(options: FeesOptions): Fees {
       return microLamports === 0n
         ? [setLimit]
         : [setLimit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })];
+    },
+    async budgetFor(instructions, mostLamports) {
+      const limits = await Promise.all(instructions.map((instruction) => units.limitFor([instruction])));
+      const limit = limits.reduce((sum, one) => sum + one, 0);
+      const cap = least(mostLamports, maxLamports * BigInt(instructions.length));
+      return { units: limit, priority: greatest(0n, least(lamportsFor(limit), cap)) };
     },
     quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
     refresh,
@@ -203,7 +214,7 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
       payerKey: payer,
       // Any value works: the node replaces it with a recent blockhash.
       recentBlockhash: payer.toBase58(),
-      instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MAX_UNITS }), ...instructions],
+      instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MOST_UNITS }), ...instructions],
     }).compileToLegacyMessage();
     const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
     try {
@@ -223,7 +234,7 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
   async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
     const kind = instructions.map(({ programId, data }) => kindOf(programId, data)).join();
     // Several of one kind may be measured at a time, so the value is not shared.
-    if (!UNIFORM.has(kind)) return limitOf(kind, (await measure(instructions)) ?? MAX_UNITS);
+    if (!UNIFORM.has(kind)) return limitOf(kind, (await measure(instructions)) ?? MOST_UNITS);
     const known = units.get(kind);
     if (!known) await measureKind(kind, instructions);
     else if (++known.uses === MEASURE_AGAIN_AFTER) void measureKind(kind, instructions);
@@ -241,5 +252,5 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
 
 function limitOf(kind: string, measured: number): number {
   const spare = kind === OPEN ? SPARE_UNITS_TO_OPEN : SPARE_UNITS;
-  return Math.min(MAX_UNITS, Math.ceil(measured * 1.2) + spare);
+  return Math.min(MOST_UNITS, Math.ceil(measured * 1.2) + spare);
 }

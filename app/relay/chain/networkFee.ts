@@ -13,6 +13,9 @@ const DEFAULT_UNITS = 200_000n;
 /** Cost of a landed transaction, lamports: its signatures and its priority. */
 export function networkFee(message: VersionedMessage): bigint {
   const signatures = BigInt(message.header.numRequiredSignatures);
+  if (message.version === 1) {
+    return signatures * LAMPORTS_PER_SIGNATURE + BigInt(message.transactionConfig.priorityFee ?? 0);
+  }
   let unitLimit: bigint | null = null;
   let others = 0n;
   let unitPrice = 0n;

@@ -101,12 +101,13 @@ export function createRelayChain(options: {
   const fees = options.createFees?.(connection);
   fees?.start();
   const base = { nodes, agreement, finality, log, observe };
-  const { authority, feePayer, sign, countersign, lastHeightOf, isOwn, quote } = createSigner({
+  const signer = createSigner({
     ...base,
     authority: options.authority,
     feePayer: options.feePayer ?? null,
     fees,
   });
+  const { authority, feePayer } = signer;
   const confirmations = createConfirmations({
     ...base,
     payers: feePayer ? [authority, feePayer] : [authority],
@@ -120,13 +121,7 @@ export function createRelayChain(options: {
     connection,
     finality,
     scanning: connectForReading(urls, closing, SCAN_TIMEOUT_MS),
-    authority,
-    feePayer,
-    sign,
-    countersign,
-    lastHeightOf,
-    isOwn,
-    quote,
+    ...signer,
     hasSucceeded: confirmations.hasSucceeded,
     submit: confirmations.submit,
     async simulate(bytes) {

@@ -13,10 +13,11 @@ import { parseAddress } from '../../sdk/program/program.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
 import type { Fees, PriorityQuote } from './fees.ts';
-import { networkFee } from './networkFee.ts';
+import { LAMPORTS_PER_SIGNATURE, networkFee } from './networkFee.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
 import { COMMITMENT, MAX_LAG_SLOTS } from './reader.ts';
 import { type Observe, timed } from './stages.ts';
+import { type Budget, encodeVersionOne, MOST_UNITS } from './versionOne.ts';
 
 /**
  * A blockhash older than the first limit is replaced in the background; one older than the second, before its use. It
@@ -30,6 +31,8 @@ const REMEMBERED = 50_000;
 const FIRST_SIGNATURE_AT = 1;
 /** Maximum difference between two nodes, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
+/** Units of an instruction of an unknown kind. */
+const DEFAULT_UNITS = 200_000;
 /** Blocks for which a blockhash is valid. */
 const BLOCKHASH_BLOCKS = 150n;
 
@@ -76,6 +79,12 @@ export interface RelaySigner {
     attempt?: number,
     cosigner?: Keypair | null,
   ): Promise<NewTransaction>;
+  /**
+   * The same in a transaction of version 1, which holds the instructions of several calls. Only the authority signs.
+   */
+  signMany(instructions: readonly TransactionInstruction[], budget: Budget): Promise<NewTransaction>;
+  /** A budget for such a transaction; see `Fees`. */
+  budgetFor(instructions: readonly TransactionInstruction[], mostPriority: bigint): Promise<Budget>;
   /** True if this process made the signature recently. */
   isOwn(signature: string): boolean;
   /** The current priority fees of a call's two transactions; zero if none are paid. */
@@ -90,6 +99,27 @@ export function createSigner(options: SignerOptions): RelaySigner {
   const feePayer = options.feePayer && { address: options.feePayer.publicKey, key: toPrivateKey(options.feePayer) };
   let made = new Set<string>();
   let madeBefore = made;
+
+  /** The authority's signature. */
+  function signed(message: Uint8Array): { bytes: Buffer; signature: string } {
+    const bytes = signBytes(null, message, privateKey);
+    const signature = bs58.encode(bytes);
+    if (made.size >= REMEMBERED) {
+      madeBefore = made;
+      made = new Set();
+    }
+    made.add(signature);
+    return { bytes, signature };
+  }
+
+  /** web3.js converts the legacy format through base58 text, which costs more than signing. Version 0 stays in bytes. */
+  const compile = ({ value: recentBlockhash }: RecentBlockhash, instructions: readonly TransactionInstruction[]) =>
+    new TransactionMessage({
+      payerKey: authority,
+      recentBlockhash,
+      instructions: [...instructions],
+    }).compileToV0Message();
+
   return {
     authority,
     feePayer: feePayer?.address ?? null,
@@ -107,33 +137,37 @@ export function createSigner(options: SignerOptions): RelaySigner {
     async sign(instructions, mostPriority, attempt = 0, cosigner = null) {
       const priority = (await options.fees?.instructionsFor(instructions, attempt, mostPriority)) ?? [];
       const recent = await recentBlockhash();
-      // web3.js converts the legacy format through base58 text, which costs more than signing. Version 0 stays in
-      // bytes.
-      const message = new TransactionMessage({
-        payerKey: authority,
-        recentBlockhash: recent.value,
-        instructions: [...priority, ...instructions],
-      }).compileToV0Message();
-      const signed = message.serialize();
-      const bytes = signBytes(null, signed, privateKey);
-      const signature = bs58.encode(bytes);
-      if (made.size >= REMEMBERED) {
-        madeBefore = made;
-        made = new Set();
-      }
-      made.add(signature);
+      const message = compile(recent, [...priority, ...instructions]);
+      const toSign = message.serialize();
+      const { bytes, signature } = signed(toSign);
       const isCosigned = cosigner !== null && message.header.numRequiredSignatures > 1;
-      const signatures = isCosigned ? [bytes, signBytes(null, signed, toPrivateKey(cosigner))] : [bytes];
+      const signatures = isCosigned ? [bytes, signBytes(null, toSign, toPrivateKey(cosigner))] : [bytes];
       return {
         // The signatures, then the signed message: web3.js would serialize the whole message twice more.
-        bytes: Buffer.concat([Buffer.of(signatures.length), ...signatures, signed]),
+        bytes: Buffer.concat([Buffer.of(signatures.length), ...signatures, toSign]),
         signature,
         lastValidHeight: recent.lastValidHeight,
         fee: networkFee(message),
       };
     },
+    async signMany(instructions, budget) {
+      const recent = await recentBlockhash();
+      const message = encodeVersionOne(compile(recent, instructions), budget);
+      const { bytes, signature } = signed(message);
+      return {
+        bytes: Buffer.concat([message, bytes]),
+        signature,
+        lastValidHeight: recent.lastValidHeight,
+        fee: LAMPORTS_PER_SIGNATURE + budget.priority,
+      };
+    },
+    budgetFor: async (instructions, mostPriority) =>
+      (await options.fees?.budgetFor(instructions, mostPriority)) ?? unmeasured(instructions.length),
   };
 }
+
+/** The budget of a relay without priority fees, by the runtime's default. */
+const unmeasured = (count: number): Budget => ({ units: Math.min(MOST_UNITS, count * DEFAULT_UNITS), priority: 0n });
 
 /** Node's own Ed25519 is an order of magnitude faster than one in JavaScript. */
 function toPrivateKey(keypair: Keypair): KeyObject {

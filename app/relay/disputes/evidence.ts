@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { attachedIndex, readProgress } from '../../../indexer/read.ts';
+import { attachedIndex, readProgress } from '../../../indexer/queries/read.ts';
 import { type EvidenceType, MAX_EVIDENCE_BYTES } from '../../sdk/wire/procedures.ts';
 import { ApiError } from '../errors.ts';
 import { dropEvidence, insertEvidence, readEvidenceRow, readUnwanted } from '../ledger/evidence.ts';

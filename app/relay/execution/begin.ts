@@ -15,14 +15,15 @@ import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { createOpenLine } from './openLine.ts';
 import { obstacleOf } from './protection.ts';
 import { createReservations } from './reservations.ts';
-import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
+import type { Sharing } from './sharing.ts';
+import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 
 export type Beginning = ReturnType<typeof createBeginning>;
 
 /** Creates the ways to begin an execution. */
-export function createBeginning(deps: EngineDeps) {
+export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'>) {
   const { chain, journal, lending } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
@@ -58,7 +59,8 @@ export function createBeginning(deps: EngineDeps) {
     };
     try {
       const openBefore = now + OPEN_WINDOW_SECONDS;
-      await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
+      const isShared = await sharing.share('open', row, async () => partOfOpen(chain, row, deps, openBefore));
+      if (!isShared) await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return row;
     } catch (error) {
       // A stored open will be sent, so this call has begun: only its end can answer it.

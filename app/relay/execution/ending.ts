@@ -8,6 +8,7 @@ import { feeOf } from '../chain/networkFee.ts';
 import { type Culprit, isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
+import { borne, partIn, type Sharing } from './sharing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
@@ -29,6 +30,7 @@ export type Ending = ReturnType<typeof createEnding>;
 /** The parts that settle and refund share once their bytes are stored. */
 export function createEnding(
   deps: Pick<EngineDeps, 'chain' | 'journal' | 'log' | 'authorities' | 'closedEnd'>,
+  sharing: Pick<Sharing, 'exclude'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal, log, authorities } = deps;
@@ -100,7 +102,7 @@ export function createEnding(
     row: JournalRow,
     fate: Fate,
     signed: StoredTransaction,
-    signAgain: (fresh: Snapshot) => Promise<Step>,
+    signAgain: (fresh: Snapshot, rebuilds: bigint) => Promise<Step>,
   ): Promise<Step> {
     if (fate.kind === 'unknown') return 'wait';
     if (fate.kind === 'confirmed' && (await followRecord(row, await readSnapshot(chain, row)))) return 'ended';
@@ -110,7 +112,13 @@ export function createEnding(
     if (!fresh) return 'wait';
     // If the record has ended or is gone, its end shows who bears the fee.
     const isOpen = fresh.record?.status === 'open';
-    if (fate.kind === 'failed') await journal.failed(row, signed, isOpen ? culpritOf(signed.kind, fate.error) : null);
+    const part = partIn(row, signed, fate);
+    if (part === 'others') await journal.decided(row, signed, 'expired');
+    else if (fate.kind === 'failed') {
+      const culprit = culpritOf(signed.kind, fate.error);
+      if (part === 'own' && culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
+      await journal.failed(row, borne(signed, part), isOpen ? culprit : null);
+    }
     if (await followRecord(row, fresh, fate.kind === 'expired' ? signed : undefined)) return 'ended';
     // It has ended and left its address, and the index will show how. Or a node is wrong.
     if (!fresh.record) return 'wait';
@@ -123,6 +131,7 @@ export function createEnding(
       await journal.refundWaits(row.execution_id);
       return 'rest';
     }
+    if (part === 'others') return signAgain(fresh, row.rebuilds);
     if (row.rebuilds >= MAX_REBUILDS) {
       log.error(
         { execution_id: row.execution_id, fate: fate.kind },
@@ -131,7 +140,7 @@ export function createEnding(
       await journal.parked(row);
       return 'rest';
     }
-    const left = await signAgain(fresh);
+    const left = await signAgain(fresh, row.rebuilds + 1n);
     return left === 'next' && !isPast ? 'wait' : left;
   }
 

@@ -13,6 +13,7 @@ import { adoptOrphans, parkLanded } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
 import { countRents } from './rents.ts';
+import { createSharing } from './sharing.ts';
 import { standingOf } from './standing.ts';
 import { type EngineDeps, type Live, newLive } from './step.ts';
 import { createWork } from './work.ts';
@@ -50,8 +51,9 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const stopping = new AbortController();
   // Every execution in flight listens to it.
   setMaxListeners(0, stopping.signal);
-  const work = createWork(deps, stopping.signal);
-  const beginning = createBeginning(deps);
+  const sharing = createSharing(deps);
+  const work = createWork(deps, sharing, stopping.signal);
+  const beginning = createBeginning(deps, sharing);
 
   /** Begins a new execution and its work. `opened` resolves when its escrow is funded, or the work has ended before. */
   async function launch(begin: (live: Live) => Promise<JournalRow>, output?: PaidCall['output']) {

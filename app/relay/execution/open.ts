@@ -7,6 +7,7 @@ import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
 import type { Why } from './depositAt.ts';
 import { followGone } from './gone.ts';
+import { borne, partIn, type Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
@@ -34,6 +35,7 @@ function culpritOf(error: string | null): Culprit {
 export function createOpening(
   deps: EngineDeps,
   depositing: Pick<Depositing, 'isOpened' | 'openAgain' | 'notOpened'>,
+  sharing: Pick<Sharing, 'exclude'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal, authorities } = deps;
@@ -49,10 +51,7 @@ export function createOpening(
     // The program permanently refuses the bytes of a removed authority, so our authority signs the open again.
     if (!authorities.names(feeOf(signed.bytes).payer)) {
       if (await isOpened(row)) return openConfirmed(row, live);
-      const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
-      if (row.deposit !== null) return depositing.openAgain(row, openBefore);
-      await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
-      return 'next';
+      return signAgain(row);
     }
     const fate = await chain.submit(signed, () => isOpened(row), stopping);
     switch (fate.kind) {
@@ -61,7 +60,8 @@ export function createOpening(
       case 'failed':
         // Earlier bytes of the same open may have landed. Only the record shows if the money moved.
         if (!(await isOpened(row))) return refuseOpen(row, live, signed, fate);
-        await journal.failed(row, signed, null);
+        if (partIn(row, signed, fate) === 'others') await journal.decided(row, signed, 'expired');
+        else await journal.failed(row, signed, null);
         return openConfirmed(row, live);
       // If a landed open has no visible effect, a node is wrong. Only a reading past its last valid height decides.
       case 'confirmed':
@@ -81,6 +81,13 @@ export function createOpening(
         return voidOpen(row, live, openRefused(null, 'the transaction expired', row));
       }
     }
+  }
+
+  async function signAgain(row: JournalRow): Promise<Step> {
+    const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
+    if (row.deposit !== null) return depositing.openAgain(row, openBefore);
+    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
+    return 'next';
   }
 
   async function isOpened(row: JournalRow): Promise<boolean> {
@@ -123,12 +130,21 @@ export function createOpening(
     row: JournalRow,
     live: Live,
     signed: StoredTransaction,
-    { error, message, slot }: Fate & { kind: 'failed' },
+    fate: Fate & { kind: 'failed' },
   ): Promise<Step> {
+    const { error, message, slot } = fate;
+    const part = partIn(row, signed, fate);
+    if (part === 'others' || part === 'unknown') {
+      // Alone it may land. If it is what made the whole fail, it fails again, and pays for that.
+      if (part === 'others') await journal.decided(row, signed, 'expired');
+      else await journal.failed(row, signed, 'operator');
+      return signAgain(row);
+    }
     deps.openFailed(error, row.listing);
     const culprit = culpritOf(error);
+    if (culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
     // The service fee of a deposit pays for it.
-    await journal.failed(row, signed, row.deposit === null ? culprit : null);
+    await journal.failed(row, borne(signed, part), row.deposit === null ? culprit : null);
     return voidOpen(row, live, openRefused(error, message, row), { slot, error, culprit });
   }
 

@@ -68,7 +68,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
       await journal.failed(row, signed, 'wallet');
       return waitForAccount(row);
     }
-    return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
+    return followFate(row, fate, signed, (fresh, rebuilds) => resignRefund(row, fresh, rebuilds));
   }
 
   async function waitForAccount(row: JournalRow): Promise<Step> {

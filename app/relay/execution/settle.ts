@@ -4,7 +4,8 @@ import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { isRefused, lastOf } from '../ledger/transactions.ts';
 import type { Ending } from './ending.ts';
 import { type Refunding, SETTLE_MARGIN_SECONDS } from './refund.ts';
-import { signSettle } from './sign.ts';
+import type { Sharing } from './sharing.ts';
+import { partOfSettle, signSettle } from './sign.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
@@ -15,8 +16,16 @@ export function hasTimeToServe(row: JournalRow, { now }: Snapshot): boolean {
   return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
 }
 
+const isSame = (one: ResultRow, other: ResultRow): boolean =>
+  one.result_hash === other.result_hash && one.signature === other.signature;
+
 /** Creates the steps that settle. */
-export function createSettling(deps: EngineDeps, { submit, followFate, isDead }: Ending, { refundIntent }: Refunding) {
+export function createSettling(
+  deps: EngineDeps,
+  { submit, followFate, isDead }: Ending,
+  { refundIntent }: Refunding,
+  sharing: Pick<Sharing, 'share'>,
+) {
   const { chain, journal, log } = deps;
 
   /** Signs a settle and simulates it: to the payout account, else to the creator's own account. */
@@ -27,14 +36,14 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
     result: ResultRow,
     attempt = 0,
   ) {
-    const signed = await signSettle(chain, row, record, listing.payout, result, attempt);
+    const signed = await signSettle(chain, record, listing.payout, result, attempt);
     const problem = await chain.simulate(signed.bytes);
     if (problem?.error !== 'PayoutUnusable') return { signed, problem };
     // The creator may have changed its payout account since the open.
     const { creator, payout } = (await readSnapshot(chain, row)).listing ?? listing;
     const own = findTokenAccount(creator, deps.usdcMint);
     const other = payout.equals(listing.payout) ? own : payout;
-    const again = await signSettle(chain, row, record, other, result, attempt);
+    const again = await signSettle(chain, record, other, result, attempt);
     return { signed: again, problem: await chain.simulate(again.bytes) };
   }
 
@@ -53,10 +62,15 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
       await storing;
       return 'wait';
     }
+    const isShared = await sharing.share('settle', row, async () => {
+      const stored = await storing;
+      if (!isSame(stored, result)) return null;
+      const changes = { execution_time_ms: result.execution_time_ms, rebuilds: row.rebuilds };
+      return { ...partOfSettle(chain, record, listing.payout, result), state: 'verified', changes };
+    });
+    if (isShared) return 'next';
     const [{ signed, problem }, stored] = await Promise.all([trySettle(row, record, listing, result), storing]);
-    if (stored.result_hash !== result.result_hash || stored.signature !== result.signature) {
-      return settleIntent(row, snapshot, stored);
-    }
+    if (!isSame(stored, result)) return settleIntent(row, snapshot, stored);
     if (problem?.error === 'PayoutUnusable') {
       return refundIntent(row, snapshot, 'payoutUnusable', "The creator's payout account cannot receive USDC");
     }
@@ -80,7 +94,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
     const signed = lastOf(row, 'settle');
     if (isDead(signed)) return resignSettle(row, snapshot, row.rebuilds);
     const fate = await submit(row, signed);
-    return followFate(row, fate, signed, (fresh) => resignSettle(row, fresh, row.rebuilds + 1n));
+    return followFate(row, fate, signed, (fresh, rebuilds) => resignSettle(row, fresh, rebuilds));
   }
 
   /** Signs the settle once more, unless the chain would refuse that too. Then it waits, until refund_at at most. */

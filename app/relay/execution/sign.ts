@@ -15,13 +15,14 @@ import {
   settleExecution,
 } from '../../sdk/program/program.ts';
 import { parseResultHash, parseSignature, parseUuid } from '../../sdk/receipt/receipt.ts';
-import { ARCHIVE_SHARE } from '../chain/fees.ts';
+import { ARCHIVE_SHARE, gasOfShare } from '../chain/fees.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
 import type { ClaimedDeposit } from '../ledger/claims.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
+import type { Part } from './sharing.ts';
 import type { EngineDeps } from './step.ts';
 
 /** How long after the check the escrow may still be funded, seconds on the chain's clock. */
@@ -52,6 +53,38 @@ export function signOpen(
   openBefore: bigint,
   depositRentSponsor = chain.authority,
 ): Promise<NewTransaction> {
+  const instruction = openInstruction(
+    chain,
+    row,
+    { usdcMint },
+    { openBefore, fee: row.fee_lamports, depositRentSponsor },
+  );
+  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
+}
+
+/** The same open, by the key's grant, as a part of a transaction that other calls share. Its wallet pays the share. */
+export const partOfOpen = (
+  chain: Signing,
+  row: JournalRow,
+  places: Pick<EngineDeps, 'usdcMint'>,
+  openBefore: bigint,
+): Part => ({
+  instruction: (share) => {
+    const fee = row.fee_lamports > 0n ? share + row.repaid_lamports : 0n;
+    return openInstruction(chain, row, places, { openBefore, fee, depositRentSponsor: chain.authority });
+  },
+  mostPriority: openPriority(chain, row),
+  state: 'open_signed',
+  changes: { open_before: openBefore },
+});
+
+/** `fee` is what the gas balance pays to the relay, lamports. */
+function openInstruction(
+  chain: Pick<Signing, 'authority'>,
+  row: JournalRow,
+  { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
+  { openBefore, fee, depositRentSponsor }: { openBefore: bigint; fee: bigint; depositRentSponsor: PublicKey },
+): TransactionInstruction {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
   const wallet = parseAddress(row.wallet);
@@ -66,22 +99,20 @@ export function signOpen(
     openBefore,
     gasLamports: Number(row.gas_lamports),
   };
-  const instruction =
-    row.deposit === null
-      ? openExecutionWithGrant({
-          ...open,
-          wallet,
-          keyId: Buffer.from(row.key_id, 'hex'),
-          feeLamports: Number(row.fee_lamports),
-          spenderLendsEscrow: row.escrow_lent === 0n,
-        })
-      : openExecutionFromDeposit({
-          ...open,
-          deposit: parseAddress(row.deposit),
-          quotedPayer: quotedPayerOf(row),
-          depositRentSponsor,
-        });
-  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
+  return row.deposit === null
+    ? openExecutionWithGrant({
+        ...open,
+        wallet,
+        keyId: Buffer.from(row.key_id, 'hex'),
+        feeLamports: Number(fee),
+        spenderLendsEscrow: row.escrow_lent === 0n,
+      })
+    : openExecutionFromDeposit({
+        ...open,
+        deposit: parseAddress(row.deposit),
+        quotedPayer: quotedPayerOf(row),
+        depositRentSponsor,
+      });
 }
 
 /** The terms of a row's open. */
@@ -155,36 +186,61 @@ export function signReturn(
 }
 
 /**
+ * Lamports of a record's gas that the relay takes at its end: all of it, or what a share of a transaction and the archive
+ * need. The rest goes back to the wallet's gas balance.
+ */
+const gasToTake = ({ gasLamports }: Pick<ExecutionRecord, 'gasLamports'>, share?: bigint): number =>
+  share === undefined ? gasLamports : Math.min(gasLamports, Number(gasOfShare(share)));
+
+/**
  * Signs the settle of a verified result to an account of the creator. It carries the creator's signature. `attempt`
  * counts earlier settles that are dead, as in `signRefund`.
  */
 export function signSettle(
   chain: Signing,
-  _row: JournalRow,
   record: ExecutionRecord,
   payout: PublicKey,
-  result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
+  result: SettledResult,
   attempt = 0,
 ): Promise<NewTransaction> {
+  const instruction = settleInstruction(chain, record, payout, result, gasToTake(record));
+  return chain.sign([instruction], endPriority(chain, record), attempt);
+}
+
+/** The same settle as a part of a transaction that other calls share. The gas that its share does not need goes back. */
+export const partOfSettle = (
+  chain: Signing,
+  record: ExecutionRecord,
+  payout: PublicKey,
+  result: SettledResult,
+): Pick<Part, 'instruction' | 'mostPriority'> => ({
+  instruction: (share) => settleInstruction(chain, record, payout, result, gasToTake(record, share)),
+  mostPriority: endPriority(chain, record),
+});
+
+type SettledResult = Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>;
+
+function settleInstruction(
+  { authority }: Pick<Signing, 'authority'>,
+  record: ExecutionRecord,
+  payout: PublicKey,
+  result: SettledResult,
+  gasLamports: number,
+): TransactionInstruction {
   const signature = parseSignature(result.signature);
   if (!signature) throw new Error('a stored signature is malformed');
-  return chain.sign(
-    [
-      settleExecution({
-        relayAuthority: chain.authority,
-        executionId: record.executionId,
-        caller: record.caller,
-        listing: record.listing,
-        payout,
-        rentSponsor: record.rentSponsor,
-        resultHash: parseResultHash(result.result_hash),
-        signature,
-        executionTimeMs: Number(result.execution_time_ms),
-      }),
-    ],
-    endPriority(chain, record),
-    attempt,
-  );
+  return settleExecution({
+    relayAuthority: authority,
+    executionId: record.executionId,
+    caller: record.caller,
+    listing: record.listing,
+    payout,
+    rentSponsor: record.rentSponsor,
+    resultHash: parseResultHash(result.result_hash),
+    signature,
+    executionTimeMs: Number(result.execution_time_ms),
+    gasLamports,
+  });
 }
 
 /** Signs the refund of a record to its caller's associated token account. */
@@ -207,6 +263,7 @@ export function signRefund(
         destination: findTokenAccount(record.caller, usdcMint),
         rentSponsor: record.rentSponsor,
         reason,
+        gasLamports: gasToTake(record),
       }),
     ],
     endPriority(chain, record),

@@ -52,6 +52,8 @@ export interface EngineDeps {
   isReturned(deposit: string): Promise<boolean>;
   /** Endpoint of the agent with this metadata hash. */
   endpointOf(metadataHash: string): Promise<string | null>;
+  /** True if an execution of the wallet was settled, so that it is no stranger. */
+  hasPaid(wallet: string): Promise<boolean>;
   /** Keeps a result that came too late. */
   keepLate: KeepLate;
   /** The bytes of a result, in the ledger or the object storage. */

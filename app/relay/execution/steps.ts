@@ -10,6 +10,7 @@ import { createOpening } from './open.ts';
 import { createRefunding } from './refund.ts';
 import { createServing } from './serve.ts';
 import { createSettling, hasTimeToServe } from './settle.ts';
+import type { Sharing } from './sharing.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
@@ -22,14 +23,14 @@ const OF_DEPOSITS: readonly ExecutionState[] = [
 ];
 
 /** Creates the steps of all executions. `stopping` ends their waiting and leaves the rows as they are. */
-export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
+export function createSteps(deps: EngineDeps, sharing: Sharing, stopping: AbortSignal) {
   const { chain, journal } = deps;
-  const ending = createEnding(deps, stopping);
+  const ending = createEnding(deps, sharing, stopping);
   const refunding = createRefunding(deps, ending);
-  const settling = createSettling(deps, ending, refunding);
+  const settling = createSettling(deps, ending, refunding, sharing);
   const { dispatch } = createServing(deps, refunding, settling, stopping);
   const depositing = createDepositing(deps, ending, stopping);
-  const { open } = createOpening(deps, depositing, stopping);
+  const { open } = createOpening(deps, depositing, sharing, stopping);
 
   /** Runs the step of the row's state. */
   async function step(row: JournalRow, live: Live): Promise<Step> {

@@ -8,6 +8,7 @@ import { timed } from '../chain/stages.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { within } from '../waiting.ts';
+import type { Sharing } from './sharing.ts';
 import { standingOf } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 import { createSteps } from './steps.ts';
@@ -36,9 +37,9 @@ const STAGES: Partial<Record<JournalRow['state'], 'deposit' | 'open' | 'dispatch
 export type Work = ReturnType<typeof createWork>;
 
 /** The rows that this process works on. `stopping` ends all waiting, and the journal keeps the unfinished rows. */
-export function createWork(deps: EngineDeps, stopping: AbortSignal) {
+export function createWork(deps: EngineDeps, sharing: Sharing, stopping: AbortSignal) {
   const { journal, log } = deps;
-  const { step } = createSteps(deps, stopping);
+  const { step } = createSteps(deps, sharing, stopping);
   const working = new Map<string, Promise<void>>();
   const rests = createRests(journal);
   // Callers that wait here, each notified if another relay takes its execution.

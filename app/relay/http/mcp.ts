@@ -46,8 +46,9 @@ const AMOUNT_RULE = 'must be an amount of USDC with at most 6 decimal places';
 const McpQuery = z.strictObject({
   agents: z
     .string()
+    .refine((text) => text.split(',').every((id) => ADDRESS.test(id)), 'must be agent ids, separated by commas')
     .transform((text) => text.split(','))
-    .pipe(z.array(z.string().regex(ADDRESS, 'must be agent ids, separated by commas')).max(MOST_AGENTS))
+    .pipe(z.array(z.string()).max(MOST_AGENTS))
     .default([]),
   approve_above_usdc: z
     .string()
@@ -120,11 +121,13 @@ async function serve(
     throw invalid('The parameter "payer" is only for calls without an API key', issue);
   }
   const market = createMarket({ baseUrl: deps.baseUrl(), apiKey, rpcUrl: null, fetch });
-  const agents = await Promise.all(settings.agents.map((id) => market.client.getAgent(id))).catch((error) => {
-    if (!(error instanceof MarketplaceError) || error.code !== 'agent_not_found') throw error;
-    const issue = { in: 'query', path: 'agents', expected: 'must be ids of listed agents', got: 'others' } as const;
-    throw invalid('The parameter "agents" names an agent that is not listed', issue);
-  });
+  const agents = await Promise.all(settings.agents.map((id) => market.request('getAgent', { agent_id: id }))).catch(
+    (error) => {
+      if (!(error instanceof MarketplaceError) || error.code !== 'agent_not_found') throw error;
+      const issue = { in: 'query', path: 'agents', expected: 'must be ids of listed agents', got: 'others' } as const;
+      throw invalid('The parameter "agents" names an agent that is not listed', issue);
+    },
+  );
   const session = createSession({ budget: null, approveAbove: settings.approve_above_usdc });
   const raiseApproval = 'add ?approve_above_usdc=AMOUNT to the address of /mcp';
   // No subscriptions: the list of tools never changes, and an open stream would delay a stop.

@@ -226,7 +226,8 @@ export function createClaims(writing: Writing) {
         opened_at: record.openedAt,
         deadline: record.deadline,
         refund_at: record.refundAt,
-        error_message: 'The marketplace lost its record of this call before it could be served',
+        error_message:
+          'The marketplace lost its record of this call before it could be served. To make the call again, send a new Idempotency-Key.',
         rebuilds: 0n,
         lease_owner: null,
       };

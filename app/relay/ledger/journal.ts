@@ -40,6 +40,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     idByTail: (wallet: string, tail: Uint8Array) => readIdByTail(db, wallet, tail),
     ...createClaims(writing),
     ...createIntents(mover),
+    intendShared: mover.intendShared,
     ...createNotes(mover, writing),
     ...createOutcomes(writing),
     ...createLosses(writing),

@@ -89,7 +89,9 @@ export function createLosses(writing: Writing) {
       const noted = outcomeNoted(db, row, signed, 'failed');
       const counted = culprit === null ? 0n : await count(row, signed, culprit, noted);
       if (culprit === null) await writes.note(noted);
-      for (const one of row.transactions) if (one.signature === signed.signature) one.outcome = 'failed';
+      for (const one of row.transactions) {
+        if (one.signature === signed.signature) Object.assign(one, { outcome: 'failed', fee: signed.fee });
+      }
       return counted;
     },
     /** Nobody pays the fee of this transaction, whatever became of it. */

@@ -3,12 +3,12 @@
  * of a move is in one database transaction, so that no crash can leave half of one.
  */
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { Written } from '../../database/groupCommit.ts';
+import { NotAll, type Written } from '../../database/groupCommit.ts';
 import { isPostgres } from '../../database/portable.ts';
 import type { Named } from '../../database/prepared.ts';
-import type { ExecutionColumns, ExecutionState, JournalRow, TransactionRow } from './tables.ts';
+import type { ExecutionColumns, ExecutionState, JournalRow, TransactionKind, TransactionRow } from './tables.ts';
 import { nextOf, type StoredTransaction } from './transactions.ts';
-import { compilable, JournalConflict, type Writing } from './writing.ts';
+import { compilable, JournalConflict, type NewTransaction, type Writing } from './writing.ts';
 
 /**
  * For each state, the states that may move to it. A state that may move to itself has bytes that are signed again. No end
@@ -54,8 +54,31 @@ interface Seen {
 export interface Mover {
   /** A move that is on the disk when it resolves, with the transaction that will be sent. */
   intend(row: Moving, state: Moved, changes: Changes, signed?: StoredTransaction): Promise<void>;
+  /**
+   * Moves of several executions that one transaction announces, all or none, on the disk when it resolves. Throws
+   * SharedConflict if one of the rows may not move.
+   */
+  intendShared(moves: readonly SharedMove[], kind: TransactionKind, signed: NewTransaction): Promise<void>;
   /** A move that the chain can show again. It reaches the disk with the next intent. */
   note(row: Moving, state: Moved, changes: Changes, seen?: Seen): Promise<void>;
+}
+
+/** One execution's move in a shared transaction; `fee` is its share of the transaction's. */
+export interface SharedMove {
+  row: Moving;
+  state: Moved;
+  changes: Changes;
+  fee: bigint;
+}
+
+/** The row that may not move with the others. */
+export class SharedConflict extends JournalConflict {
+  constructor(
+    readonly executionId: string,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 const conflict = ({ execution_id: id }: Moving, state: Moved) =>
@@ -84,6 +107,28 @@ export function createMover(writing: Writing): Mover {
       );
       if (transaction) row.transactions.push(transaction);
     },
+    async intendShared(moves, kind, signed) {
+      // In one order, so that no two of these writes wait for each other's rows.
+      const ordered = [...moves].sort((one, other) => (one.row.execution_id < other.row.execution_id ? -1 : 1));
+      const written = ordered.map((move) => {
+        const transaction = nextOf(move.row, { ...signed, kind, fee: move.fee, wholeFee: signed.fee });
+        const { row, state, changes } = move;
+        if (!COMES_FROM[state].includes(row.state)) throw sharedConflict(move);
+        return { move, transaction, queries: moving(writing, row, state, { changes, shared: transaction }) };
+      });
+      const bytes = storing(writing, written[0]!.transaction);
+      const owners = written.flatMap(({ move, queries }) => queries.map(() => move));
+      try {
+        await writes.intendAll([bytes, ...written.flatMap(({ queries }) => queries)]);
+      } catch (error) {
+        const moved = error instanceof NotAll ? owners[error.index - 1] : undefined;
+        throw moved ? sharedConflict(moved) : error;
+      }
+      for (const { move, transaction } of written) {
+        Object.assign(move.row, move.changes, { state: move.state });
+        move.row.transactions.push(transaction);
+      }
+    },
     async note(row, state, changes, { computed = {}, landed } = {}) {
       follow(await writes.note(...moving(writing, row, state, { changes, computed, landed })), row, state, changes);
       if (landed) landed.outcome = 'landed';
@@ -91,11 +136,16 @@ export function createMover(writing: Writing): Mover {
   };
 }
 
+function sharedConflict({ row, state }: SharedMove): SharedConflict {
+  return new SharedConflict(row.execution_id, conflict(row, state).message);
+}
+
 interface Move {
   changes: Changes;
   computed?: { dispatched_ms?: RawBuilder<bigint> };
-  /** At most one of these two. */
+  /** At most one of these three. The bytes of a shared transaction are stored once, beside the moves. */
   signed?: TransactionRow | undefined;
+  shared?: TransactionRow | undefined;
   landed?: TransactionRow | undefined;
 }
 
@@ -106,9 +156,19 @@ export const HAS_MOVED = {
 };
 
 const inserted = (named: Named<TransactionRow>, hasMoved: RawBuilder<boolean>) => sql`
-  INSERT INTO transactions (execution_id, kind, attempt, signature, last_valid_height, fee, outcome, bytes)
-  SELECT ${named.execution_id}, ${named.kind}, ${named.attempt}, ${named.signature}, ${named.last_valid_height},
-    ${named.fee}, ${named.outcome}, ${named.bytes} WHERE ${hasMoved}`;
+  INSERT INTO transactions (execution_id, kind, attempt, signature, fee, outcome)
+  SELECT ${named.execution_id}, ${named.kind}, ${named.attempt}, ${named.signature}, ${named.fee}, ${named.outcome}
+  WHERE ${hasMoved}`;
+
+/** Bytes that were signed twice with one blockhash are the same. */
+const kept = (named: Named<TransactionRow>, hasMoved: RawBuilder<boolean>) => sql`
+  INSERT INTO signed_transactions (signature, last_valid_height, fee, bytes)
+  SELECT ${named.signature}, ${named.last_valid_height}, ${named.whole_fee}, ${named.bytes} WHERE ${hasMoved}
+  ON CONFLICT (signature) DO NOTHING`;
+
+/** The statement that stores a shared transaction. */
+const storing = ({ db, compile }: Writing, transaction: TransactionRow): CompiledQuery =>
+  compile('shared', transaction, (named) => compilable(db, kept(named, sql<boolean>`true`)));
 
 const landing = (named: Named<TransactionRow>, hasMoved: RawBuilder<boolean>) => sql`
   UPDATE transactions SET outcome = 'landed'
@@ -122,7 +182,7 @@ function moving(
   { db, compile, owner }: Writing,
   row: Moving,
   state: Moved,
-  { changes, computed = {}, signed, landed }: Move,
+  { changes, computed = {}, signed, shared, landed }: Move,
 ): [CompiledQuery, ...CompiledQuery[]] {
   if (!COMES_FROM[state].includes(row.state)) throw conflict(row, state);
   const name = [state, ...Object.keys(changes), ...Object.keys(computed)].join();
@@ -135,15 +195,19 @@ function moving(
       .where('execution_id', '=', named.execution_id)
       .where('state', '=', named.was)
       .where('lease_owner', '=', named.lease_owner);
-  const transaction = signed ?? landed;
+  const transaction = signed ?? shared ?? landed;
   if (!transaction) return [compile(name, moved, update)];
-  const [kind, write] = signed ? (['signed', inserted] as const) : (['landed', landing] as const);
+  const kind = signed ? 'signed' : shared ? 'shared move' : 'landed';
+  const follow = { signed: [inserted, kept], 'shared move': [inserted], landed: [landing] }[kind];
   if (!isPostgres(db)) {
-    const second = (named: Named<TransactionRow>) => write(named, HAS_MOVED.sqlite);
-    return [compile(name, moved, update), compile(kind, transaction, (named) => compilable(db, second(named)))];
+    const followed = follow.map((write, step) =>
+      compile(`${kind} ${step}`, transaction, (named) => compilable(db, write(named, HAS_MOVED.sqlite))),
+    );
+    return [compile(name, moved, update), ...followed];
   }
-  const both = (named: Named<typeof moved & TransactionRow>) => sql`
-    WITH moved AS (${update(named).returning('execution_id')}), followed AS (${write(named, HAS_MOVED.postgres)})
+  const all = (named: Named<typeof moved & TransactionRow>) => sql`
+    WITH moved AS (${update(named).returning('execution_id')}),
+      ${sql.join(follow.map((write, step) => sql`${sql.ref(`followed_${step}`)} AS (${write(named, HAS_MOVED.postgres)})`))}
     SELECT execution_id FROM moved`;
-  return [compile(`${name} ${kind}`, { ...moved, ...transaction }, (named) => compilable(db, both(named)))];
+  return [compile(`${name} ${kind}`, { ...moved, ...transaction }, (named) => compilable(db, all(named)))];
 }

@@ -23,6 +23,15 @@ export const openedBy = (record: OpenedRecord, slot: number) => ({
   opened_slot: BigInt(slot),
 });
 
+type Collected = Pick<JournalRow, 'fee_lamports' | 'repaid_lamports' | 'tank_lamports'>;
+
+/** What the gas balance paid for its share of an open. The row has reserved the fee of a transaction of its own. */
+function sharedFee(row: Collected, landed: TransactionRow | undefined): Partial<Collected> {
+  if (!landed || landed.fee === landed.whole_fee || row.fee_lamports === 0n) return {};
+  const fee = landed.fee + row.repaid_lamports;
+  return { fee_lamports: fee, tank_lamports: row.tank_lamports - (row.fee_lamports - fee) };
+}
+
 /** How a deposit came back. */
 export interface Returned {
   landed?: TransactionRow | undefined;
@@ -53,8 +62,9 @@ function createProgressNotes({ note }: Mover, { db }: Writing) {
       return note(row, 'paid', changes, { landed: undecidedOf(row, 'pay') });
     },
     /** `slot` is one in which the chain showed the record. */
-    openConfirmed(row: Moving, record: OpenedRecord, slot: number): Promise<void> {
-      return note(row, 'open_confirmed', openedBy(record, slot), { landed: undecidedOf(row, 'open') });
+    openConfirmed(row: Moving & Collected, record: OpenedRecord, slot: number): Promise<void> {
+      const landed = undecidedOf(row, 'open');
+      return note(row, 'open_confirmed', { ...openedBy(record, slot), ...sharedFee(row, landed) }, { landed });
     },
     /** The creator is about to be called. Stores the time, on the clock that all relays share. */
     dispatched(row: Moving): Promise<void> {

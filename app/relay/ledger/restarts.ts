@@ -44,7 +44,8 @@ export async function readDoubted(
   const last = ends[0]?.last ?? null;
   if (last === null) return null;
   const { rows } = await sql<Doubted>`
-    SELECT j.*, c.execution_id AS indexed_id, (SELECT max(last_valid_height) FROM transactions AS t
+    SELECT j.*, c.execution_id AS indexed_id, (SELECT max(s.last_valid_height)
+        FROM transactions AS t JOIN signed_transactions AS s ON s.signature = t.signature
         WHERE t.execution_id = j.execution_id AND t.kind = 'open') AS open_last_valid_height,
       (SELECT count(*) FROM transactions AS t WHERE t.execution_id = j.execution_id AND t.kind = 'settle') AS settles
     FROM (${page}) AS j LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id

@@ -1,6 +1,6 @@
 /** The ledger's tables, as the files of migrations/ledger make them. */
 import { type Generated, type Selectable, sql } from 'kysely';
-import type { AttachedIndex } from '../../../indexer/tables.ts';
+import type { AttachedIndex } from '../../../indexer/queries/tables.ts';
 
 export type ExecutionState =
   | 'accepted'
@@ -181,15 +181,23 @@ export type TransactionKind = 'deposit' | 'pay' | 'open' | 'settle' | 'refund' |
 /** The chain takes the fee of a landed and of a failed transaction. */
 export type TransactionOutcome = 'landed' | 'failed' | 'expired';
 
-/** Every transaction that was signed for an execution. */
+/** Every signed transaction, once. */
+export interface SignedTransactionsTable {
+  signature: string;
+  last_valid_height: bigint;
+  /** Its cost if it lands or fails, lamports. */
+  fee: bigint;
+  bytes: Buffer;
+}
+
+/** The executions that each of them is for. */
 export interface TransactionsTable {
   execution_id: string;
   kind: TransactionKind;
   /** 0 for the first of its kind. */
   attempt: bigint;
   signature: string;
-  last_valid_height: bigint;
-  /** Its cost if it lands, lamports. */
+  /** This execution's share of the fee, lamports; all of it if its part made the transaction fail. */
   fee: bigint;
   /** As far as this service has seen; null while unknown. */
   outcome: TransactionOutcome | null;
@@ -198,7 +206,6 @@ export interface TransactionsTable {
    * the operator's.
    */
   culprit: Generated<Culprit | null>;
-  bytes: Buffer;
 }
 
 export interface ResultsTable {
@@ -506,6 +513,7 @@ export interface LedgerTables {
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;
   transactions: TransactionsTable;
+  signed_transactions: SignedTransactionsTable;
   cluster: { id: bigint; restart_slot: bigint };
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;
@@ -528,7 +536,12 @@ export interface LedgerTables {
 export type LedgerDatabase = LedgerTables & AttachedIndex;
 
 export type ExecutionColumns = Selectable<ExecutionsTable>;
-export type TransactionRow = Selectable<TransactionsTable>;
+/** One execution's part of a signed transaction. */
+export type TransactionRow = Selectable<TransactionsTable> &
+  Pick<SignedTransactionsTable, 'last_valid_height' | 'bytes'> & {
+    /** The fee of the whole transaction, lamports. */
+    whole_fee: bigint;
+  };
 /** An execution with all transactions that were signed for it, in the order of kind and attempt. */
 export type JournalRow = ExecutionColumns & { transactions: TransactionRow[] };
 export type ResultRow = Selectable<ResultsTable>;

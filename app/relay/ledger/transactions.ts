@@ -1,14 +1,16 @@
 /**
- * The table of transactions: everything that was signed for executions. A transaction is inserted by the move that
- * announces it, and its outcome is set by what the chain shows.
+ * The tables of transactions: everything that was signed for executions. A transaction is inserted by the move that
+ * announces it, or by the moves of all calls that share it, and its outcome is set by what the chain shows.
  */
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { JournalRow, LedgerDatabase, TransactionKind, TransactionOutcome, TransactionRow } from './tables.ts';
 import type { NewTransaction, Writing } from './writing.ts';
 
-/** A transaction as it is stored. */
+/** A transaction as it is stored for one execution; `fee` is the execution's share. */
 export interface StoredTransaction extends NewTransaction {
   kind: TransactionKind;
+  /** The fee of all executions that share it, lamports; by default they do not. */
+  wholeFee?: bigint;
   /** Given if these bytes are never sent. */
   outcome?: 'expired';
 }
@@ -19,7 +21,14 @@ export async function readTransactions(
   id: string,
 ): Promise<TransactionRow[]> {
   const query = compile('transactions', { id }, (named) =>
-    db.selectFrom('transactions').selectAll().where('execution_id', '=', named.id).orderBy('kind').orderBy('attempt'),
+    db
+      .selectFrom('transactions as t')
+      .innerJoin('signed_transactions as s', 's.signature', 't.signature')
+      .selectAll('t')
+      .select(['s.last_valid_height', 's.bytes', 's.fee as whole_fee'])
+      .where('t.execution_id', '=', named.id)
+      .orderBy('t.kind')
+      .orderBy('t.attempt'),
   );
   return (await db.executeQuery(query)).rows;
 }
@@ -34,8 +43,8 @@ export const transactionsOf = ({ transactions }: Signed, kind: TransactionKind):
 export function lastOf(row: Signed, kind: TransactionKind): StoredTransaction {
   const last = transactionsOf(row, kind).at(-1);
   if (!last) throw new Error(`a journal row lacks its signed ${kind}`);
-  const { bytes, signature, last_valid_height: lastValidHeight, fee } = last;
-  return { kind, bytes, signature, lastValidHeight, fee };
+  const { bytes, signature, last_valid_height: lastValidHeight, fee, whole_fee: wholeFee } = last;
+  return { kind, bytes, signature, lastValidHeight, fee, wholeFee };
 }
 
 /** The transaction of one kind that landed; without one, the last that may have landed. */
@@ -74,7 +83,7 @@ export const isRefused = ({ transactions }: Signed, { signature }: NewTransactio
 /** The row of the next transaction of its kind. */
 export const nextOf = (
   row: Signed & Pick<JournalRow, 'execution_id'>,
-  { kind, bytes, signature, lastValidHeight, fee, outcome }: StoredTransaction,
+  { kind, bytes, signature, lastValidHeight, fee, wholeFee, outcome }: StoredTransaction,
 ): TransactionRow => ({
   execution_id: row.execution_id,
   kind,
@@ -82,21 +91,25 @@ export const nextOf = (
   signature,
   last_valid_height: lastValidHeight,
   fee,
+  whole_fee: wholeFee ?? fee,
   outcome: outcome ?? null,
   culprit: null,
   bytes: Buffer.from(bytes),
 });
 
-/** The statement that notes what became of a transaction. Only a failure replaces another outcome. */
+/**
+ * The statement that notes what became of a transaction. Only a failure replaces another outcome. It also sets the fee:
+ * the execution that made a shared transaction fail bears all of it.
+ */
 export function outcomeNoted(
   db: Writing['db'],
   { execution_id: id }: Pick<JournalRow, 'execution_id'>,
-  { kind, signature }: Pick<StoredTransaction, 'kind' | 'signature'>,
+  { kind, signature, fee }: Pick<StoredTransaction, 'kind' | 'signature'> & Partial<Pick<StoredTransaction, 'fee'>>,
   outcome: TransactionOutcome,
 ): CompiledQuery {
   return db
     .updateTable('transactions')
-    .set({ outcome })
+    .set({ outcome, ...(outcome === 'failed' && { fee }) })
     .where('execution_id', '=', id)
     .where('kind', '=', kind)
     .where('signature', '=', signature)

@@ -5,7 +5,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/read.ts';
+import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/queries/read.ts';
 import { BUILD } from '../../process/build.ts';
 import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { Engine } from '../execution/contract.ts';

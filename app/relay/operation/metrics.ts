@@ -4,10 +4,12 @@
  */
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { attachedIndex, countGaps, readProgress } from '../../../indexer/read.ts';
+import { attachedIndex, countGaps, readProgress } from '../../../indexer/queries/read.ts';
 import { BUILD } from '../../process/build.ts';
 import { droppedLines } from '../../process/logDestination.ts';
+import { least } from '../../sdk/wire/amounts.ts';
 import type { ErrorCode } from '../../sdk/wire/errorCodes.ts';
+import { gasOfShare } from '../chain/fees.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
@@ -17,7 +19,7 @@ import type { Moving } from '../ledger/moves.ts';
 import type { Paying } from '../ledger/notes.ts';
 import { displacedSessions } from '../ledger/sessions.ts';
 import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
-import { feesOfAuthority, paidFees } from '../ledger/transactions.ts';
+import { feesOfAuthority, landedOf, paidFees } from '../ledger/transactions.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests, waitingWork } from '../workers.ts';
@@ -174,7 +176,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       async settled(row, outcome) {
         await journal.settled(row, outcome);
         end(row, 'completed');
-        countFees(row, row.gas_lamports);
+        countFees(row, gasTaken(row));
       },
       async refunded(row, settledAt, landed) {
         await journal.refunded(row, settledAt, landed);
@@ -423,4 +425,11 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     runway.set(hours ?? Number.POSITIVE_INFINITY);
     await sweep();
   };
+}
+
+/** Lamports of the gas that a settled row's record paid to the relay: all of it, unless other calls shared the settle. */
+function gasTaken(row: Pick<JournalRow, 'gas_lamports' | 'transactions'>): bigint {
+  const settle = landedOf(row, 'settle');
+  const isShared = settle !== undefined && settle.whole_fee !== settle.fee;
+  return isShared ? least(row.gas_lamports, gasOfShare(settle.fee)) : row.gas_lamports;
 }

@@ -70,6 +70,7 @@ export function createStorage(options: {
     listenTo: (writes) => ({
       ...writes,
       intend: (...queries) => noticing(writes.intend(...queries)),
+      intendAll: (queries) => noticing(writes.intendAll(queries)),
       note: (...queries) => noticing(writes.note(...queries)),
       alone: (...given) => noticing(writes.alone(...given)),
     }),

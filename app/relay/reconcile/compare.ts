@@ -2,8 +2,9 @@
  * Compares an execution in the chain, the journal and the index. The chain is right by definition. A difference names
  * the side that disagrees with it, by its kind.
  */
-import { recordStatus } from '../../../indexer/record.ts';
-import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+
+import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
+import { recordStatus } from '../../../indexer/queries/record.ts';
 import { type ExecutionRecord, findSpender, type RecordStatus } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { ExecutionState } from '../ledger/tables.ts';

@@ -1,10 +1,9 @@
 /** `client.agents`. */
 
 import { buyCall } from './bought.ts';
-import { toQuery } from './http.ts';
+import { type Client, type RequestOptions, withKey } from './client.ts';
 import { Listing } from './listing.ts';
-import { executeRequest, type RunInput, type RunOptions, runCall, withKey } from './paid.ts';
-import type { RequestOptions, Service } from './service.ts';
+import { executeRequest, type RunInput, type RunOptions, runCall } from './paid.ts';
 import type { Agent, AgentStatistics, AgentSummary, CompletedExecution } from './types.ts';
 
 export interface AgentFilter {
@@ -27,37 +26,31 @@ export interface AgentFilter {
 const LARGEST_PAGE = 100;
 
 export class Agents {
-  readonly #service: Service;
-  constructor(service: Service) {
-    this.#service = service;
+  readonly #client: Client;
+  constructor(client: Client) {
+    this.#client = client;
   }
 
   /** All agents that match the filter, in pages of `limit`. */
   list(
-    { offset = 0, limit = LARGEST_PAGE, ...filter }: AgentFilter = {},
+    { offset = 0, limit = LARGEST_PAGE, tags = [], ...filter }: AgentFilter = {},
     { signal }: RequestOptions = {},
   ): Listing<AgentSummary> {
     return new Listing(async (from) => {
-      const path = `/v1/agents${toQuery({ ...filter, limit, offset: from })}`;
-      type Answer = { agents: AgentSummary[]; total: number; limit: number; offset: number };
-      const { agents, ...page } = await this.#service.read<Answer>('AgentPage', { method: 'GET', path, signal });
+      const query = { ...filter, ...(tags.length > 0 && { tags: tags.join() }), limit, offset: from };
+      const { agents, ...page } = await this.#client.request('listAgents', query, { signal });
       return { items: agents, ...page };
     }, offset);
   }
 
   /** One agent in full. */
   retrieve(agentId: string, { signal }: RequestOptions = {}): Promise<Agent> {
-    return this.#service.read('AgentFull', {
-      method: 'GET',
-      path: `/v1/agents/${encodeURIComponent(agentId)}`,
-      signal,
-    });
+    return this.#client.request('getAgent', { agent_id: agentId }, { signal });
   }
 
   /** Success and latency for each of the last 30 days. */
   statistics(agentId: string, { signal }: RequestOptions = {}): Promise<AgentStatistics> {
-    const path = `/v1/agents/${encodeURIComponent(agentId)}/statistics`;
-    return this.#service.read('AgentStatistics', { method: 'GET', path, signal });
+    return this.#client.request('getAgentStatistics', { agent_id: agentId }, { signal });
   }
 
   /**
@@ -66,11 +59,11 @@ export class Agents {
    * wait. After that it throws WaitTimeoutError with the execution's id. The execution continues and may still be paid.
    */
   run(agentId: string, input: RunInput, options: RunOptions = {}): Promise<CompletedExecution> {
-    const service = this.#service;
+    const client = this.#client;
     const request = executeRequest(agentId, input, options, false);
-    const { payment } = service;
+    const { payment } = client;
     return withKey(request, () =>
-      payment ? buyCall(service, { agentId, input, request }, payment, options) : runCall(service, request, options),
+      payment ? buyCall(client, { agentId, input, request }, payment, options) : runCall(client, request, options),
     );
   }
 }

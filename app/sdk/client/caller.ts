@@ -3,6 +3,7 @@
 export type { Check, CheckName, Comparison } from '../receipt/checks.ts';
 export { hashResult, verifyResultSignature } from '../receipt/receipt.ts';
 export type { AgentFilter, Agents } from './agents.ts';
+export { type Logger, type Options, type PaidCall, type Payment, type RequestOptions, VERSION } from './client.ts';
 export type { NewWebhook, WebhookChanges } from './endpoints.ts';
 export * from './error.ts';
 export type { StreamOptions } from './events.ts';
@@ -11,7 +12,6 @@ export type { Listing, Page } from './listing.ts';
 export { AgentMarketplace } from './marketplace.ts';
 export type { CallOptions, RunInput, RunOptions, WaitOptions } from './paid.ts';
 export { isProven, type VerifyOptions, verifyExecution, verifyReceipt } from './receipts.ts';
-export { type Logger, type Options, type PaidCall, type Payment, type RequestOptions, VERSION } from './service.ts';
 export type { OnDelta } from './streamed.ts';
 export type * from './types.ts';
 export {

@@ -1,171 +1,270 @@
-/**
- * The typed client of the REST API. It reads answers with the schemas that the relay writes them with, and drops fields
- * that a newer relay adds.
- */
-import * as z from 'zod';
-import { MarketplaceEvent as EventSchema, type MarketplaceEvent } from '../wire/events.ts';
-import { checkedApiKey, checkedUrl } from '../wire/secrets.ts';
-import {
-  ArchiveLine,
-  ContentDeleted,
-  ExecuteAccepted,
-  ExecuteCompleted,
-  type ExecuteInput,
-  Health,
-  MetadataAccepted,
-  OwnKey,
-  Ready,
-  type StartInput,
-} from '../wire/wire.ts';
-import { type AgentFilters, createAgentMethods } from './agentRoutes.ts';
-import { read } from './answer.ts';
-import { createEventStreams } from './events.ts';
-import { type HttpRequest, jsonOf, type ReadOptions, send } from './http.ts';
-import { createRecordMethods, type ExecutionFilters, type StatementFilters } from './recordRoutes.ts';
-import { PATIENCE, type Patience, repeat } from './repeat.ts';
-import type { OnDelta } from './streamed.ts';
-import { createWebhookMethods } from './webhookRoutes.ts';
+/** The client of the marketplace: its options, one typed request for every route, its retries, and the check of its answer. */
+import { EVENT_STREAM } from '../wire/eventStream.ts';
+import { checkedApiKey, checkedUrl, withoutSecrets } from '../wire/secrets.ts';
+import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
+import { ROUTES, type Routes } from './generated.ts';
+import { type HttpAnswer, jsonOf, send, toQuery, unknownAnswer } from './http.ts';
+import { type Patience, repeat } from './repeat.ts';
+import type { StreamHandlers } from './streamed.ts';
 
-export interface ClientOptions {
-  /** Such as `http://127.0.0.1:8787`, with or without a trailing slash. */
-  baseUrl: string;
-  /** An API key, or the token of a session where the route takes one. */
-  apiKey?: string;
-  /** Limits for the retries of reads, `execute` and `startExecution`. */
-  patience?: Partial<Patience>;
-  /** False if the caller repeats failed reads itself. */
-  repeatReads?: boolean;
-  /** Longest wait for one answer of a read, or for the next sign of life of a stream of events, ms. */
-  readTimeoutMs?: number;
-  fetch?: typeof fetch;
+export const VERSION = '0.1.0';
+
+/** Receives the lines of the debug log. `console` and the loggers of pino and winston match. */
+export interface Logger {
+  debug(message: string): void;
 }
 
-/** The service answers a read within seconds, even when its node is away. */
-const READ_TIMEOUT_MS = 60_000;
-
-export type { AgentFilters, ExecutionFilters, ReadOptions, StatementFilters };
-
-/** What a method says of its request; the rest is the client's. */
-type Init = Partial<Omit<HttpRequest, 'baseUrl' | 'path'>>;
-
-const ExecuteAnswer = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteAccepted]);
-export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
-
-export type MarketplaceClient = ReturnType<typeof createClient>;
-
-const readEvent = (data: string) => read<unknown>(EventSchema, JSON.parse(data)) as MarketplaceEvent;
-
-export interface ExecuteOptions extends ReadOptions {
-  /** Idempotency key of this call: 1 to 255 visible ASCII characters. Random by default, so that retries are safe. */
-  idempotencyKey?: string;
+export interface Options {
+  /** Such as `https://marketplace.example`. Default: the environment variable `MARKETPLACE_URL`. */
+  baseUrl?: string | undefined;
+  /** Needed to run agents and to read executions. Default: the environment variable `MARKETPLACE_API_KEY`. */
+  apiKey?: string | undefined;
   /**
-   * Receives the agent's output as it is written, if the agent streams. It is not verified and is not the result. After
-   * a lost connection only the result follows.
+   * Longest wait for one answer, or for the next part of a streamed answer, ms. Default: 60,000. A call that takes
+   * longer is retried with its key and continues. An event stream continues on a new connection.
    */
-  onDelta?: OnDelta;
-  /** With `onDelta`: receives the execution's id before any output. The price may not be in escrow yet. */
-  onBegun?: (executionId: string) => void;
+  timeout?: number | undefined;
+  /** Maximum retries of a request after lost connections and temporary errors. Default: 2. */
+  maxRetries?: number | undefined;
+  /** Pays for each `agents.run`, in place of an API key: `payWithX402` of @agent-marketplace/client/x402. */
+  payment?: Payment | undefined;
+  /** Default: the platform's `fetch`. */
+  fetch?: typeof fetch | undefined;
+  /** Logs each request, answer and retry with `console.debug`, without key, body and query. */
+  debug?: boolean | undefined;
+  /** Receives these lines in place of `console`, also without `debug`. */
+  logger?: Logger | undefined;
 }
 
+/** Pays for calls by x402. */
+export interface Payment {
+  /** The wallet that pays, base58. */
+  payer: string;
+  /** Returns the header PAYMENT-SIGNATURE for the header PAYMENT-REQUIRED. Throws if the quote is not for this call. */
+  pay(required: string, call: PaidCall): Promise<string>;
+}
+
+/** The call that a payment is for. */
+export interface PaidCall {
+  agentId: string;
+  task: string;
+  parameters?: Record<string, unknown> | undefined;
+  maxCostUsdc: number | string;
+  timeoutSeconds?: number | undefined;
+}
+
+export interface RequestOptions {
+  /** Aborts the request and its retries. The method then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+export type RouteName = keyof typeof ROUTES;
+/** The parameters of a route's path and query by name, and its `body`. Bytes are sent as they are. */
+export type RouteInput<Name extends RouteName> = {
+  [Field in keyof Routes[Name]['input']]: Field extends 'body'
+    ? Sent<Routes[Name]['input'][Field]> | Uint8Array
+    : Routes[Name]['input'][Field];
+};
+/** The JSON of a route's answer; text if it answers with no JSON. */
+export type RouteAnswer<Name extends RouteName> = Routes[Name]['answer'];
+/** The arguments of a request of a route. */
+export type RouteRequest<Name extends RouteName> =
+  Record<never, never> extends RouteInput<Name>
+    ? [input?: RouteInput<Name>, options?: RouteOptions]
+    : [input: RouteInput<Name>, options?: RouteOptions];
+type Sent<Body> = {
+  [Field in keyof Body]: Body[Field] extends (infer Item)[] | undefined ? readonly Item[] | undefined : Body[Field];
+};
+
+export interface RouteOptions extends RequestOptions {
+  /** For a paid call: prevents a second payment. 1 to 255 visible ASCII characters. Default: random. */
+  idempotencyKey?: string | undefined;
+  /** Limits for its retries, in place of the client's. */
+  patience?: Partial<Patience> | undefined;
+  /** Longest wait for its answer, ms, in place of the client's. */
+  timeout?: number | undefined;
+  /** More headers. */
+  headers?: Record<string, string> | undefined;
+  /** More statuses that are good answers. */
+  accepts?: readonly number[] | undefined;
+  /** Leaves the body of a good answer unread, and without a time limit. */
+  keepsOpen?: boolean | undefined;
+  /** Receives the output of a streamed answer. */
+  onDelta?: StreamHandlers['onDelta'];
+  /** Receives the id of the call's execution as soon as an answer, an error or a stream names it. */
+  onExecution?: StreamHandlers['onBegun'];
+}
+
+/** A request of a route, for which `ask` gets the answer. */
+export interface ApiRequest extends RouteOptions {
+  route: RouteName;
+  input: object;
+}
+
+/** One request by its path. */
+export interface PathRequest extends RouteOptions {
+  method: string;
+  path: string;
+  /** Sent as JSON, or bytes as they are. */
+  body?: unknown;
+  /** A paid call: its key or its path makes it safe to retry. */
+  isPaid?: boolean | undefined;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+const JSON_TYPE = 'application/json';
+
+/** If the service asks for a longer pause, the caller gets its error instead. */
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Names the client to the service. A page cannot send this header: the service's CORS rules do not allow it. */
+const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+const isPage = navigator?.userAgent?.startsWith('Mozilla/') ?? false;
+const AGENT: Record<string, string> = isPage ? {} : { 'user-agent': `agent-marketplace-typescript/${VERSION}` };
+
 /**
- * The REST API. Throws TypeError for a wrong address, and for a key with a character that no key has. Methods throw
- * MarketplaceError for error answers, and TypeError if there was no answer. Reads, `execute` and `startExecution` are
- * then retried automatically, which never charges twice. A read that gets no answer in time throws a DOMException named
- * TimeoutError.
+ * The client that all others are made of; it reads no environment variable. Throws TypeError for a wrong address, and for
+ * a key with a character that no key has.
  */
-export function createClient(options: ClientOptions) {
+export function createClient(options: Options & Pick<RouteOptions, 'patience'>) {
   const baseUrl = checkedUrl(options.baseUrl);
-  const fetcher = options.fetch ?? fetch;
-  const patience = { ...PATIENCE, ...options.patience };
-  const paid = { ...patience, isPaid: true };
   const apiKey = checkedApiKey(options.apiKey);
-  const { repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const { timeout = 60_000, maxRetries = 2 } = options;
+  const fetcher: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  const log = (line: string): void => (options.logger ?? (options.debug ? console : null))?.debug(line);
 
-  /** Sends a request with the key, or with this token. */
-  function ask(path: string, { method = 'GET', headers = {}, ...init }: Init = {}, token = apiKey) {
-    const sent = token ? { ...headers, authorization: `Bearer ${token}` } : headers;
-    return send(fetcher, { timeoutMs: null, ...init, method, baseUrl, path, headers: sent });
+  async function askPath(request: PathRequest): Promise<HttpAnswer> {
+    const { method, path, body, idempotencyKey, isPaid = false, signal, accepts, keepsOpen } = request;
+    const { onDelta, onExecution } = request;
+    const timeoutMs = request.timeout ?? timeout;
+    const accept = onDelta ? `${EVENT_STREAM}, ${JSON_TYPE}` : JSON_TYPE;
+    const headers: Record<string, string> = { accept, ...AGENT, ...request.headers };
+    if (apiKey) headers.authorization = `Bearer ${apiKey}`;
+    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+    if (body !== undefined) headers['content-type'] = JSON_TYPE;
+    const sent = body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body);
+    const name = `${method} ${path.split('?')[0]}`;
+
+    async function once(): Promise<HttpAnswer> {
+      const start = performance.now();
+      const took = () => `${Math.round(performance.now() - start)} ms`;
+      try {
+        const answer = await send(fetcher, {
+          method,
+          baseUrl,
+          path,
+          headers,
+          body: sent,
+          timeoutMs,
+          signal,
+          accepts,
+          keepsOpen,
+          onDelta,
+          onBegun: onExecution,
+        });
+        log(`${name}: ${answer.response.status} in ${took()}`);
+        return answer;
+      } catch (error) {
+        log(`${name}: ${describe(error)} in ${took()}`);
+        if (error instanceof MarketplaceError && error.executionId !== null) onExecution?.(error.executionId);
+        throw signal?.aborted ? error : toKnown(error, baseUrl, timeoutMs);
+      }
+    }
+
+    const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: retry in ${Math.round(pauseMs)} ms`);
+    const patience = {
+      repeats: maxRetries,
+      pauseMs: LONGEST_PAUSE_MS,
+      isPaid,
+      onRepeat,
+      ...options.patience,
+      ...request.patience,
+    };
+    return method === 'GET' || isPaid ? repeat(once, patience, signal) : once();
   }
 
-  const call = async <T>(schema: z.ZodType<T>, path: string, init?: Init, token?: string): Promise<T> =>
-    read(schema, jsonOf(await ask(path, init, token)));
-
-  /** A read, which may be retried. */
-  function reading<T>(once: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return repeatReads ? repeat(once, patience, signal) : once();
-  }
-
-  function get<T>(schema: z.ZodType<T>, path: string, { signal }: ReadOptions = {}, accepts?: number[]): Promise<T> {
-    return reading(() => call(schema, path, { signal, timeoutMs: readTimeoutMs, accepts }), signal);
-  }
-
-  const openStream = (path: string, headers: Record<string, string>, signal: AbortSignal | undefined) =>
-    repeat(() => ask(path, { headers, signal, keepsOpen: true }), patience, signal);
-
-  const post = (body: RequestInit['body'], signal?: AbortSignal, headers: Record<string, string> = {}): Init => ({
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-    signal,
-  });
-
-  const change = <T>(schema: z.ZodType<T>, method: string, path: string, body?: object): Promise<T> =>
-    call(schema, path, body === undefined ? { method } : { ...post(JSON.stringify(body)), method });
+  const ask = ({ route, input, ...more }: ApiRequest): Promise<HttpAnswer> => {
+    const { method, path, isPaid, accepts }: Route = ROUTES[route];
+    return askPath({ accepts, ...more, ...fill(path, input), method, isPaid });
+  };
 
   return {
-    ...createAgentMethods({ get }),
-    /**
-     * A `completed` answer, or `pending` / `running`: then poll `getExecution` until it has ended. One call is charged
-     * at most once, however often it is retried.
-     */
-    execute(agentId: string, body: ExecuteInput, options: ExecuteOptions = {}): Promise<ExecuteAnswer> {
-      const { signal, idempotencyKey, onDelta, onBegun } = options;
-      const headers = { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() };
-      const sent = post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal, headers);
-      const init = { ...sent, onDelta, onBegun };
-      const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
-      return repeat(() => call(ExecuteAnswer, path, init), paid, signal);
+    baseUrl,
+    fetch: fetcher,
+    timeout,
+    payment: options.payment,
+    ask,
+    askPath,
+
+    /** The answer of a route. Throws UnexpectedAnswerError if it is not the route's. */
+    async request<Name extends RouteName>(
+      route: Name,
+      ...[input = {} as RouteInput<Name>, options = {}]: RouteRequest<Name>
+    ): Promise<RouteAnswer<Name>> {
+      const { takesKey }: Route = ROUTES[route];
+      const request = { ...options, route, input };
+      if (takesKey) request.idempotencyKey ??= crypto.randomUUID();
+      return withKey(request, async () => readAs(route, await ask(request)));
     },
-    /** Runs an execution that a wallet opened itself. Its id alone makes retries safe. */
-    startExecution(
-      executionId: string,
-      body: StartInput,
-      signal?: AbortSignal,
-      onDelta?: OnDelta,
-    ): Promise<ExecuteAnswer> {
-      const init = { ...post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal), onDelta };
-      const path = `/v1/executions/${encodeURIComponent(executionId)}/start`;
-      return repeat(() => call(ExecuteAnswer, path, init), paid, signal);
-    },
-    ...createRecordMethods({ get }),
-    ...createEventStreams<MarketplaceEvent>({
-      open: openStream,
-      read: readEvent,
-      silenceMs: readTimeoutMs,
-    }),
-    /** Deletes task, parameters and result of an ended execution from the service, for good. */
-    deleteExecutionContent: (executionId: string) =>
-      call(ContentDeleted, `/v1/executions/${encodeURIComponent(executionId)}/content`, { method: 'DELETE' }),
-    /** A page of an archive's leaves from this index on; empty after the last leaf. Needs no key. */
-    listLeaves: (archiveIndex: number, first = 0, { signal }: ReadOptions = {}): Promise<ArchiveLine[]> =>
-      reading(async () => {
-        const init = { signal, timeoutMs: readTimeoutMs };
-        const { text } = await ask(`/v1/archives/${archiveIndex}/leaves?first=${first}`, init, '');
-        const lines = text.split('\n').filter((line) => line !== '');
-        return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
-      }, signal),
-    /** What the client's API key may still spend, and its restrictions. */
-    getKey: (options?: ReadOptions) => get(OwnKey, '/v1/key', options),
-    ...createWebhookMethods({ get, change }),
-    /**
-     * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before
-     * listing.
-     */
-    postMetadata: (bytes: Uint8Array, session = '') =>
-      call(MetadataAccepted, '/v1/metadata', post(bytes as Uint8Array<ArrayBuffer>), session),
-    /** Shows that the relay answers. */
-    health: (options?: ReadOptions) => get(Health, '/health', options),
-    /** Shows if the relay can take executions, and otherwise the problems. Does not throw if it cannot. */
-    ready: (options?: ReadOptions) => get(Ready, '/ready', options, [503]),
   };
+}
+
+interface Route {
+  method: string;
+  path: string;
+  fields?: readonly string[];
+  accepts?: readonly number[];
+  isPaid?: boolean;
+  takesKey?: boolean;
+}
+
+/** The path and the query with the input's values, and the body. */
+function fill(path: string, input: object): { path: string; body: unknown } {
+  const { body, ...query } = input as Record<string, unknown>;
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(String(query[name]));
+    delete query[name];
+    return value;
+  });
+  return { path: filled + toQuery(query), body };
+}
+
+/** The answer's JSON, if it has the route's first fields. Fields of a newer marketplace are kept. */
+export function readAs<Name extends RouteName>(name: Name, answer: HttpAnswer): RouteAnswer<Name> {
+  const { fields }: Route = ROUTES[name];
+  if (fields === undefined) return answer.text as RouteAnswer<Name>;
+  const value = jsonOf(answer) as object | null;
+  const missing = fields.find((field) => typeof value !== 'object' || value === null || !(field in value));
+  if (missing !== undefined) throw unknownAnswer(answer.response, `no answer of ${name}: ${missing} is missing`);
+  return value as RouteAnswer<Name>;
+}
+
+/** Adds the call's idempotency key to every error of `call`, so that a retry never pays twice. */
+export async function withKey<T>({ idempotencyKey }: RouteOptions, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof MarketplaceError) error.idempotencyKey = idempotencyKey ?? null;
+    throw error;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof MarketplaceError ? `${error.status} ${error.code}` : String((error as Error | null)?.name);
+}
+
+/** Turns an error of `fetch` into an error of this client. */
+function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
+  const name = (error as Error | null)?.name;
+  if (name === 'TimeoutError') {
+    const message = `No answer from ${baseUrl} within ${timeout} ms.`;
+    return new APITimeoutError(null, 'timeout', message, null, null, null, null, { cause: error });
+  }
+  if (!(error instanceof TypeError)) return error;
+  const message = `No answer from ${baseUrl}: ${withoutSecrets(error.message)}`;
+  // Node prints causes too.
+  const told = `${error.message} ${error.cause}`;
+  const options = withoutSecrets(told) === told ? { cause: error } : {};
+  return new APIConnectionError(null, 'connection_failed', message, null, null, null, null, options);
 }

@@ -1,13 +1,12 @@
 /** `client.executions` and `client.statements`. */
 import type { Check } from '../receipt/checks.ts';
+import type { Client, RequestOptions } from './client.ts';
 import { NotFoundError } from './error.ts';
-import { createEventStreams, type StreamOptions } from './events.ts';
-import { toQuery } from './http.ts';
+import { followExecution, type StreamOptions } from './events.ts';
 import { anyOf } from './limit.ts';
 import { Listing } from './listing.ts';
 import { type CallOptions, executeRequest, type RunInput, startCall, type WaitOptions, waitForEnd } from './paid.ts';
 import { isProven, verifyReceipt } from './receipts.ts';
-import type { RequestOptions, Service } from './service.ts';
 import type {
   CompletedExecution,
   DailyStatement,
@@ -48,15 +47,9 @@ export interface Verification {
 const LARGEST_PAGE = 100;
 
 export class Executions {
-  readonly #service: Service;
-  readonly #events;
-  constructor(service: Service) {
-    this.#service = service;
-    this.#events = createEventStreams<ExecutionEvent>({
-      open: (path, headers, signal) => service.ask({ method: 'GET', path, headers, signal, keepsOpen: true }),
-      read: JSON.parse,
-      silenceMs: service.timeout,
-    });
+  readonly #client: Client;
+  constructor(client: Client) {
+    this.#client = client;
   }
 
   /**
@@ -64,7 +57,7 @@ export class Executions {
    * the same idempotency key after the end returns the result.
    */
   create(agentId: string, input: RunInput, options: CallOptions = {}): Promise<CompletedExecution | StartedExecution> {
-    return startCall(this.#service, executeRequest(agentId, input, options, true));
+    return startCall(this.#client, executeRequest(agentId, input, options, true));
   }
 
   /** Runs an execution whose escrow a wallet opened itself, and returns at once. Its id makes retries safe. */
@@ -74,13 +67,12 @@ export class Executions {
     { walletSignature, signal }: RequestOptions & { walletSignature?: string } = {},
   ): Promise<CompletedExecution | StartedExecution> {
     const body = { task, parameters, async: true, wallet_signature: walletSignature };
-    const path = `${pathOf(executionId)}/start`;
-    return startCall(this.#service, { method: 'POST', path, body, isPaid: true, signal });
+    return startCall(this.#client, { route: 'startExecution', input: { execution_id: executionId, body }, signal });
   }
 
   /** One record in full. */
   retrieve(executionId: string, { signal }: RequestOptions = {}): Promise<Execution> {
-    return this.#service.read('ExecutionFull', { method: 'GET', path: pathOf(executionId), signal });
+    return this.#client.request('getExecution', { execution_id: executionId }, { signal });
   }
 
   /** The wallet's records, newest first, in pages of `limit`. */
@@ -90,13 +82,8 @@ export class Executions {
   ): Listing<ExecutionSummary> {
     const times = { from: toTime(from), to: toTime(to) };
     return new Listing(async (start) => {
-      const path = `/v1/executions${toQuery({ ...filter, ...times, limit, offset: start })}`;
-      type Answer = { executions: ExecutionSummary[]; total: number; limit: number; offset: number };
-      const { executions, ...page } = await this.#service.read<Answer>('ExecutionPage', {
-        method: 'GET',
-        path,
-        signal,
-      });
+      const query = { ...filter, ...times, limit, offset: start };
+      const { executions, ...page } = await this.#client.request('listExecutions', query, { signal });
       return { items: executions, ...page };
     }, offset);
   }
@@ -105,7 +92,7 @@ export class Executions {
    * Waits for the end and returns the record: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError.
    */
   wait(executionId: string, options: WaitOptions = {}): Promise<Execution> {
-    return waitForEnd(this.#service, executionId, options);
+    return waitForEnd(this.#client, executionId, options);
   }
 
   /**
@@ -113,12 +100,12 @@ export class Executions {
    * is the id of the last event that you have.
    */
   events(executionId: string, options: StreamOptions = {}): AsyncGenerator<ExecutionEvent, void, undefined> {
-    return this.#events.streamExecutionEvents(executionId, options);
+    return followExecution(this.#client, executionId, options);
   }
 
   /** The proof that a settled execution was answered and paid. */
   receipt(executionId: string, { signal }: RequestOptions = {}): Promise<Receipt> {
-    return this.#service.read('Receipt', { method: 'GET', path: `${pathOf(executionId)}/receipt`, signal });
+    return this.#client.request('getExecutionReceipt', { execution_id: executionId }, { signal });
   }
 
   /** Reads the receipt and checks it with a Solana node of your choice. `rpcUrl: null` skips the checks with a node. */
@@ -138,7 +125,7 @@ export class Executions {
     const checks = await verifyReceipt(receipt, {
       rpcUrl,
       executionId,
-      fetch: endingWith(signal, this.#service.fetch),
+      fetch: endingWith(signal, this.#client.fetch),
       findArchive,
     });
     // The checks treat an abort like a node that does not answer.
@@ -148,12 +135,12 @@ export class Executions {
 
   /** The proof of an archived execution; needs no key. */
   archive(executionId: string, { signal }: RequestOptions = {}): Promise<ExecutionArchive> {
-    return this.#service.read('ExecutionArchive', { method: 'GET', path: `${pathOf(executionId)}/archive`, signal });
+    return this.#client.request('getExecutionArchive', { execution_id: executionId }, { signal });
   }
 
   /** Permanently deletes task, parameters and result of an ended execution from the service. */
   deleteContent(executionId: string, { signal }: RequestOptions = {}): Promise<DeletedContent> {
-    return this.#service.read('ContentDeleted', { method: 'DELETE', path: `${pathOf(executionId)}/content`, signal });
+    return this.#client.request('deleteExecutionContent', { execution_id: executionId }, { signal });
   }
 }
 
@@ -164,9 +151,9 @@ export interface Days {
 }
 
 export class Statements {
-  readonly #service: Service;
-  constructor(service: Service) {
-    this.#service = service;
+  readonly #client: Client;
+  constructor(client: Client) {
+    this.#client = client;
   }
 
   /** The amounts that the wallet paid, or earned as a creator, per UTC day. */
@@ -174,17 +161,12 @@ export class Statements {
     filter: Days & { role?: 'caller' | 'creator' | undefined } = {},
     { signal }: RequestOptions = {},
   ): Promise<DailyStatement> {
-    const path = `/v1/statements/daily${toQuery(filter)}`;
-    return this.#service.read('DailyStatement', { method: 'GET', path, signal });
+    return this.#client.request('getDailyStatement', filter, { signal });
   }
 
   /** The amounts that the wallet paid, per UTC day, API key and agent. */
   spend(filter: Days = {}, { signal }: RequestOptions = {}): Promise<SpendStatement> {
-    return this.#service.read('SpendStatement', {
-      method: 'GET',
-      path: `/v1/statements/spend${toQuery(filter)}`,
-      signal,
-    });
+    return this.#client.request('getSpend', filter, { signal });
   }
 }
 
@@ -193,8 +175,6 @@ function endingWith(signal: AbortSignal | undefined, fetcher: typeof fetch): typ
   if (!signal) return fetcher;
   return (input, init) => fetcher(input, { ...init, signal: anyOf(signal, init?.signal) });
 }
-
-const pathOf = (executionId: string): string => `/v1/executions/${encodeURIComponent(executionId)}`;
 
 const toTime = (time: Date | string | undefined): string | undefined =>
   time instanceof Date ? time.toISOString() : time;

@@ -624,7 +624,7 @@ export interface components {
                 tank: string;
                 /** @description The gas balance, lamports. */
                 lamports: number;
-                /** @description The present network fees of a call, lamports. */
+                /** @description The most that the network fees of a call are now, lamports. Calls at the same moment share fees. */
                 next_call_lamports: number;
                 /** @description The most that one call of this key may take for network fees, lamports; a limit of its grant. */
                 max_gas_lamports: number;
@@ -1858,107 +1858,79 @@ export interface operations {
     };
 }
 
-/** Fields that tell an answer from other JSON; not all, because an older marketplace has fewer. */
-export const FIELDS = {
-  "AgentFull": [
-    "agent_id",
-    "name"
-  ],
-  "AgentPage": [
-    "agents",
-    "total"
-  ],
-  "AgentStatistics": [
-    "agent_id",
-    "from"
-  ],
-  "ChangesAnswer": [
-    "result"
-  ],
-  "ConfigAnswer": [
-    "result"
-  ],
-  "ContentDeleted": [
-    "execution_id",
-    "content_deleted_at"
-  ],
-  "DailyStatement": [
-    "wallet",
-    "role"
-  ],
-  "Directory": [
-    "docs",
-    "openapi"
-  ],
-  "ExecuteAccepted": [
-    "execution_id",
-    "status"
-  ],
-  "ExecuteCompleted": [
-    "execution_id",
-    "status"
-  ],
-  "ExecutionArchive": [
-    "archive",
-    "archive_index"
-  ],
-  "ExecutionFull": [
-    "execution_id",
-    "agent_id"
-  ],
-  "ExecutionPage": [
-    "executions",
-    "total"
-  ],
-  "Health": [
-    "status",
-    "environment"
-  ],
-  "KeyDirectory": [
-    "keys"
-  ],
-  "MetadataAccepted": [
-    "metadata_hash"
-  ],
-  "OwnKey": [
-    "key_id",
-    "name"
-  ],
-  "Ready": [
-    "status",
-    "problems"
-  ],
-  "Receipt": [
-    "version",
-    "program_id"
-  ],
-  "SpendStatement": [
-    "wallet",
-    "from"
-  ],
-  "UnclaimedProofs": [
-    "refunds"
-  ],
-  "WebhookDeliveries": [
-    "deliveries",
-    "total"
-  ],
-  "WebhookDelivery": [
-    "delivery_id",
-    "endpoint_id"
-  ],
-  "WebhookEndpoint": [
-    "endpoint_id",
-    "url"
-  ],
-  "WebhookEndpoints": [
-    "endpoints"
-  ],
-  "WebhookId": [
-    "endpoint_id"
-  ],
-  "WebhookSecret": [
-    "endpoint",
-    "secret"
-  ]
+/** The input and the answer of each route. */
+export interface Routes {
+    listAgents: { input: { limit?: number; offset?: number; tags?: string; min_success_rate?: number; min_executions?: number; verified_only?: boolean; q?: string; creator?: string; sort?: "total_executions" | "success_rate" | "price_asc" | "price_desc" | "created_at" | "best" }; answer: components["schemas"]["AgentPage"] };
+    getAgent: { input: { agent_id: string }; answer: components["schemas"]["AgentFull"] };
+    getAgentCard: { input: { agent_id: string }; answer: object };
+    getAgentStatistics: { input: { agent_id: string }; answer: components["schemas"]["AgentStatistics"] };
+    executeAgent: { input: { agent_id: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
+    buyExecution: { input: { agent_id: string; payer?: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] };
+    startExecution: { input: { execution_id: string; body: components["schemas"]["StartBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
+    listExecutions: { input: { limit?: number; offset?: number; status?: "pending" | "running" | "completed" | "failed" | "disputed"; agent_id?: string; idempotency_key?: string; from?: string; to?: string }; answer: components["schemas"]["ExecutionPage"] };
+    getExecution: { input: { execution_id: string }; answer: components["schemas"]["ExecutionFull"] };
+    getExecutionReceipt: { input: { execution_id: string }; answer: components["schemas"]["Receipt"] };
+    deleteExecutionContent: { input: { execution_id: string }; answer: components["schemas"]["ContentDeleted"] };
+    getExecutionArchive: { input: { execution_id: string }; answer: components["schemas"]["ExecutionArchive"] };
+    getUnclaimed: { input: { source: string }; answer: components["schemas"]["UnclaimedProofs"] };
+    listLeaves: { input: { archive_index: string; first?: number }; answer: string };
+    getKey: { input: {  }; answer: components["schemas"]["OwnKey"] };
+    streamExecutionEvents: { input: { execution_id: string }; answer: string };
+    streamEvents: { input: {  }; answer: string };
+    listWebhooks: { input: {  }; answer: components["schemas"]["WebhookEndpoints"] };
+    createWebhook: { input: { body: components["schemas"]["CreateWebhookBody"] }; answer: components["schemas"]["WebhookSecret"] };
+    getWebhook: { input: { endpoint_id: string }; answer: components["schemas"]["WebhookEndpoint"] };
+    updateWebhook: { input: { endpoint_id: string; body: components["schemas"]["UpdateWebhookBody"] }; answer: components["schemas"]["WebhookEndpoint"] };
+    deleteWebhook: { input: { endpoint_id: string }; answer: components["schemas"]["WebhookId"] };
+    rotateWebhookSecret: { input: { endpoint_id: string }; answer: components["schemas"]["WebhookSecret"] };
+    testWebhook: { input: { endpoint_id: string }; answer: components["schemas"]["WebhookId"] };
+    listWebhookDeliveries: { input: { endpoint_id: string; limit?: number; offset?: number }; answer: components["schemas"]["WebhookDeliveries"] };
+    redeliverWebhook: { input: { delivery_id: string }; answer: components["schemas"]["WebhookDelivery"] };
+    getDailyStatement: { input: { role?: "caller" | "creator"; from?: string; to?: string }; answer: components["schemas"]["DailyStatement"] };
+    getSpend: { input: { from?: string; to?: string }; answer: components["schemas"]["SpendStatement"] };
+    postMetadata: { input: { body: components["schemas"]["AgentMetadata"] }; answer: components["schemas"]["MetadataAccepted"] };
+    getKeyDirectory: { input: {  }; answer: components["schemas"]["KeyDirectory"] };
+    getRoot: { input: {  }; answer: components["schemas"]["Directory"] };
+    getHealth: { input: {  }; answer: components["schemas"]["Health"] };
+    getReady: { input: {  }; answer: components["schemas"]["Ready"] };
+}
+
+/**
+ * Every route by the id of its operation. `fields` tell its JSON answer from other JSON; not all, because an older
+ * marketplace has fewer. A route without them answers with text.
+ */
+export const ROUTES = {
+  listAgents: {"method":"GET","path":"/v1/agents","fields":["agents","total"]},
+  getAgent: {"method":"GET","path":"/v1/agents/{agent_id}","fields":["agent_id","name"]},
+  getAgentCard: {"method":"GET","path":"/v1/agents/{agent_id}/agent-card.json","fields":[]},
+  getAgentStatistics: {"method":"GET","path":"/v1/agents/{agent_id}/statistics","fields":["agent_id","from"]},
+  executeAgent: {"method":"POST","path":"/v1/agents/{agent_id}/execute","fields":["execution_id","status"],"isPaid":true,"takesKey":true},
+  buyExecution: {"method":"POST","path":"/v1/x402/agents/{agent_id}/execute","fields":["execution_id","status"],"isPaid":true,"takesKey":true},
+  startExecution: {"method":"POST","path":"/v1/executions/{execution_id}/start","fields":["execution_id","status"],"isPaid":true},
+  listExecutions: {"method":"GET","path":"/v1/executions","fields":["executions","total"]},
+  getExecution: {"method":"GET","path":"/v1/executions/{execution_id}","fields":["execution_id","agent_id"]},
+  getExecutionReceipt: {"method":"GET","path":"/v1/executions/{execution_id}/receipt","fields":["version","program_id"]},
+  deleteExecutionContent: {"method":"DELETE","path":"/v1/executions/{execution_id}/content","fields":["execution_id","content_deleted_at"]},
+  getExecutionArchive: {"method":"GET","path":"/v1/executions/{execution_id}/archive","fields":["archive","archive_index"]},
+  getUnclaimed: {"method":"GET","path":"/v1/unclaimed/{source}","fields":["refunds"]},
+  listLeaves: {"method":"GET","path":"/v1/archives/{archive_index}/leaves"},
+  getKey: {"method":"GET","path":"/v1/key","fields":["key_id","name"]},
+  streamExecutionEvents: {"method":"GET","path":"/v1/executions/{execution_id}/events"},
+  streamEvents: {"method":"GET","path":"/v1/events"},
+  listWebhooks: {"method":"GET","path":"/v1/webhooks","fields":["endpoints"]},
+  createWebhook: {"method":"POST","path":"/v1/webhooks","fields":["endpoint","secret"]},
+  getWebhook: {"method":"GET","path":"/v1/webhooks/{endpoint_id}","fields":["endpoint_id","url"]},
+  updateWebhook: {"method":"PATCH","path":"/v1/webhooks/{endpoint_id}","fields":["endpoint_id","url"]},
+  deleteWebhook: {"method":"DELETE","path":"/v1/webhooks/{endpoint_id}","fields":["endpoint_id"]},
+  rotateWebhookSecret: {"method":"POST","path":"/v1/webhooks/{endpoint_id}/rotate","fields":["endpoint","secret"]},
+  testWebhook: {"method":"POST","path":"/v1/webhooks/{endpoint_id}/test","fields":["endpoint_id"]},
+  listWebhookDeliveries: {"method":"GET","path":"/v1/webhooks/{endpoint_id}/deliveries","fields":["deliveries","total"]},
+  redeliverWebhook: {"method":"POST","path":"/v1/webhooks/deliveries/{delivery_id}/redeliver","fields":["delivery_id","endpoint_id"]},
+  getDailyStatement: {"method":"GET","path":"/v1/statements/daily","fields":["wallet","role"]},
+  getSpend: {"method":"GET","path":"/v1/statements/spend","fields":["wallet","from"]},
+  postMetadata: {"method":"POST","path":"/v1/metadata","fields":["metadata_hash"]},
+  getKeyDirectory: {"method":"GET","path":"/.well-known/http-message-signatures-directory","fields":["keys"]},
+  getRoot: {"method":"GET","path":"/","fields":["docs","openapi"]},
+  getHealth: {"method":"GET","path":"/health","fields":["status","environment"]},
+  getReady: {"method":"GET","path":"/ready","fields":["status","problems"],"accepts":[503]},
 } as const;

@@ -116,7 +116,8 @@ export function jsonOf({ response, text }: HttpAnswer): unknown {
   return value;
 }
 
-function parseJson(text: string): unknown {
+/** The JSON of a text; undefined if it is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -141,10 +142,12 @@ export function unknownAnswer(response: Response, what?: string): UnexpectedAnsw
 
 /** The error that an answer's body describes. */
 export function toError(response: Response, body: unknown): MarketplaceError {
-  const { code, message, execution_id, details } = ((body as { error?: unknown } | null)?.error ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const { error } = (body ?? {}) as { error?: Record<string, unknown> };
+  // A procedure has its facts in `data`.
+  const { code, message, execution_id, details } = {
+    ...error,
+    ...(error?.data as Record<string, unknown> | undefined),
+  };
   if (typeof code !== 'string' || typeof message !== 'string') return unknownAnswer(response);
   return statusError(
     // In a stream, the error comes after the status.

@@ -1,5 +1,5 @@
-/** `@agent-marketplace/sdk/client`: clients of the REST API and of the /trpc procedures. */
+/** `@agent-marketplace/sdk/client`: the client of the REST API, and the /trpc procedures. */
 export * from './caller.ts';
-export * from './client.ts';
+export { type Client, createClient, type RouteAnswer, type RouteInput, type RouteName } from './client.ts';
 export * from './management.ts';
 export * from './repeat.ts';

@@ -1,43 +1,14 @@
-/** The client of the /trpc procedures that manage keys and listings. */
+/** The /trpc procedures of sessions, keys, listings, disputes and operation, which the page and the CLI call. */
+import type * as z from 'zod';
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
-import { checkedUrl } from '../wire/secrets.ts';
-import { read } from './answer.ts';
-import { type MarketplaceError, statusError } from './error.ts';
-import { checkedHeaders, fetchDirect, jsonOf, retryAfterOf, unknownAnswer } from './http.ts';
-
-/** An answer in tRPC's format. */
-interface ProcedureAnswer {
-  result?: { data?: unknown };
-  error?: {
-    message?: string;
-    data?: {
-      httpStatus?: number;
-      code?: string;
-      request_id?: string;
-      details?: Record<string, unknown>;
-    };
-  };
-}
+import type { Client } from './client.ts';
+import { jsonOf, unknownAnswer } from './http.ts';
 
 /**
- * The procedures of /trpc by name: `call('keys.register', { ... })`. `session` is the token of `auth.verify`, for
- * procedures that need one. Throws TypeError for a wrong address. `call` throws MarketplaceError.
+ * Calls procedures by name: `call('keys.register', { ... })`. Those of a wallet need a client whose key is the token of
+ * `auth.verify`. Some test a creator's server before they answer, so there is no time limit.
  */
-export function createManagementClient(options: { baseUrl: string; session?: string; fetch?: typeof fetch }) {
-  const baseUrl = checkedUrl(options.baseUrl);
-  const session = checkedHeaders(options.session ? { authorization: `Bearer ${options.session}` } : {});
-
-  const send = (path: string, init: RequestInit) => fetchDirect(options.fetch ?? fetch, baseUrl, `/trpc/${path}`, init);
-
-  function ask(name: ProcedureName, input: unknown): Promise<Response> {
-    const text = input === undefined ? null : JSON.stringify(input);
-    if (PROCEDURES[name].kind === 'query') {
-      return send(`${name}${text === null ? '' : `?input=${encodeURIComponent(text)}`}`, { headers: session });
-    }
-    const headers = { ...session, 'content-type': 'application/json' };
-    return send(name, { method: 'POST', headers, body: text });
-  }
-
+export function createManagement({ askPath }: Pick<Client, 'askPath'>) {
   return {
     async call<Name extends ProcedureName>(
       name: Name,
@@ -45,20 +16,33 @@ export function createManagementClient(options: { baseUrl: string; session?: str
         ? [input?: Exclude<ProcedureInput<Name>, void>]
         : [ProcedureInput<Name>]
     ): Promise<ProcedureOutput<Name>> {
-      const response = await ask(name, input);
-      const answer = (jsonOf({ response, text: await response.text() }) ?? {}) as ProcedureAnswer;
-      if (response.ok && answer.result) {
-        return read<unknown>(PROCEDURES[name].output, answer.result.data) as ProcedureOutput<Name>;
-      }
-      throw toProcedureError(response, answer);
+      const path = `/trpc/${name}`;
+      const query = input === undefined ? '' : `?input=${encodeURIComponent(JSON.stringify(input))}`;
+      const answer = await askPath({
+        timeout: Number.POSITIVE_INFINITY,
+        ...(PROCEDURES[name].kind === 'query'
+          ? { method: 'GET', path: path + query }
+          : { method: 'POST', path, body: input, headers: { 'content-type': 'application/json' } }),
+      });
+      const { result } = (jsonOf(answer) ?? {}) as { result?: { data?: unknown } };
+      if (!result) throw unknownAnswer(answer.response);
+      return read<unknown>(PROCEDURES[name].output, result.data) as ProcedureOutput<Name>;
     },
   };
 }
 
-/** The service's own error, or that of a load balancer. */
-function toProcedureError(response: Response, { error }: ProcedureAnswer): MarketplaceError {
-  if (!error?.data) return unknownAnswer(response);
-  const { httpStatus = 500, code = 'internal_error', request_id = null, details = null } = error.data;
-  const retryAfter = retryAfterOf(response);
-  return statusError(httpStatus, code, error.message ?? code, null, request_id, details, retryAfter);
+/**
+ * Returns the answer without fields unknown to its schema. Throws ZodError if a field is missing or has another type.
+ */
+function read<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const { error, data } = schema.safeParse(answer);
+  if (!error) return data as T;
+  const known = structuredClone(answer);
+  for (const issue of error.issues) {
+    if (issue.code !== 'unrecognized_keys') throw error;
+    // biome-ignore lint/suspicious/noExplicitAny: the path leads to an object, or there would be another issue
+    const object = issue.path.reduce((value: any, key) => value[key], known);
+    for (const key of issue.keys) delete object[key];
+  }
+  return schema.parse(known);
 }

@@ -1,8 +1,10 @@
 /** The client for programs that call agents: `new AgentMarketplace({ baseUrl, apiKey })`. */
 import { Agents } from './agents.ts';
+import { type Client, createClient, type Options } from './client.ts';
 import { Webhooks } from './endpoints.ts';
+import { followWallet, type StreamOptions } from './events.ts';
 import { Executions, Statements } from './executions.ts';
-import { createService, type Options } from './service.ts';
+import type { MarketplaceEvent } from './types.ts';
 
 /**
  * One client serves a whole program. Methods throw MarketplaceError. Reads and paid calls are retried after lost
@@ -14,13 +16,31 @@ export class AgentMarketplace {
   readonly executions: Executions;
   readonly statements: Statements;
   readonly webhooks: Webhooks;
+  /**
+   * Calls a route by the name that it has in the OpenAPI document: `request('getKey')`. The methods above call these
+   * routes too, with less to write.
+   */
+  readonly request: Client['request'];
+  readonly #client: Client;
 
   constructor(options: Options = {}) {
-    const service = createService(options);
-    this.baseUrl = service.baseUrl;
-    this.agents = new Agents(service);
-    this.executions = new Executions(service);
-    this.statements = new Statements(service);
-    this.webhooks = new Webhooks(service);
+    const { MARKETPLACE_URL, MARKETPLACE_API_KEY } = globalThis.process?.env ?? {};
+    const client = createClient({
+      ...options,
+      baseUrl: options.baseUrl ?? MARKETPLACE_URL,
+      apiKey: options.apiKey ?? MARKETPLACE_API_KEY,
+    });
+    this.baseUrl = client.baseUrl;
+    this.agents = new Agents(client);
+    this.executions = new Executions(client);
+    this.statements = new Statements(client);
+    this.webhooks = new Webhooks(client);
+    this.request = client.request;
+    this.#client = client;
+  }
+
+  /** All events of the wallet from now on, until you leave the loop or abort the signal. Lost connections are resumed. */
+  events(options: StreamOptions = {}): AsyncGenerator<MarketplaceEvent, void, undefined> {
+    return followWallet(this.#client, options);
   }
 }

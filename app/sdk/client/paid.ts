@@ -1,12 +1,12 @@
 /** A paid call from its request to its end. */
 import { parseUsdc } from '../wire/usdc.ts';
+import { type ApiRequest, type Client, type RequestOptions, readAs, withKey } from './client.ts';
 import { MarketplaceError, statusError, WaitTimeoutError } from './error.ts';
-import { type HttpAnswer, jsonOf, retryAfterOf, toQuery } from './http.ts';
+import { retryAfterOf } from './http.ts';
 import { anyOf, startTimer } from './limit.ts';
 import { isEarlyRefusal, sleep } from './repeat.ts';
-import { type ApiRequest, type RequestOptions, readAs, type Service } from './service.ts';
 import type { OnDelta } from './streamed.ts';
-import type { CompletedExecution, Execution, ExecutionSummary, StartedExecution } from './types.ts';
+import type { CompletedExecution, Execution, StartedExecution } from './types.ts';
 
 /** The agent's input. */
 export interface RunInput {
@@ -49,7 +49,7 @@ const LONGEST_LOOK_MS = 5_000;
 /** Longest search for the id of a call whose time is over. */
 const FIND_MS = 5_000;
 
-/** POST /v1/agents/{agent_id}/execute. */
+/** The request of a paid call. */
 export function executeRequest(
   agentId: string,
   input: RunInput,
@@ -57,6 +57,7 @@ export function executeRequest(
   isAsync: boolean,
 ): ApiRequest {
   const { maxCostUsdc, timeoutSeconds, signal, onDelta } = options;
+  requireInput(input);
   const body = {
     task: input.task,
     parameters: input.parameters,
@@ -65,29 +66,26 @@ export function executeRequest(
     timeout_seconds: timeoutSeconds,
     max_cost_usdc: maxCostUsdc === undefined ? undefined : toJsonUsdc(maxCostUsdc),
   };
-  const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
   const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID();
-  return { method: 'POST', path, body, idempotencyKey, isPaid: true, signal, onDelta };
+  return { route: 'executeAgent', input: { agent_id: agentId, body }, idempotencyKey, signal, onDelta };
 }
 
-/** Adds the call's idempotency key to every error of `call`, so that a retry never pays twice. */
-export async function withKey<T>({ idempotencyKey }: ApiRequest, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof MarketplaceError) error.idempotencyKey = idempotencyKey ?? null;
-    throw error;
-  }
+/** Throws TypeError for a field that would not be sent: a limit such as `max_cost_usdc` would be ignored. */
+function requireInput(input: RunInput): void {
+  const unknown = Object.keys(input).find((name) => name !== 'task' && name !== 'parameters');
+  if (unknown === undefined) return;
+  const advice = 'Limits such as maxCostUsdc and timeoutSeconds are options, the next argument.';
+  throw new TypeError(`The input has task and parameters only, not ${unknown}. ${advice}`);
 }
 
 /** Returns once the execution has started. A repeat of a call that has ended returns its result. */
-export function startCall(service: Service, request: ApiRequest): Promise<CompletedExecution | StartedExecution> {
-  return withKey(request, async () => outcomeOf(await service.ask(request)));
+export function startCall(client: Client, request: ApiRequest): Promise<CompletedExecution | StartedExecution> {
+  return withKey(request, async () => readAs('executeAgent', await client.ask(request)));
 }
 
 /** Returns the result. Throws the error of a failed execution, or WaitTimeoutError. */
 export async function runCall(
-  service: Service,
+  client: Client,
   request: ApiRequest,
   { timeout = WAIT_MS, signal }: WaitOptions,
 ): Promise<CompletedExecution> {
@@ -97,15 +95,15 @@ export async function runCall(
     executionId = id;
   };
   try {
-    const answer = await service.ask({ ...request, signal: deadline.signal, onExecution });
-    const outcome = outcomeOf(answer);
+    const answer = await client.ask({ ...request, signal: deadline.signal, onExecution });
+    const outcome = readAs('executeAgent', answer);
     if (outcome.status === 'completed') return outcome;
     executionId = outcome.execution_id;
     const firstPause = (retryAfterOf(answer.response) ?? 0) * 1_000;
-    return completed(await untilEnded(service, executionId, deadline.signal, firstPause));
+    return completed(await untilEnded(client, executionId, deadline.signal, firstPause));
   } catch (error) {
     const isLate = deadline.isOver();
-    if (isLate) executionId ??= await findByKey(service, request, signal);
+    if (isLate) executionId ??= await findByKey(client, request, signal);
     throw errorOfCall(error, executionId, isLate);
   } finally {
     deadline.clear();
@@ -113,16 +111,11 @@ export async function runCall(
 }
 
 /** The id of the execution of a call by its key; null if there is none, or no answer in time. */
-async function findByKey(service: Service, { idempotencyKey }: ApiRequest, signal?: AbortSignal) {
+async function findByKey(client: Client, { idempotencyKey }: ApiRequest, signal?: AbortSignal) {
   const deadline = startDeadline(FIND_MS, signal);
-  const path = `/v1/executions${toQuery({ idempotency_key: idempotencyKey, limit: 1 })}`;
+  const filter = { limit: 1, ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }) };
   try {
-    type Answer = { executions: ExecutionSummary[] };
-    const { executions } = await service.read<Answer>('ExecutionPage', {
-      method: 'GET',
-      path,
-      signal: deadline.signal,
-    });
+    const { executions } = await client.request('listExecutions', filter, { signal: deadline.signal });
     return executions[0]?.execution_id ?? null;
   } catch {
     return null;
@@ -133,13 +126,13 @@ async function findByKey(service: Service, { idempotencyKey }: ApiRequest, signa
 
 /** The record of an execution once it has ended, also if it failed. Throws WaitTimeoutError. */
 export async function waitForEnd(
-  service: Service,
+  client: Client,
   executionId: string,
   { timeout = WAIT_MS, signal }: WaitOptions,
 ): Promise<Execution> {
   const deadline = startDeadline(timeout, signal);
   try {
-    return await untilEnded(service, executionId, deadline.signal, 0);
+    return await untilEnded(client, executionId, deadline.signal, 0);
   } catch (error) {
     throw deadline.isOver() ? tooLate(executionId) : error;
   } finally {
@@ -147,12 +140,11 @@ export async function waitForEnd(
   }
 }
 
-async function untilEnded(service: Service, id: string, signal: AbortSignal, firstPauseMs: number): Promise<Execution> {
-  const path = `/v1/executions/${encodeURIComponent(id)}`;
+async function untilEnded(client: Client, id: string, signal: AbortSignal, firstPauseMs: number): Promise<Execution> {
   let next = FIRST_LOOK_MS;
   for (let pause = firstPauseMs; ; pause = next, next = Math.min(next * 1.5, LONGEST_LOOK_MS)) {
     await sleep(pause, signal);
-    const execution = await service.read<Execution>('ExecutionFull', { method: 'GET', path, signal });
+    const execution = await client.request('getExecution', { execution_id: id }, { signal });
     if (execution.status !== 'pending' && execution.status !== 'running') return execution;
   }
 }
@@ -203,11 +195,6 @@ function completed(execution: Execution): CompletedExecution {
   const { on_chain_record, ipfs_url } = execution;
   const paid = { execution_id, status: 'completed' as const, result, result_hash, cost_usdc };
   return { ...paid, tokens_used, execution_time_ms, on_chain_record, ipfs_url };
-}
-
-function outcomeOf(answer: HttpAnswer): CompletedExecution | StartedExecution {
-  const isCompleted = (jsonOf(answer) as { status?: unknown } | null)?.status === 'completed';
-  return readAs(isCompleted ? 'ExecuteCompleted' : 'ExecuteAccepted', answer);
 }
 
 /** The amount as a JSON number. Throws RangeError if it is not a USDC amount or has too many digits. */

@@ -24,6 +24,8 @@ export type StartedExecution = Schemas['ExecuteAccepted'];
 export type ExecutionEvent = Omit<Schemas['MarketplaceEvent'], 'data'> & {
   data: Extract<Schemas['MarketplaceEvent']['data'], { error_code: unknown }>;
 };
+/** Any event of a wallet. */
+export type MarketplaceEvent = Schemas['MarketplaceEvent'];
 export type EventType = Schemas['MarketplaceEvent']['type'];
 export type WebhookEndpoint = Schemas['WebhookEndpoint'];
 /** A new endpoint or a new secret. */

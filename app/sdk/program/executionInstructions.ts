@@ -1,6 +1,14 @@
 /** Instructions of an execution: open, settle, refund, close. Part of program.ts. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { findCollateral, findEscrow, findExecution, findGrant, findSpender, findTokenAccount } from './addresses.ts';
+import {
+  findCollateral,
+  findEscrow,
+  findExecution,
+  findGrant,
+  findSpender,
+  findSpenderBump,
+  findTokenAccount,
+} from './addresses.ts';
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
@@ -14,7 +22,7 @@ export interface OpenTerms {
   requestHash: Uint8Array;
   /** Unix seconds after which the open fails. */
   openBefore: bigint;
-  /** Lamports that the record keeps for the relay authority that ends the execution, at most 100,000. */
+  /** Lamports that the record keeps for the end of the execution, at most 100,000. */
   gasLamports: number;
 }
 
@@ -75,7 +83,7 @@ export function openExecutionWithGrant(input: OpenExecutionWithGrantInput): Tran
 export interface SettleExecutionInput {
   relayAuthority: PublicKey;
   executionId: Uint8Array;
-  /** As stored in the record. Its gas balance gets the escrow's rent back if it lent it. */
+  /** As stored in the record. Its gas balance gets back the escrow's rent if it lent it, and gas if a grant paid. */
   caller: PublicKey;
   listing: PublicKey;
   /** The listing's payout account, or any other USDC account of its creator. */
@@ -86,12 +94,14 @@ export interface SettleExecutionInput {
   /** 64 bytes: the record's signing key's Ed25519 signature over `sha256:` and the hash in lower-case hex. */
   signature: Uint8Array;
   executionTimeMs: number;
+  /** Lamports of the record's gas that the relay authority takes. The rest goes back to its giver. */
+  gasLamports: number;
 }
 
-/** Pays creator and marketplace, and pays the gas to the relay authority, which signs. */
+/** Pays creator and marketplace, and divides the gas. Signs: relay authority. */
 export function settleExecution(input: SettleExecutionInput): TransactionInstruction {
   const { relayAuthority, executionId, caller, listing, payout, rentSponsor } = input;
-  const { resultHash, signature, executionTimeMs } = input;
+  const { resultHash, signature, executionTimeMs, gasLamports } = input;
   const record = findExecution(executionId);
   const accounts = {
     relay_authority: relayAuthority,
@@ -102,7 +112,8 @@ export function settleExecution(input: SettleExecutionInput): TransactionInstruc
     rent_sponsor: rentSponsor,
     spender: findSpender(caller),
   };
-  return buildInstruction('settle_execution', accounts, { resultHash, signature, executionTimeMs });
+  const args = { resultHash, signature, executionTimeMs, gasLamports, spenderBump: findSpenderBump(caller) };
+  return buildInstruction('settle_execution', accounts, args);
 }
 
 export type RefundReason =
@@ -124,7 +135,7 @@ export const REFUND_REASONS: readonly RefundReason[] = [
 ];
 
 export interface RefundExecutionInput {
-  /** A relay authority, which receives the gas. Anyone from `refund_at` on; the gas then returns to its giver. */
+  /** A relay authority, which takes its part of the gas, or anyone from `refund_at` on. */
   authority: PublicKey;
   executionId: Uint8Array;
   /** As stored in the record. The refund reduces its exposure. */
@@ -137,15 +148,26 @@ export interface RefundExecutionInput {
   rentSponsor: PublicKey;
   /** Counts only if a relay authority refunds; otherwise the reason is `expired`. */
   reason: RefundReason;
+  /**
+   * Lamports of the record's gas that a relay authority takes, at most what the record holds. The rest goes back to its
+   * giver. Counts only if a relay authority refunds; otherwise all of it goes back.
+   */
+  gasLamports: number;
 }
 
 /** Returns an escrow to its caller. Signs: authority. */
 export function refundExecution(input: RefundExecutionInput): TransactionInstruction {
-  return buildInstruction('refund_execution', refundAccounts(input), { reason: input.reason });
+  return buildInstruction('refund_execution', refundAccounts(input), refundArgs(input));
 }
 
-/** The accounts that both refunds of an execution share. */
-export function refundAccounts(input: Omit<RefundExecutionInput, 'reason'>): AccountValues {
+/** The arguments that both refunds of an execution share. */
+export const refundArgs = ({ reason, gasLamports }: Pick<RefundExecutionInput, 'reason' | 'gasLamports'>) => ({
+  reason,
+  gasLamports,
+});
+
+/** The accounts that both share. */
+export function refundAccounts(input: Omit<RefundExecutionInput, 'reason' | 'gasLamports'>): AccountValues {
   const { authority, executionId, listing, caller, keyId, destination, rentSponsor } = input;
   const record = findExecution(executionId);
   return {

@@ -7,7 +7,7 @@ import type { UnclaimedRefund } from './accounts.ts';
 import { findArchive, findRefundClaim, findTokenAccount } from './addresses.ts';
 import { constants } from './constants.ts';
 import type { RefundDepositInput } from './depositInstructions.ts';
-import { type RefundExecutionInput, refundAccounts } from './executionInstructions.ts';
+import { type RefundExecutionInput, refundAccounts, refundArgs } from './executionInstructions.ts';
 import { buildInstruction } from './instruction.ts';
 
 /** An archive with room, which receives the leaf. */
@@ -26,10 +26,10 @@ export interface MoveUnclaimedRefundInput extends Omit<RefundExecutionInput, 'de
  * Allowed from `movableFrom(refundAt)`. Signs: authority, anyone.
  */
 export function moveUnclaimedRefund(input: MoveUnclaimedRefundInput): TransactionInstruction {
-  const { caller, usdcMint, reason } = input;
+  const { caller, usdcMint } = input;
   const destination = findTokenAccount(caller, usdcMint);
   const accounts = { ...refundAccounts({ ...input, destination }), ...placeAccounts(input) };
-  return buildInstruction('move_unclaimed_refund', accounts, { reason });
+  return buildInstruction('move_unclaimed_refund', accounts, refundArgs(input));
 }
 
 export interface MoveUnclaimedDepositInput extends Omit<RefundDepositInput, 'destination'>, LeafPlace {

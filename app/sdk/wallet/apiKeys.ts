@@ -16,7 +16,7 @@ import { type AllowanceOptions, type OwnKey, planAllowance, readLimits, revokeOn
 import type { Marketplace } from './marketplace.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
 import { sendTransaction } from './send.ts';
-import { ask, managementClient, openSession, type Service } from './service.ts';
+import { ask, clientOf, openSession, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
 export interface CreateKeyOptions extends AllowanceOptions {
@@ -103,7 +103,7 @@ export async function registerKey(
   key: { wallet: string; keyHash: string; name: string },
 ): Promise<string> {
   const { wallet, keyHash: key_hash, name } = key;
-  await ask(service, () => managementClient(service).call('keys.register', { wallet, key_hash, name }));
+  await ask(service, () => clientOf(service).call('keys.register', { wallet, key_hash, name }));
   return keyIdOfHash(key_hash);
 }
 

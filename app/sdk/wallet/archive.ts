@@ -25,7 +25,7 @@ import { readAccount } from './connection.ts';
 import { formatBytes, formatTime } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
-import { ask, restClient, type Service } from './service.ts';
+import { ask, clientOf, type Service } from './service.ts';
 
 /** An archive and its tree's account, as read from a node. */
 export interface ArchiveOnChain {
@@ -57,7 +57,7 @@ export type FindArchive = (executionId: string) => Promise<ClaimedLeaf>;
 export const archiveFrom =
   (service: Service): FindArchive =>
   (executionId) =>
-    ask(service, () => restClient(service).getExecutionArchive(executionId));
+    ask(service, () => clientOf(service).request('getExecutionArchive', { execution_id: executionId }));
 
 /** A leaf that the chain proves. */
 export interface ProvenPlace extends ArchiveOnChain {

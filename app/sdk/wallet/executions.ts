@@ -5,7 +5,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { ExecuteAnswer } from '../client/client.ts';
+import type { RouteAnswer } from '../client/client.ts';
 import { closableFrom } from '../program/archive.ts';
 import {
   closeExecution,
@@ -28,7 +28,7 @@ import { type Marketplace, type MarketplaceChain, readUsdcAccount } from './mark
 import { rebuildProofs, reportRebuilding } from './rebuiltProofs.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction, signText } from './send.ts';
-import { askOnce, restClient } from './service.ts';
+import { askOnce, clientOf, patienceOf } from './service.ts';
 import type { Signer } from './signer.ts';
 import { readListing } from './upkeep.ts';
 
@@ -116,16 +116,20 @@ export async function startByWallet(
     /** Receives the agent's output as it is written, if the agent streams; it is not verified. */
     onDelta?: (text: string) => void;
   },
-): Promise<ExecuteAnswer> {
+): Promise<RouteAnswer<'executeAgent'>> {
   const { wallet, executionId, task, parameters = {}, onDelta } = options;
   const record = await readRecord(marketplace.connection, executionId);
   const hash = bytesToHex(record.requestHash);
   const message = startMessage(findExecution(executionId).toBase58(), hash);
   const signature = bs58.encode(await signText(wallet, message));
-  const body = { task, parameters, wallet_signature: `ed25519:${signature}` };
+  const body = { task, parameters, stream: onDelta !== undefined, wallet_signature: `ed25519:${signature}` };
   // The client retries by itself.
   return askOnce(marketplace, () =>
-    restClient(marketplace).startExecution(formatUuid(executionId), body, undefined, onDelta),
+    clientOf(marketplace).request(
+      'startExecution',
+      { execution_id: formatUuid(executionId), body },
+      { timeout: Number.POSITIVE_INFINITY, patience: patienceOf(marketplace), onDelta },
+    ),
   );
 }
 
@@ -234,13 +238,13 @@ export interface RefundOptions {
 export async function refund({ connection, config }: MarketplaceChain, options: RefundOptions) {
   const { wallet, executionId } = options;
   const record = await readRecord(connection, executionId);
-  const { caller, keyId, listing, rentSponsor, refundAt, status } = record;
+  const { caller, keyId, listing, rentSponsor, refundAt, status, gasLamports } = record;
   const amount = await readTokens(connection, findEscrow(findExecution(executionId)));
   const destination = options.destination ?? findTokenAccount(caller, config.usdcMint);
   const now = formatTime(await readClock(connection));
   const accounts = { authority: wallet.publicKey, executionId, listing, caller, keyId, destination, rentSponsor };
-  // The reason counts only for a relay authority, who refunds here when the relay cannot serve.
-  const instruction = refundExecution({ ...accounts, reason: 'unserved' });
+  // Reason and gas count only for a relay authority, who refunds here when the relay cannot serve.
+  const instruction = refundExecution({ ...accounts, reason: 'unserved', gasLamports });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     ExecutionNotOpen: `It is ${status}.`,
     RefundTooEarly: `refund_at is ${formatTime(refundAt)}; the chain's clock shows ${now}.`,

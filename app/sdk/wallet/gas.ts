@@ -42,7 +42,7 @@ export async function takeGas(
   const instruction = withdrawGas({ wallet: owner, lamports: lamports ?? ALL_GAS });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     InvalidAmount: `The gas balance is ${formatSol(held)} SOL.`,
-    TankBelowRent: `${formatSol(rest)} SOL would be left. Withdraw all of it, or leave at least ${await leastOf(connection)} SOL.`,
+    GasBalanceBelowRent: `${formatSol(rest)} SOL would be left. Withdraw all of it, or leave at least ${await leastOf(connection)} SOL.`,
   });
   return { ...describe(owner, await readGas(connection, owner)), taken_sol: formatSol(amount), signature };
 }

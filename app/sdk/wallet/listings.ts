@@ -14,7 +14,7 @@ import { depositFor, type ListingDraft } from './listingDraft.ts';
 import { type Marketplace, readUsdcAccount } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
-import { ask, askOnce, openSession, restClient } from './service.ts';
+import { ask, askOnce, clientOf, openSession } from './service.ts';
 import type { Signer } from './signer.ts';
 import { proveSigningKey, readOwnListing, type SigningKey } from './upkeep.ts';
 
@@ -106,7 +106,7 @@ export async function createListing(
 export async function untilShown(marketplace: Marketplace, agentId: string): Promise<boolean> {
   const end = performance.now() + SHOWN_WITHIN_MS;
   while (performance.now() < end) {
-    const agent = restClient(marketplace).getAgent(agentId);
+    const agent = clientOf(marketplace).request('getAgent', { agent_id: agentId });
     // A failed read does not matter here, because the listing exists.
     if (await agent.then(Boolean, () => false)) return true;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -163,7 +163,7 @@ export async function testEndpoint(
   const bytes = encodeMetadata(draft.metadata);
   const metadataHash = hashMetadata(bytes);
   const session = await openSession(marketplace, wallet);
-  await ask(marketplace, () => restClient(marketplace).postMetadata(bytes, session.token));
+  await ask(marketplace, () => session.request('postMetadata', { body: bytes }));
   onProgress(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
   onProgress(`Testing ${draft.metadata.endpoint} ...`);
   // Not retried: a test makes the endpoint work.

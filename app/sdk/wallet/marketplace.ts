@@ -8,7 +8,7 @@ import type { Environment } from '../receipt/apiKey.ts';
 import { originOf } from '../wire/secrets.ts';
 import { connect, readAccount } from './connection.ts';
 import { Refusal } from './refusal.ts';
-import { ask, managementClient, type Service } from './service.ts';
+import { ask, clientOf, type Service } from './service.ts';
 import { decodeTokenAccount, type TokenAccount } from './tokenAccount.ts';
 
 /** The chain alone, which everybody can use with or without a service. */
@@ -62,7 +62,7 @@ export async function findNode(service: Service): Promise<string> {
 }
 
 async function findService(service: Service) {
-  const found = await ask(service, () => managementClient(service).call('config.get'));
+  const found = await ask(service, () => clientOf(service).call('config.get'));
   if (found.program_id === PROGRAM_ID.toBase58()) return found;
   throw new Refusal(
     `${originOf(service.baseUrl)} runs on program ${found.program_id}; this client is made for ${PROGRAM_ID}.`,

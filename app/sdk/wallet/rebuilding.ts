@@ -3,18 +3,21 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { archiveNode, emptyArchiveNode } from '../program/archive.ts';
 import { constants } from '../program/program.ts';
-import { ARCHIVE_PAGE, type ArchiveLine } from '../wire/wire.ts';
+import { ARCHIVE_PAGE, ArchiveLine } from '../wire/wire.ts';
 import { readArchive } from './archive.ts';
 import { AT_ONCE, leafOfLine, leavesIn, linesOf, signaturePages } from './archiveLeaves.ts';
 import type { Progress } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
-import { ask, restClient, type Service } from './service.ts';
+import { ask, clientOf, type Service } from './service.ts';
 
 /** The leaves of an archive in order, as a service publishes them. */
 export async function* publishedLeaves(service: Service, index: number): AsyncGenerator<ArchiveLine> {
   for (let first = 0; ; ) {
-    const page = await ask(service, () => restClient(service).listLeaves(index, first));
+    const at = { archive_index: String(index), first };
+    const text = await ask(service, () => clientOf(service).request('listLeaves', at));
+    const lines = text.split('\n').filter((line) => line !== '');
+    const page = lines.map((line) => ArchiveLine.parse(JSON.parse(line)));
     yield* page;
     first += page.length;
     if (page.length < ARCHIVE_PAGE) return;

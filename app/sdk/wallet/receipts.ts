@@ -1,12 +1,11 @@
 /** Receipts: a caller gets one from the service, and any holder can check it. Also deletes an execution's content. */
-import { createClient } from '../client/client.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from '../receipt/verify.ts';
 import type { Receipt } from '../wire/receipt.ts';
 import type { ContentDeleted } from '../wire/wire.ts';
 import { findNode } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
-import { ask, openRestClient, type Service } from './service.ts';
+import { ask, clientOf, openSession, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
 /** The receipt of a settled execution of this wallet. Throws Refusal if there is none, or the service sends another. */
@@ -14,9 +13,9 @@ export async function fetchReceipt(
   service: Service,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
 ): Promise<Receipt> {
-  const client = await openRestClient(service, wallet);
+  const session = await openSession(service, wallet);
   const id = formatUuid(executionId);
-  const receipt = await ask(service, () => client.getReceipt(id));
+  const receipt = await ask(service, () => session.request('getExecutionReceipt', { execution_id: id }));
   if (receipt.execution_id !== id)
     throw new Refusal(`The marketplace sent the receipt of another execution, ${receipt.execution_id}.`);
   return receipt;
@@ -27,8 +26,9 @@ export async function deleteContent(
   service: Service,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
 ): Promise<ContentDeleted> {
-  const client = await openRestClient(service, wallet);
-  return ask(service, () => client.deleteExecutionContent(formatUuid(executionId)));
+  const session = await openSession(service, wallet);
+  const execution_id = formatUuid(executionId);
+  return ask(service, () => session.request('deleteExecutionContent', { execution_id }));
 }
 
 export interface ProveOptions {
@@ -45,11 +45,11 @@ export interface ProveOptions {
  * also asked for the proof of an execution archived later. Neither answer is trusted, and both may be missing.
  */
 export async function prove(service: Service, { subject, rpcUrl, onCheck, onFacts }: ProveOptions): Promise<Check[]> {
-  const { baseUrl, fetch } = service;
-  const client = createClient({ baseUrl, repeatReads: false, ...(fetch && { fetch }) });
+  const { fetch } = service;
+  const { request } = clientOf(service);
   const options = {
     rpcUrl: rpcUrl ?? (await nodeOf(service)),
-    findArchive: (executionId: string) => client.getExecutionArchive(executionId),
+    findArchive: (execution_id: string) => request('getExecutionArchive', { execution_id }),
     ...(fetch && { fetch }),
     ...(onCheck && { onCheck }),
     ...(onFacts && { onFacts }),

@@ -3,9 +3,9 @@
  * session where one is needed.
  */
 import bs58 from 'bs58';
-import { createClient, type MarketplaceClient } from '../client/client.ts';
-import { MarketplaceError } from '../client/error.ts';
-import { createManagementClient } from '../client/management.ts';
+import { createClient } from '../client/client.ts';
+import { APIConnectionError, APITimeoutError, MarketplaceError } from '../client/error.ts';
+import { createManagement } from '../client/management.ts';
 import { type Patience, repeat } from '../client/repeat.ts';
 import { originOf } from '../wire/secrets.ts';
 import type { Progress } from './format.ts';
@@ -32,48 +32,41 @@ const BROKEN_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEA
 /** Message of `fetch` for every request without an answer: Node, Chromium, Safari, Firefox. */
 const NO_ANSWER = /^(fetch failed|Failed to fetch|Load failed|NetworkError when attempting)/;
 
-function patienceOf({ onProgress = () => {} }: Service): Partial<Patience> {
+/** For a call that the client itself retries. */
+export function patienceOf({ onProgress = () => {} }: Service): Partial<Patience> {
   return {
     repeats: Number.POSITIVE_INFINITY,
     pauseMs: PATIENCE_MS,
     totalMs: PATIENCE_MS,
     onRepeat(error, pauseMs) {
-      const reason = error instanceof MarketplaceError ? error.message.replace(/\.$/, '') : 'the connection was lost';
+      const isAnswer = error instanceof MarketplaceError && !(error instanceof APIConnectionError);
+      const reason = isAnswer ? error.message.replace(/\.$/, '') : 'the connection was lost';
       onProgress(`The marketplace does not answer: ${reason}. Retrying in ${Math.ceil(pauseMs / 1_000)} s ...`);
     },
   };
 }
 
-/** The REST API; `session` is the token for routes that need a wallet. */
-export function restClient(service: Service, session?: string) {
-  const { baseUrl, fetch } = service;
-  const own = { ...(fetch && { fetch }), ...(session && { apiKey: session }) };
-  // `ask` retries reads.
-  return createClient({ baseUrl, patience: patienceOf(service), repeatReads: false, ...own });
+/** The routes of the REST API and the procedures of /trpc, with the token of a session where a wallet is needed. */
+export function clientOf({ baseUrl, fetch }: Service, token?: string) {
+  // `ask` retries.
+  const client = createClient({ baseUrl, fetch, apiKey: token, maxRetries: 0 });
+  return { request: client.request, call: createManagement(client).call, token };
 }
 
-/** The procedures of /trpc. Procedures of a wallet need its session's token. */
-export function managementClient({ baseUrl, fetch }: Service, session?: string) {
-  return createManagementClient({ baseUrl, ...(fetch && { fetch }), ...(session && { session }) });
-}
+/** A client with a session of a wallet. */
+export type Session = ReturnType<typeof clientOf>;
 
-/** Signs the service's challenge. Returns a client for the wallet's procedures, with its token. */
-export async function openSession(service: Service, wallet: Signer) {
-  const anonymous = managementClient(service);
+/** Signs the service's challenge. Returns a client with the wallet's session. */
+export async function openSession(service: Service, wallet: Signer): Promise<Session> {
+  const anonymous = clientOf(service);
   const address = wallet.publicKey.toBase58();
-  if (service.signedInAs === address) return { ...anonymous, token: undefined };
+  if (service.signedInAs === address) return anonymous;
   return ask(service, async () => {
     const { message } = await anonymous.call('auth.challenge', { wallet: address });
     const signature = bs58.encode(await signText(wallet, message));
     const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });
-    return { ...managementClient(service, token), token };
+    return clientOf(service, token);
   });
-}
-
-/** The REST API with a session of the wallet. */
-export async function openRestClient(service: Service, wallet: Signer): Promise<MarketplaceClient> {
-  const { token } = await openSession(service, wallet);
-  return restClient(service, token);
 }
 
 /**
@@ -85,7 +78,7 @@ export function ask<T>(service: Service, call: () => Promise<T>): Promise<T> {
     repeat(
       () =>
         call().catch((error: unknown) => {
-          // `repeat` retries TypeErrors. This failure is permanent, so it becomes a Refusal.
+          // This failure is permanent, and is not retried as a Refusal.
           throw isUnreachable(error) ? nobodyAt(service, error) : error;
         }),
       patienceOf(service),
@@ -98,10 +91,11 @@ export async function askOnce<T>(service: Service, call: () => Promise<T>): Prom
   try {
     return await call();
   } catch (error) {
-    if (error instanceof MarketplaceError) throw new Refusal(`${error.message} (${error.code})`, { cause: error });
+    if (isUnreachable(error)) throw nobodyAt(service, error);
     if (isBroken(error))
       throw new Refusal(`The connection to ${originOf(service.baseUrl)} was lost.`, { cause: error });
-    throw isUnreachable(error) ? nobodyAt(service, error) : error;
+    if (error instanceof MarketplaceError) throw new Refusal(`${error.message} (${error.code})`, { cause: error });
+    throw error;
   }
 }
 
@@ -111,7 +105,8 @@ function nobodyAt({ baseUrl }: Service, cause: unknown): Refusal {
 
 /** `fetch` has one message for every failure and hides the reason in a chain of causes. */
 function isUnreachable(error: unknown): boolean {
-  return error instanceof TypeError && NO_ANSWER.test(error.message) && !isBroken(error);
+  if (!(error instanceof APIConnectionError) || error instanceof APITimeoutError || isBroken(error)) return false;
+  return error.cause instanceof Error && NO_ANSWER.test(error.cause.message);
 }
 
 function isBroken(error: unknown): boolean {

@@ -32,7 +32,7 @@ import type { MarketplaceChain } from './marketplace.ts';
 import { rebuildProofs, reportRebuilding } from './rebuiltProofs.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
-import { ask, restClient, type Service } from './service.ts';
+import { ask, clientOf, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
 /**
@@ -48,7 +48,7 @@ export async function moveRefund(
   const { usdcMint } = config;
   const input = { ...record, ...place, authority: wallet.publicKey, executionId, usdcMint };
   const now = await readClock(connection);
-  // The reason counts only for a relay authority.
+  // The reason, and the record's gas, count only for a relay authority.
   const move = moveUnclaimedRefund({ ...input, reason: 'unserved' });
   const facts = {
     ExecutionNotOpen: `It is ${record.status}.`,
@@ -109,7 +109,7 @@ export type FindUnclaimed = (source: PublicKey) => Promise<ClaimedRefund[]>;
 export const unclaimedFrom =
   (service: Service): FindUnclaimed =>
   async (source) =>
-    (await ask(service, () => restClient(service).getUnclaimed(source.toBase58()))).refunds;
+    (await ask(service, () => clientOf(service).request('getUnclaimed', { source: source.toBase58() }))).refunds;
 
 /** An unclaimed refund that the chain proves. */
 interface ProvenRefund extends ProvenPlace {

@@ -34,7 +34,8 @@ pub const TREASURY_SEED: &[u8] = b"treasury";
 /// Seed of the marketplace's own USDC token account of refunds that their callers' accounts could not receive.
 #[constant]
 pub const UNCLAIMED_SEED: &[u8] = b"unclaimed";
-/// Seed of the account that says that a refund was claimed, followed by the address of an archive's tree and the leaf's index, u32 little-endian.
+/// Seed of the account that forbids a second claim of a refund, followed by the tree's address and the leaf's index, u32
+/// little-endian.
 #[constant]
 pub const CLAIM_SEED: &[u8] = b"claim";
 /// Seed of a `CreatorProfile`, followed by the creator's wallet.
@@ -56,7 +57,7 @@ pub const COLLATERAL_VAULT_SEED: &[u8] = b"collateral_vault";
 #[constant]
 pub const GRANT_SEED: &[u8] = b"grant";
 /// Seed of a wallet's `Spender` address, followed by the wallet. The wallet approves it as SPL delegate. It has no
-/// data. Its lamports are the gas balance (the tank): gas of all the wallet's keys, and rent if nobody else lends it.
+/// data. Its lamports are the gas balance: gas of all the wallet's keys, and rent if nobody else lends it.
 #[constant]
 pub const SPENDER_SEED: &[u8] = b"spender";
 /// Seed of an `ExecutionRecord`, followed by the 16-byte execution id.

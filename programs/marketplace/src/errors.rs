@@ -92,7 +92,7 @@ pub enum MarketplaceError {
     #[msg("Forfeits go to the treasury from sweepable_at on, or from returnable_at on if the agent is delisted")]
     ForfeitsNotSweepable,
 
-    // KeyGrant, tank
+    // KeyGrant, gas balance
     #[msg("A key id must not be all zero")]
     InvalidKeyId,
     #[msg("The USDC limits and the period of a grant must be above zero")]
@@ -126,9 +126,9 @@ pub enum MarketplaceError {
     #[msg("The wallet has not delegated enough USDC to its spender address")]
     InsufficientAllowance,
     #[msg("The wallet's gas balance is too low for fee and gas of this open, and for the rent that it lends")]
-    TankTooLow,
+    GasBalanceTooLow,
     #[msg("The gas balance must end at zero or stay rent-exempt")]
-    TankBelowRent,
+    GasBalanceBelowRent,
 
     // ExecutionRecord, escrow
     #[msg("The execution id does not follow from the caller and the nonce")]
@@ -289,4 +289,8 @@ pub enum MarketplaceError {
     AdminMustAccept,
     #[msg("Only the guardian may do this")]
     NotGuardian,
+
+    // ExecutionRecord
+    #[msg("gas_lamports must be at most the gas of the record")]
+    GasAboveRecord,
 }

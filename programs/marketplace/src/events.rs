@@ -71,7 +71,7 @@ pub struct CreatorVerificationChanged {
     pub verified_at: i64,
 }
 
-/// A listing went live.
+/// A listing became active.
 #[event]
 pub struct AgentListed {
     pub listing: Pubkey,
@@ -202,9 +202,11 @@ pub struct ExecutionSettled {
     pub settled_at: i64,
     /// The creator's account that was paid.
     pub payout: Pubkey,
-    /// The account that got the gas, and how many lamports; both zero if no gas was paid.
+    /// The account that took gas of the record, and how many lamports; both zero if none was taken.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,
+    /// Lamports of the gas that went back besides: to the caller's `Spender`, or to the rent sponsor if no grant paid.
+    pub gas_returned: u32,
 }
 
 /// The escrow went back to the caller.
@@ -227,9 +229,11 @@ pub struct ExecutionRefunded {
     /// The listing's exposure after this refund: start of its window, unix seconds, and sum of the prices opened in it.
     pub exposure_window_start: i64,
     pub exposure_opened: u64,
-    /// The account that got the gas, and how many lamports; both zero if no gas was paid.
+    /// The account that took gas of the record, and how many lamports; both zero if none was taken.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,
+    /// Lamports of the gas that went back besides: to the caller's `Spender`, or to the rent sponsor if no grant paid.
+    pub gas_returned: u32,
     /// Set if the caller's account could not receive, so the amount went to the account of unclaimed refunds. Such an
     /// event is sent as `ExecutionsArchived` is.
     pub unclaimed: Option<UnclaimedLeaf>,

@@ -17,8 +17,8 @@
 //! `return_collateral`).
 //!
 //! The wallet that is served pays the costs. An open puts gas lamports into the record for the relay that ends the
-//! execution. With a grant they come from the wallet's gas balance: the lamports of its `Spender` address, the tank
-//! in code. It also pays what the open costs, and may lend the escrow's rent. All rent goes back to the account that
+//! execution. With a grant they come from the wallet's gas balance: the lamports of its `Spender` address.
+//! It also pays what the open costs, and may lend the escrow's rent. All rent goes back to the account that
 //! lent it: the escrow's when the call ends, the record's when the record is archived or closed.
 //!
 //! Each instruction lists its errors. All can also fail with ArithmeticOverflow, or with an error whose name ends in
@@ -75,9 +75,8 @@ pub mod marketplace {
     }
 
     /// Change settings immediately. Absent settings keep their values, and open executions keep the settings of
-    /// their open. If `admin_delay_seconds` is not 0, fee, bond, minimum price and tiers cannot change here, the
-    /// dispute window cannot get shorter, the exposure limit cannot rise or end, the delay cannot get longer, and the guardian's
-    /// pause cannot be lifted. Use `propose_change` for them.
+    /// their open. If `admin_delay_seconds` is not 0, these changes need `propose_change`: fee, bond, minimum price,
+    /// tiers, a shorter dispute window, a higher or no exposure limit, a longer delay, the end of the guardian's pause.
     ///
     /// Authority: the admin. Emits `ConfigUpdated`.
     /// Errors: NotAdmin, ChangeMustWait, the OutOfBounds errors, InvalidTiers.
@@ -309,7 +308,7 @@ pub mod marketplace {
     /// Withdraw lamports from the signing wallet's gas balance, the lamports of its `Spender`
     /// address. Anyone can add to it by a plain transfer. `u64::MAX` withdraws everything.
     ///
-    /// Authority: the wallet. Emits `GasWithdrawn`. Errors: InvalidAmount, TankBelowRent.
+    /// Authority: the wallet. Emits `GasWithdrawn`. Errors: InvalidAmount, GasBalanceBelowRent.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn withdraw_gas(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) -> Result<()> {
         withdraw_gas_handler(ctx, args)
@@ -333,7 +332,7 @@ pub mod marketplace {
     ///
     /// Authority: a relay authority, within the grant's caps. Emits `ExecutionOpened`.
     /// Errors: NotRelayAuthority, GrantRevoked, GrantExpired, GrantPerExecutionExceeded, GrantPeriodExceeded,
-    /// GrantTotalExceeded, GrantGasExceeded, InsufficientAllowance, TankTooLow, TankBelowRent, OpensPaused,
+    /// GrantTotalExceeded, GrantGasExceeded, InsufficientAllowance, GasBalanceTooLow, GasBalanceBelowRent, OpensPaused,
     /// ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange, OpenTooLate,
     /// GasOutOfBounds, WrongNonceHalfHour, WrongExecutionId, InvalidRentSponsor, InvalidSource, InsufficientBalance,
     /// ExposureLimitReached, WrongMint, AccountExists.
@@ -391,9 +390,10 @@ pub mod marketplace {
     /// its creator. `signature` is by the record's signing key, over `sha256:` and the result hash in lower-case hex. The
     /// escrow's rent goes back to the account that lent it.
     ///
-    /// Authority: a relay authority, with that signature, before `refund_at`. The relay authority gets the gas.
+    /// Authority: a relay authority, with that signature, before `refund_at`. It takes `gas_lamports` of the gas. The rest
+    /// goes back to the gas balance that paid it, or to the rent sponsor if no grant paid.
     /// Emits `ExecutionSettled`.
-    /// Errors: NotRelayAuthority, ExecutionNotOpen, SettleWindowClosed, WrongListing, PayoutUnusable,
+    /// Errors: NotRelayAuthority, GasAboveRecord, ExecutionNotOpen, SettleWindowClosed, WrongListing, PayoutUnusable,
     /// WrongRentSponsor, SignatureInvalid, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn settle_execution(
@@ -405,10 +405,10 @@ pub mod marketplace {
 
     /// Refund an escrow to its caller. The price is subtracted from the grant's spend and the listing's exposure.
     ///
-    /// Authority: a relay authority, which gets the gas; anyone from `refund_at` on. Then the gas goes back to the gas
-    /// balance that paid it, or to the rent sponsor if no grant paid.
+    /// Authority: a relay authority, which takes `gas_lamports` of the gas; anyone from `refund_at` on, who takes none.
+    /// The rest goes back to the gas balance that paid it, or to the rent sponsor if no grant paid.
     /// Emits `ExecutionRefunded`.
-    /// Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable, WrongRentSponsor,
+    /// Errors: GasAboveRecord, ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable, WrongRentSponsor,
     /// WrongGrant, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn refund_execution(
@@ -423,9 +423,9 @@ pub mod marketplace {
     /// is as in `refund_execution`, which takes the same accounts before the last five.
     ///
     /// Authority: anyone. Emits `ExecutionRefunded` as the data of a call to itself.
-    /// Errors: ExecutionNotOpen, MoveTooEarly, WrongRefundDestination, RefundDeliverable, DestinationUnusable,
-    /// ArchiveFull, InvalidTree, WrongRentSponsor, WrongGrant, WrongAddress.
-    #[access_control(ctx.accounts.validate())]
+    /// Errors: GasAboveRecord, ExecutionNotOpen, MoveTooEarly, WrongRefundDestination, RefundDeliverable,
+    /// DestinationUnusable, ArchiveFull, InvalidTree, WrongRentSponsor, WrongGrant, WrongAddress.
+    #[access_control(ctx.accounts.validate(&args))]
     pub fn move_unclaimed_refund(
         ctx: Context<MoveUnclaimedRefund>,
         args: RefundExecutionArgs,

@@ -2,6 +2,8 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.js';
 
+declare const process: { argv: string[] };
+
 const [baseUrl = '', apiKey = '', agentId = ''] = process.argv.slice(2);
 const api = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${apiKey}` } });
 const agent = { params: { path: { agent_id: agentId } } };

@@ -1,8 +1,8 @@
 /** Recomputes the figures that the indexer keeps beside its rows, for rows that a test has written itself. */
 import { type Kysely, sql } from 'kysely';
 import { isPostgres } from '../../../app/database/portable.ts';
-import { readWrongAgents, writeAgents } from '../../../indexer/agents.ts';
-import type { IndexDatabase } from '../../../indexer/tables.ts';
+import { readWrongAgents, writeAgents } from '../../../indexer/apply/agents.ts';
+import type { IndexDatabase } from '../../../indexer/queries/tables.ts';
 
 const STATISTICS = sql.raw(`
   INSERT INTO agent_statistics (listing, total_executions, successful_executions, success_rate, avg_execution_time_ms,

@@ -51,7 +51,11 @@ export async function openJournals(): Promise<Journals> {
     ledger,
     elsewhere: other.db,
     run,
-    clear: async () => void (await run('DELETE FROM executions', 'DELETE FROM transactions', 'DELETE FROM results')),
+    clear: async () => {
+      for (const table of ['executions', 'transactions', 'signed_transactions', 'results']) {
+        await run(`DELETE FROM ${table}`);
+      }
+    },
     async close() {
       await other.close();
       await tables.close();

@@ -10,19 +10,15 @@ import type {
   LedgerDatabase,
   LedgerTables,
   ResultsTable,
+  SignedTransactionsTable,
   TransactionsTable,
 } from '../../../app/relay/ledger/tables.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type {
-  DisputeRow,
-  ExecutionRow,
-  IndexDatabase,
-  ListingRow,
-  UnclaimedRefundRow,
-} from '../../../indexer/tables.ts';
+import type { DisputeRow, ExecutionRow, ListingRow } from '../../../indexer/queries/accounts.ts';
+import type { IndexDatabase, UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
 
 /** The arbitrary time from which test rows count, unix seconds. */
 export const EPOCH = 1_760_000_000;
@@ -226,21 +222,14 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
   async function addTransaction(
     execution_id: string,
     kind: TransactionsTable['kind'],
-    changes: Partial<Insertable<TransactionsTable>> = {},
+    changes: Partial<Insertable<TransactionsTable> & Insertable<SignedTransactionsTable>> = {},
   ): Promise<string> {
-    const row: Insertable<TransactionsTable> = {
-      execution_id,
-      kind,
-      attempt: 0n,
-      signature: newTransaction(),
-      last_valid_height: 100n,
-      fee: 5_000n,
-      outcome: null,
-      bytes: Buffer.from([1]),
-      ...changes,
-    };
+    const { bytes = Buffer.from([1]), last_valid_height = 100n, signature = newTransaction(), ...others } = changes;
+    const fee = 5_000n;
+    const row = { execution_id, kind, attempt: 0n, fee, outcome: null, ...others, signature };
+    await ledger.insertInto('signed_transactions').values({ signature, last_valid_height, fee, bytes }).execute();
     await ledger.insertInto('transactions').values(row).execute();
-    return row.signature;
+    return signature;
   }
 
   async function addResult(

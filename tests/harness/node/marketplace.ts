@@ -102,6 +102,15 @@ export function goodAnswer(signingKey: Uint8Array, executionId: string, result: 
   };
 }
 
+/** The balances after the first caller has paid for these calls, and nothing else has moved. */
+export function afterPaying({ callers: [first, ...others], creator, treasury }: Balances, calls = 1n): Balances {
+  return {
+    callers: [first! - PRICE * calls, ...others],
+    creator: creator + (PRICE - FEE) * calls,
+    treasury: treasury + FEE * calls,
+  };
+}
+
 /** The answer of a creator that failed. */
 export function failedAnswer(executionId: string, error = 'no luck'): Record<string, unknown> {
   return { execution_id: executionId, status: 'failed', error, result: null, result_hash: null, signature: null };

@@ -8,6 +8,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { VersionedTransaction } from '@solana/web3.js';
 import idl from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 
 export type Kind = 'open' | 'settle' | 'refund';
 
@@ -56,6 +57,18 @@ export function kindOf(base64: string): Kind | null {
   const last = message.compiledInstructions.at(-1);
   return KIND_BY_DISCRIMINATOR.get(Buffer.from(last!.data.subarray(0, 8)).toString('hex')) ?? null;
 }
+
+/** Answers as on a cluster where none of the features is active that the program needs. */
+export const withoutFeatures: CallRule = async ({ method, params }, forward) => {
+  if (method !== 'getMultipleAccounts') return null;
+  const isNeeded = (params[0] as string[]).map((address) => NEEDED_FEATURES.some(({ key }) => key === address));
+  if (!isNeeded.includes(true)) return null;
+  const answer = await forward();
+  const { context, value } = answer.result as { context: object; value: unknown[] };
+  return {
+    json: { ...answer, result: { context, value: value.map((account, at) => (isNeeded[at] ? null : account)) } },
+  };
+};
 
 /** Parses one direction of a WebSocket with unmasked text frames, as servers send. */
 function* takeFrames(state: { rest: Buffer }): Generator<{ raw: Buffer; text: string | null }> {

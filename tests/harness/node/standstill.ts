@@ -1,10 +1,12 @@
 /**
  * Stops each execution in a relay at a chosen point and reports it. Once all of them stand still, killing the process
  * once tests all these points. The task of an execution names its point, for example `stop at verified:before`: before
- * or after a move of the journal, or before, during (`sent`) or after the sending of one of its transactions.
+ * or after a move of the journal, or before, during (`sent`) or after the sending of one of its transactions. At
+ * `shared-settle:before` and the like it stands with all that share its transaction. At other points it stands alone.
  */
 import type { RelayChain } from '../../../app/relay/chain/relayChain.ts';
 import type { Journal } from '../../../app/relay/ledger/journal.ts';
+import { SharedConflict, type SharedMove } from '../../../app/relay/ledger/moves.ts';
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
@@ -50,6 +52,20 @@ export function createStandstill(report: (task: string) => void) {
     return (first as { execution_id?: string } | undefined)?.execution_id ?? null;
   }
 
+  /** Stops calls at the write that stores a transaction which they share. */
+  const intendShared =
+    (journal: Journal): Journal['intendShared'] =>
+    async (moves, kind, signed) => {
+      const taskOf = ({ row }: SharedMove) => (row as { task?: string }).task ?? '';
+      const single = moves.find((move) => /^stop at (?!shared-)/.test(taskOf(move)));
+      if (single) throw new SharedConflict(single.row.execution_id, 'it goes alone');
+      for (const move of moves) tasks.set(move.row.execution_id, taskOf(move));
+      const passAll = (point: string) => Promise.all(moves.map(({ row }) => pass(row.execution_id, point)));
+      await passAll(`shared-${kind}:before`);
+      await journal.intendShared(moves, kind, signed);
+      await passAll(`shared-${kind}:after`);
+    };
+
   return {
     /** Lets a task continue; with `nextStop`, until that point, where it stands still permanently. */
     release(task: string, nextStop?: string): void {
@@ -62,6 +78,7 @@ export function createStandstill(report: (task: string) => void) {
         get(target, name) {
           const method = Reflect.get(target, name);
           if (typeof method !== 'function' || typeof name !== 'string') return method;
+          if (name === 'intendShared') return intendShared(target);
           return async (...args: unknown[]) => {
             const id = idOf(args[0]);
             if (id === null) return (method as Method).apply(target, args);

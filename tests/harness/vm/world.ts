@@ -59,6 +59,8 @@ export interface Execution {
   payout: PublicKey;
   rentSponsor: PublicKey;
   signingKey: Keypair;
+  /** Gas in its record. */
+  gasLamports: number;
 }
 
 export class World {
@@ -226,26 +228,32 @@ export class World {
   async open(change: Partial<program.OpenExecutionInput> = {}): Promise<Execution> {
     const input = this.openInput(change);
     await this.must([program.openExecution(input)], [this.caller]);
-    return this.execution(input.nonce, input.caller, NO_KEY, input.rentSponsor);
+    return this.execution(input.nonce, input.caller, NO_KEY, input.rentSponsor, input.gasLamports);
   }
 
   /** Opens by the relay with the caller's grant. The relay lends the rent, the caller's gas balance pays the gas. */
   async openWithGrant(change: Partial<program.OpenExecutionWithGrantInput> = {}): Promise<Execution> {
     const input = this.openGrantInput(change);
     await this.must([program.openExecutionWithGrant(input)], [this.relay]);
-    return this.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
+    return this.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor, input.gasLamports);
   }
 
-  execution(nonce: Uint8Array, caller: PublicKey, keyId: Uint8Array, rentSponsor: PublicKey): Execution {
+  execution(
+    nonce: Uint8Array,
+    caller: PublicKey,
+    keyId: Uint8Array,
+    rentSponsor: PublicKey,
+    gasLamports = GAS,
+  ): Execution {
     const executionId = deriveExecutionId(caller.toBytes(), nonce);
     const record = program.findExecution(executionId);
     const escrow = program.findEscrow(record);
     const { listing, payout, signingKey } = this;
-    return { nonce, executionId, record, escrow, caller, keyId, listing, payout, rentSponsor, signingKey };
+    return { nonce, executionId, record, escrow, caller, keyId, listing, payout, rentSponsor, signingKey, gasLamports };
   }
 
   settleInput(execution: Execution, change: Partial<program.SettleExecutionInput> = {}): program.SettleExecutionInput {
-    const { executionId, caller, listing, payout, rentSponsor } = execution;
+    const { executionId, caller, listing, payout, rentSponsor, gasLamports } = execution;
     const relayAuthority = this.relay.publicKey;
     const resultHash = change.resultHash ?? RESULT_HASH;
     return {
@@ -257,6 +265,7 @@ export class World {
       rentSponsor,
       resultHash,
       signature: signBytes(resultMessage(resultHash), execution.signingKey),
+      gasLamports,
       ...MEASURED,
       ...change,
     };
@@ -267,8 +276,8 @@ export class World {
   }
 
   refundInstruction(execution: Execution, change: Partial<program.RefundExecutionInput> = {}): TransactionInstruction {
-    const { executionId, listing, caller, keyId, rentSponsor } = execution;
-    const input = { authority: this.relay.publicKey, executionId, listing, caller, keyId, rentSponsor };
+    const { executionId, listing, caller, keyId, rentSponsor, gasLamports } = execution;
+    const input = { authority: this.relay.publicKey, executionId, listing, caller, keyId, rentSponsor, gasLamports };
     const destination = this.wallet(caller);
     return program.refundExecution({ ...input, destination, reason: 'creatorFailed', ...change });
   }

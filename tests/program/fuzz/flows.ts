@@ -130,24 +130,27 @@ function mostGas(chain: Chain, { caller, keyId }: Record): bigint {
 }
 
 /**
- * The escrow's rent goes to its lender: the sponsor or the gas balance. The gas goes to one account: a relay authority,
- * the sponsor, or, at a refund of a grant's open, the gas balance or the caller. Otherwise both stay in the record.
+ * The escrow's rent goes to its lender: the sponsor or the gas balance. One account takes gas: a relay authority, the
+ * sponsor, or, at a refund of a grant's open, the gas balance or the caller. The rest goes back to its giver: the gas
+ * balance of a grant's wallet, else the sponsor. Otherwise both stay in the record.
  */
 function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const escrow = escrowOf(address);
   const relays = relaysOf(chain.last(CONFIG).state!.value as StateOf<'Config'>);
   const lender = record.spenderBump === 0 ? record.rentSponsor : tank(key(record.caller));
   const others = gains.besides(address, escrow, lender);
-  const isBack = record.status === 'refunded' && record.keyId !== NO_KEY;
-  const payees = [...relays, record.rentSponsor, ...(isBack ? [tank(key(record.caller)), record.caller] : [])];
+  const byGrant = record.keyId !== NO_KEY;
+  const giver = byGrant ? tank(key(record.caller)) : record.rentSponsor;
+  const takers = [...relays, record.rentSponsor, ...(byGrant && record.status === 'refunded' ? [record.caller] : [])];
+  const taking = others.filter(([other]) => other !== giver);
   const paid = others.reduce((total, [, gain]) => total + gain, 0n);
   const who = others.map(([other]) => nickname(other)).join(' ');
   holds(
-    others.length <= 1 && others.every(([other]) => payees.includes(other)),
+    taking.length <= 1 && taking.every(([other]) => takers.includes(other)),
     'only a relay or the giver is paid',
     who,
   );
-  holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'one gets the gas and no more', `${paid}`);
+  holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'they get the gas and no more', `${paid}`);
   const kept = gains.of(address) + gains.of(lender) + paid;
   // If neither lender nor record can take it after the rent has risen, it stays in the escrow.
   const gone = chain.last(escrow).lamports === 0n || gains.of(escrow) === 0n;

@@ -32,7 +32,7 @@ export async function open(w: World, side: Side): Promise<Execution> {
   const { caller, payer } = side;
   const input = w.openInput({ caller: caller.publicKey, ...opening(side) });
   await w.must([program.openExecution(input)], [caller, payer]);
-  return executionOf(w, side, input.nonce, NO_KEY);
+  return executionOf(w, side, input, NO_KEY);
 }
 
 /** The input of an open by the relay with the caller's grant. The gas balance pays fee and gas, and lends the escrow. */
@@ -46,7 +46,7 @@ export async function openWithGrant(w: World, side: Side): Promise<Execution> {
   const { payer } = side;
   const input = openingWithGrant(w, side);
   await w.must([program.openExecutionWithGrant(input)], [w.relay, payer]);
-  return executionOf(w, side, input.nonce, w.keyId);
+  return executionOf(w, side, input, w.keyId);
 }
 
 /** A quote that names a side's caller, and the terms of its open. */
@@ -70,9 +70,9 @@ export async function paid(w: World, side: Side) {
   return { terms, place };
 }
 
-function executionOf(w: World, side: Side, nonce: Uint8Array, keyId: Uint8Array): Execution {
+function executionOf(w: World, side: Side, open: program.OpenTerms, keyId: Uint8Array): Execution {
   const { caller, creator, sponsor, listing, signingKey } = side;
-  const execution = w.execution(nonce, caller.publicKey, keyId, sponsor);
+  const execution = w.execution(open.nonce, caller.publicKey, keyId, sponsor, open.gasLamports);
   return { ...execution, listing, signingKey, payout: w.wallet(creator) };
 }
 

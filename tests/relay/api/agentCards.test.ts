@@ -46,7 +46,7 @@ describe('A2A agent cards', () => {
     const { status, headers, json } = await world.get(`/v1/agents/${agentId}/agent-card.json`);
     expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
     requireCard(json);
-    const agent = await createClient({ baseUrl: world.url }).getAgent(agentId);
+    const agent = await createClient({ baseUrl: world.url }).request('getAgent', { agent_id: agentId });
     expect(json.name).to.equal(agent.name);
     expect(json.capabilities.extensions[0].params).to.deep.include({
       agent_id: agentId,

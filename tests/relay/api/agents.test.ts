@@ -165,8 +165,9 @@ describe('GET /v1/agents', () => {
       (agent) => agent.verified && agent.total >= 1 && agent.rate >= 0.25,
     ],
   ];
-  for (const sort of AGENT_SORTS) {
-    for (const [filter, kept] of FILTERS) {
+  // The first filter is none, and has every sort. The others have one each, in turn; listedAgents.test.ts combines them.
+  for (const [index, [filter, kept]] of FILTERS.entries()) {
+    for (const sort of filter === '' ? AGENT_SORTS : [AGENT_SORTS[index % AGENT_SORTS.length]!]) {
       it(`returns every agent once over all pages, by ${sort} with ${filter || 'no filter'}`, async () => {
         const expected = idsBy(sort, kept);
         expect(await allPages(`${filter}&sort=${sort}`, 4)).to.deep.equal(expected);

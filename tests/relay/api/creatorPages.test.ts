@@ -6,7 +6,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { REFUND_REASONS } from '../../../app/sdk/program/program.ts';
 import { REFUND_REASON_NAMES } from '../../../app/sdk/wire/agentStatistics.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type { ExecutionRow } from '../../../indexer/tables.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
@@ -194,7 +194,9 @@ describe('pages of creators', () => {
           { reason: 'unserved', executions: 1 },
         ],
       });
-      expect(await createClient({ baseUrl: world.url }).getAgentStatistics(listing)).to.deep.equal(json);
+      expect(
+        await createClient({ baseUrl: world.url }).request('getAgentStatistics', { agent_id: listing }),
+      ).to.deep.equal(json);
     });
 
     it('has days without figures for an agent that nobody has called, and rejects unknown and delisted ones', async () => {

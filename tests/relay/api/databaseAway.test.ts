@@ -34,8 +34,7 @@ const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'config.changes', 'auth.chall
 
 // A SQLite file is unavailable only with its disk.
 if (onPostgres) {
-  describe('the API while the database is unavailable', function () {
-    this.timeout(600_000);
+  describe('the API while the database is unavailable', () => {
     let world: World;
     let token = '';
     let apiKey = '';

@@ -11,7 +11,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { hashResult, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
-import type { ExecutionRow } from '../../../indexer/tables.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
 import { sessionsOf } from './sessions.ts';
@@ -177,7 +177,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const [one, two] = [await addSettled(), await addSettled()];
     const { token } = await signIn(wallet);
     const client = createClient({ baseUrl: world.url, apiKey: token });
-    expect((await client.deleteExecutionContent(one)).execution_id).to.equal(one);
+    expect((await client.request('deleteExecutionContent', { execution_id: one })).execution_id).to.equal(one);
     const { cookie } = await signInByCookie(wallet);
     const foreign = await remove(two, { headers: { cookie, origin: 'https://evil.example' } });
     expect([foreign.status, foreign.json.error.code]).to.deep.equal([403, 'foreign_origin']);

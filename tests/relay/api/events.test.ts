@@ -14,10 +14,11 @@ import type { ClaimedCall } from '../../../app/relay/execution/step.ts';
 import { dropOldEvents, eventOf } from '../../../app/relay/ledger/events.ts';
 import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
+import { followExecution, followWallet } from '../../../app/sdk/client/events.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts';
-import { noRows } from '../../../indexer/accounts.ts';
-import { applyLate } from '../../../indexer/apply.ts';
+import { applyLate } from '../../../indexer/apply/apply.ts';
+import { noRows } from '../../../indexer/apply/readings.ts';
 import { CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
@@ -219,7 +220,7 @@ describe('event streams', () => {
     const leaving = new AbortController();
     const all: string[] = [];
     const following = (async () => {
-      for await (const { type } of client.streamEvents({ signal: leaving.signal })) if (all.push(type) === 6) return;
+      for await (const { type } of followWallet(client, { signal: leaving.signal })) if (all.push(type) === 6) return;
     })();
     while (world.openStreams() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     // One interruption before the first event, and one between two events.
@@ -233,9 +234,9 @@ describe('event streams', () => {
     const whole = ['execution.pending', 'execution.running', 'execution.completed'];
     expect(all).to.deep.equal([...whole.slice(0, 2), ...whole, 'execution.completed']);
     const own: string[] = [];
-    for await (const { type } of client.streamExecutionEvents(ids[1]!)) own.push(type);
+    for await (const { type } of followExecution(client, ids[1]!)) own.push(type);
     expect(own).to.deep.equal(whole);
-    for await (const { id } of client.streamExecutionEvents(ids[1]!, { after: 'evt_999999' })) own.push(id);
+    for await (const { id } of followExecution(client, ids[1]!, { after: 'evt_999999' })) own.push(id);
     expect(own.length).to.equal(3);
     clearInterval(turning);
   });

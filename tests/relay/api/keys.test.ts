@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import { clientAddress, isWithin } from '../../../app/relay/access/clientAddress.ts';
 import type { MarketplaceError } from '../../../app/sdk/client/error.ts';
-import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
@@ -25,12 +25,12 @@ describe('restrictions of keys', () => {
   after(() => world.stop());
 
   const address = () => wallet.publicKey.toBase58();
-  const anonymous = () => createManagementClient({ baseUrl: world.url });
+  const anonymous = () => clientOf({ baseUrl: world.url });
   async function session(of = wallet) {
     const { message } = await anonymous().call('auth.challenge', { wallet: of.publicKey.toBase58() });
     const signature = bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), of.secretKey));
     const { token } = await anonymous().call('auth.verify', { wallet: of.publicKey.toBase58(), message, signature });
-    return createManagementClient({ baseUrl: world.url, session: token });
+    return clientOf({ baseUrl: world.url }, token);
   }
 
   /** A key whose grant is on-chain, but not yet registered. */

@@ -2,10 +2,10 @@
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
-import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { type ConfigChange, findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
+import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
 import { CONFIG, grantAccount } from '../../harness/edge/accounts.ts';
 import { EXPLORER_QUERY, GENESIS, startWorld, type World } from '../../harness/edge/api.ts';
@@ -210,7 +210,7 @@ describe('/trpc', () => {
         signature: sign(wallet, message),
       });
       expect(Date.parse(session.expires_at)).to.equal(world.state.nowMs + 900_000);
-      const client = createManagementClient({ baseUrl: world.url, session: session.token });
+      const client = clientOf({ baseUrl: world.url }, session.token);
       expect(await client.call('keys.list')).to.deep.equal({ keys: [] });
     });
 
@@ -252,7 +252,7 @@ describe('/trpc', () => {
 
     it('rejects: wallet procedures without a token, with a wrong token, or with an API key', async () => {
       for (const session of [undefined, 'x', (await world.addKey()).apiKey]) {
-        const client = createManagementClient({ baseUrl: world.url, ...(session ? { session } : {}) });
+        const client = clientOf({ baseUrl: world.url }, session);
         expect(await refusal(client.call('keys.list'))).to.include({ status: 401, code: 'unauthorized' });
         const key_id = '00'.repeat(16);
         expect(await refusal(client.call('keys.revoke', { key_id }))).to.include({ code: 'unauthorized' });
@@ -266,10 +266,10 @@ describe('/trpc', () => {
     it('work after registration, and a second registration changes nothing', async () => {
       const key = await grantedKey();
       const rest = createClient({ baseUrl: world.url, apiKey: key.apiKey });
-      expect(await refusal(rest.listExecutions())).to.include({ status: 401, code: 'unauthorized' });
+      expect(await refusal(rest.request('listExecutions'))).to.include({ status: 401, code: 'unauthorized' });
       expect(await register(key, 'laptop')).to.deep.equal({ key_id: key.keyId, name: 'laptop' });
       expect(await register(key, 'another name')).to.deep.equal({ key_id: key.keyId, name: 'laptop' });
-      expect((await rest.listExecutions()).total).to.equal(0);
+      expect((await rest.request('listExecutions')).total).to.equal(0);
     });
 
     it('rejects: keys without an active grant of the same wallet, and leaves the rows unchanged', async () => {
@@ -338,14 +338,14 @@ describe('/trpc', () => {
       const key = await grantedKey(wallet.publicKey.toBase58());
       await register(key);
       const rest = createClient({ baseUrl: world.url, apiKey: key.apiKey });
-      await rest.listExecutions();
+      await rest.request('listExecutions');
       const session = await signIn(wallet);
       expect(await session.call('keys.revoke', { key_id: key.keyId })).to.deep.equal({
         key_id: key.keyId,
         on_chain: { signature: 'revokeSignature', error: null },
       });
       expect(world.state.revoked).to.deep.equal([`${key.wallet}:${key.keyId}`]);
-      expect(await refusal(rest.listExecutions())).to.include({ status: 401, code: 'unauthorized' });
+      expect(await refusal(rest.request('listExecutions'))).to.include({ status: 401, code: 'unauthorized' });
       expect((await session.call('keys.list')).keys[0]).to.include({ revoked: true });
       // The grant can remain active on-chain for a moment; that must not restore the key.
       expect(await refusal(register(key))).to.include({ status: 400 });

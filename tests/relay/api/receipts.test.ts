@@ -5,7 +5,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
-import type { ExecutionRow } from '../../../indexer/tables.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, newTransaction, type TestKey } from '../../harness/edge/rows.ts';
 
@@ -98,7 +98,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
       archive: null,
     });
     const client = createClient({ baseUrl: world.url, apiKey: key.apiKey });
-    expect(await client.getReceipt(execution_id)).to.deep.equal(json);
+    expect(await client.request('getExecutionReceipt', { execution_id })).to.deep.equal(json);
     const checks = await verifyReceipt(json, { rpcUrl: null });
     expect(checks.flatMap(({ name, state }) => (state === 'passed' ? [name] : []))).to.deep.equal([
       'shape',

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
-import type { ListingRow } from '../../../indexer/tables.ts';
+import type { ListingRow } from '../../../indexer/queries/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
@@ -31,7 +31,7 @@ describe('GET /v1/agents by words', () => {
 
   async function found(query: Record<string, string>): Promise<string[]> {
     await refreshFigures(world.index);
-    const { agents, total } = await createClient({ baseUrl: world.url }).listAgents(query);
+    const { agents, total } = await createClient({ baseUrl: world.url }).request('listAgents', query);
     expect(total).to.equal(agents.length);
     return agents.map(({ agent_id }) => Object.keys(ids).find((name) => ids[name] === agent_id) ?? agent_id).sort();
   }

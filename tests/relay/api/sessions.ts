@@ -6,7 +6,7 @@ import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { MarketplaceError } from '../../../app/sdk/client/error.ts';
-import { createManagementClient } from '../../../app/sdk/client/management.ts';
+import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import type { World } from '../../harness/edge/api.ts';
 
 export async function refusal(call: Promise<unknown>): Promise<MarketplaceError> {
@@ -36,7 +36,7 @@ export async function postTo(
 
 /** Helpers for /trpc of this world. */
 export function sessionsOf(world: () => World) {
-  const anonymous = () => createManagementClient({ baseUrl: world().url });
+  const anonymous = () => clientOf({ baseUrl: world().url });
   const sign = (wallet: Keypair, message: string): string =>
     bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), wallet.secretKey));
 
@@ -45,7 +45,7 @@ export function sessionsOf(world: () => World) {
     const { message } = await anonymous().call('auth.challenge', { wallet: address });
     const answer = { wallet: address, message, signature: sign(wallet, message) };
     const { token } = await anonymous().call('auth.verify', answer);
-    return { ...createManagementClient({ baseUrl: world().url, session: token }), token };
+    return { ...clientOf({ baseUrl: world().url }, token), token };
   }
 
   /** Signs in as a page does. `origin` is the page's; `cookie` is the value that the browser sends back. */

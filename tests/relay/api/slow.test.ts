@@ -17,8 +17,7 @@ interface Dropped {
   afterMs: number;
 }
 
-describe('slow clients', function () {
-  this.timeout(600_000);
+describe('slow clients', () => {
   let world: World;
   let server: Server;
   let port: number;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import type { DailyStatement, SpendStatement } from '../../../app/sdk/wire/wire.ts';
-import type { ExecutionRow } from '../../../indexer/tables.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 
@@ -121,7 +121,7 @@ describe('GET /v1/statements/daily', () => {
         expect(shown.reduce((sum, day) => sum + parseUsdc(day[name]), 0n)).to.equal(parseUsdc(total[name]));
       expect(parseUsdc(total.earned_usdc) + parseUsdc(total.fee_usdc)).to.equal(parseUsdc(total.paid_usdc));
       const client = createClient({ baseUrl: world.url, apiKey: key.apiKey });
-      expect(await client.getDailyStatement({ role, from: json.from, to: json.to })).to.deep.equal(json);
+      expect(await client.request('getDailyStatement', { role, from: json.from, to: json.to })).to.deep.equal(json);
     });
   }
 
@@ -179,7 +179,7 @@ describe('GET /v1/statements/daily', () => {
     );
     expect(new Set(shown.map(({ agent_name }) => agent_name))).to.deep.equal(new Set(['csv-analyst']));
     const client = createClient({ baseUrl: world.url, apiKey: caller.apiKey });
-    expect(await client.getSpend({ from: json.from, to: json.to })).to.deep.equal(json);
+    expect(await client.request('getSpend', { from: json.from, to: json.to })).to.deep.equal(json);
     expect((await world.get(`/v1/statements/spend?${range}`, creator.apiKey)).json.rows).to.deep.equal([]);
     expect((await world.get('/v1/statements/spend?from=2026-01-01&to=2026-04-03', caller.apiKey)).status).to.equal(400);
   });

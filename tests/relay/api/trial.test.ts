@@ -44,8 +44,10 @@ describe('listings.test', () => {
     await once(server, 'listening');
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
     try {
-      const rest = createClient({ baseUrl: world.url });
-      const { metadata_hash } = await rest.postMetadata(encodeMetadata(metadataOf({ endpoint })), token);
+      const rest = createClient({ baseUrl: world.url, apiKey: token });
+      const { metadata_hash } = await rest.request('postMetadata', {
+        body: encodeMetadata(metadataOf({ endpoint })),
+      });
       return await use(metadata_hash, endpoint);
     } finally {
       server.closeAllConnections();
@@ -184,10 +186,10 @@ describe('listings.test', () => {
       const bytes = encodeMetadata(metadataOf({ endpoint }));
       const ask = () => stranger.call('listings.test', { metadata_hash, signing_key });
       expect(checksOf(await ask())).to.deep.equal(['metadata false']);
-      await createClient({ baseUrl: world.url }).postMetadata(bytes);
+      await createClient({ baseUrl: world.url }).request('postMetadata', { body: bytes });
       expect(checksOf(await ask())).to.deep.equal(['metadata false']);
       await world.addListing({ metadata_hash, creator: newAddress() }, null);
-      await createClient({ baseUrl: world.url }).postMetadata(bytes, stranger.token);
+      await createClient({ baseUrl: world.url, apiKey: stranger.token }).request('postMetadata', { body: bytes });
       expect(checksOf(await ask())).to.deep.equal(['metadata false']);
       expect(calls()).to.equal(0);
     });
@@ -200,7 +202,9 @@ describe('listings.test', () => {
     const handler = createExecutionHandler({ signingKey, execute: () => ({ result }) });
     await withCreator(handler, owner.token, async (metadata_hash, endpoint) => {
       const creator = wallet.publicKey.toBase58();
-      await createClient({ baseUrl: world.url }).postMetadata(encodeMetadata(metadataOf({ endpoint })), stranger.token);
+      await createClient({ baseUrl: world.url, apiKey: stranger.token }).request('postMetadata', {
+        body: encodeMetadata(metadataOf({ endpoint })),
+      });
       const test = { metadata_hash, signing_key, task: 'a\u0000', parameters: { n: 1 } };
       await owner.call('listings.test', test);
       await stranger.call('listings.test', { ...test, task: 'Buy mine', publish: true });
@@ -259,7 +263,9 @@ describe('listings.test', () => {
       const second = await signIn(Keypair.generate());
       // Another path is the same server.
       const other = encodeMetadata(metadataOf({ endpoint: endpoint.replace('/execute', '//execute'), name: 'other' }));
-      const posted = await createClient({ baseUrl: world.url }).postMetadata(other, second.token);
+      const posted = await createClient({ baseUrl: world.url, apiKey: second.token }).request('postMetadata', {
+        body: other,
+      });
       for (const [session, hash] of [
         [first, metadata_hash],
         [second, posted.metadata_hash],
@@ -289,10 +295,12 @@ describe('listings.test', () => {
     const session = await signIn(creator);
     const { calls, handler } = counting(good());
     await withCreator(handler, session.token, async (_, endpoint) => {
-      const rest = createClient({ baseUrl: world.url });
+      const rest = createClient({ baseUrl: world.url, apiKey: session.token });
       const test = async (n: number) => {
         const document = metadataOf({ endpoint: endpoint.replace('/execute', `/${n}/execute`), name: `agent ${n}` });
-        const { metadata_hash } = await rest.postMetadata(encodeMetadata(document), session.token);
+        const { metadata_hash } = await rest.request('postMetadata', {
+          body: encodeMetadata(document),
+        });
         return session.call('listings.test', { metadata_hash, signing_key });
       };
       for (let n = 0; n < 2; n += 1) await world.addListing({ creator: creator.publicKey.toBase58() });
@@ -309,7 +317,10 @@ describe('listings.test', () => {
     expect(unknown.checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['metadata', false]]);
     const input_schema = { type: 'object', properties: {}, required: ['csv'] };
     const bytes = encodeMetadata(metadataOf({ input_schema }));
-    const { metadata_hash } = await createClient({ baseUrl: world.url }).postMetadata(bytes, session.token);
+    const { metadata_hash } = await createClient({ baseUrl: world.url, apiKey: session.token }).request(
+      'postMetadata',
+      { body: bytes },
+    );
     const unfit = await session.call('listings.test', { metadata_hash, signing_key });
     expect(unfit.checks[0]).to.include({ name: 'metadata', ok: false, detail: 'parameters.csv is missing' });
   });

@@ -18,7 +18,7 @@ import {
 } from '../../../app/relay/ledger/webhooks.ts';
 import { createWebhookCalls } from '../../../app/relay/outbound/webhook.ts';
 import { AgentMarketplace, NotFoundError } from '../../../app/sdk/client/caller.ts';
-import { createClient, type MarketplaceClient } from '../../../app/sdk/client/client.ts';
+import { type Client, createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
@@ -69,10 +69,10 @@ describe('webhooks', () => {
   let keypair: Keypair;
   let wallet: string;
   /** A client with a new session of the wallet, because sessions end when a test moves the clock. */
-  let mine: () => Promise<MarketplaceClient>;
+  let mine: () => Promise<Client>;
   const calls = createWebhookCalls({ allowPrivate: true });
   const people = sessionsOf(() => world);
-  const clientBy = (apiKey: string) => createClient({ baseUrl: world.url, apiKey });
+  const clientBy = (apiKey?: string) => createClient({ baseUrl: world.url, apiKey });
   const clientOf = async (person: Keypair) => clientBy((await people.signIn(person)).token);
 
   before(async () => {
@@ -88,7 +88,7 @@ describe('webhooks', () => {
     keypair = Keypair.generate();
     wallet = keypair.publicKey.toBase58();
     await world.addRecord({ caller: wallet, listing: await world.addListing() });
-    let session = { at: 0, client: null as MarketplaceClient | null };
+    let session = { at: 0, client: null as Client | null };
     mine = async () => {
       const at = world.state.nowMs;
       if (!session.client || session.at !== at) session = { at, client: await clientOf(keypair) };
@@ -122,9 +122,9 @@ describe('webhooks', () => {
     }
   }
   const create = async (event_types?: MarketplaceEvent['type'][], url = receiver.url) =>
-    (await mine()).createWebhook({ url, ...(event_types && { event_types }) });
+    (await mine()).request('createWebhook', { body: { url, ...(event_types && { event_types }) } });
   const log = async (endpoint_id: string) =>
-    (await (await mine()).listWebhookDeliveries(endpoint_id, { limit: 100, offset: 0 })).deliveries;
+    (await (await mine()).request('listWebhookDeliveries', { endpoint_id, limit: 100, offset: 0 })).deliveries;
   /** Adds an execution that passes through these states. */
   async function execute(...states: ('dispatched' | 'settled')[]): Promise<string> {
     const id = await world.addJournal({ wallet, listing: newAddress(), state: 'open_confirmed' });
@@ -157,7 +157,7 @@ describe('webhooks', () => {
   it('sends each event once, in its order, signed by the Standard Webhooks specification', async () => {
     const { endpoint, secret } = await create();
     expect(secret).to.match(SECRET);
-    expect(JSON.stringify(await (await mine()).listWebhooks())).not.to.include(secret.slice(6));
+    expect(JSON.stringify(await (await mine()).request('listWebhooks'))).not.to.include(secret.slice(6));
     // The specification's library refuses signatures with an old or future time.
     world.state.nowMs = Date.now();
     const id = await execute('dispatched', 'settled');
@@ -194,7 +194,7 @@ describe('webhooks', () => {
   it('signs with both secrets for 24 hours after a rotation, and then with the new one alone', async () => {
     world.state.nowMs = Date.now() - 24 * HOUR_MS;
     const { endpoint, secret } = await create();
-    const rotated = await (await mine()).rotateWebhookSecret(endpoint.endpoint_id);
+    const rotated = await (await mine()).request('rotateWebhookSecret', { endpoint_id: endpoint.endpoint_id });
     expect(rotated.secret).to.match(SECRET).and.not.to.equal(secret);
     expect(rotated.endpoint.old_secret_until).to.equal(new Date(world.state.nowMs + 24 * HOUR_MS).toISOString());
     await execute();
@@ -206,7 +206,7 @@ describe('webhooks', () => {
     await send();
     expect(verified(receiver.received[1]!, rotated.secret)).to.be.an('object');
     expect(() => verified(receiver.received[1]!, secret)).to.throw('No matching signature found');
-    expect((await (await mine()).listWebhooks()).endpoints[0]!.old_secret_until).to.equal(null);
+    expect((await (await mine()).request('listWebhooks')).endpoints[0]!.old_secret_until).to.equal(null);
   });
 
   it('retries a failed delivery with growing pauses for about 24 hours, in the order of the execution', async () => {
@@ -238,7 +238,10 @@ describe('webhooks', () => {
     expect(world.state.nowMs - begun).to.be.within(23 * HOUR_MS, 27 * HOUR_MS);
     expect(receiver.typesSeen().slice(-2)).to.deep.equal(['execution.pending', 'execution.running']);
     expect(new Set(receiver.received.slice(0, 9).map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
-    expect((await (await mine()).listWebhooks()).endpoints[0]).to.include({ status: 'active', failing_since: null });
+    expect((await (await mine()).request('listWebhooks')).endpoints[0]).to.include({
+      status: 'active',
+      failing_since: null,
+    });
   });
 
   it('gives up after the last attempt, and sends the event again when asked to', async () => {
@@ -253,7 +256,7 @@ describe('webhooks', () => {
     expect(failed).to.include({ status: 'failed', attempts: 2, http_status: 302, next_attempt_at: null });
     expect(receiver.received.length).to.equal(2);
     receiver.answer = () => ({ status: 200 });
-    const again = await (await mine()).redeliverWebhook(failed!.delivery_id);
+    const again = await (await mine()).request('redeliverWebhook', { delivery_id: failed!.delivery_id });
     expect(again).to.include({ status: 'pending', attempts: 0, event_id: failed!.event_id });
     await send(deliveries);
     expect(receiver.received.map(({ event }) => event.id)).to.deep.equal(Array(3).fill(failed!.event_id));
@@ -283,7 +286,7 @@ describe('webhooks', () => {
     const { endpoint_id } = endpoint;
     await execute();
     await world.feed.turn();
-    expect(await (await mine()).updateWebhook(endpoint_id, { enabled: false })).to.include({
+    expect(await (await mine()).request('updateWebhook', { endpoint_id, body: { enabled: false } })).to.include({
       status: 'disabled',
       disabled_by: 'wallet',
     });
@@ -291,12 +294,14 @@ describe('webhooks', () => {
       ['failed', 'the endpoint was switched off'],
     ]);
     await execute('dispatched');
-    await (await mine()).testWebhook(endpoint_id);
+    await (await mine()).request('testWebhook', { endpoint_id });
     await send();
     expect(receiver.received.map(({ event }) => [event.type, event.data])).to.deep.equal([
       ['webhook.test', { endpoint_id }],
     ]);
-    expect(await (await mine()).updateWebhook(endpoint_id, { enabled: true, event_types: [] })).to.include({
+    expect(
+      await (await mine()).request('updateWebhook', { endpoint_id, body: { enabled: true, event_types: [] } }),
+    ).to.include({
       status: 'active',
       disabled_by: null,
       disabled_at: null,
@@ -314,7 +319,7 @@ describe('webhooks', () => {
     await execute();
     await send();
     const shown = async () => {
-      const { endpoints } = await (await mine()).listWebhooks();
+      const { endpoints } = await (await mine()).request('listWebhooks');
       return endpoints.find(({ endpoint_id }) => endpoint_id === endpoint.endpoint_id);
     };
     expect(await shown()).to.include({ status: 'failing' });
@@ -375,7 +380,7 @@ describe('webhooks', () => {
     const other = Keypair.generate();
     const otherWallet = other.publicKey.toBase58();
     await world.addRecord({ caller: otherWallet, listing: await world.addListing() });
-    await (await clientOf(other)).createWebhook({ url: receiver.url });
+    await (await clientOf(other)).request('createWebhook', { body: { url: receiver.url } });
     const answers: (() => void)[] = [];
     const held = {
       async post() {
@@ -416,7 +421,7 @@ describe('webhooks', () => {
         .values(due(position) as never)
         .execute();
     await world.feed.turn();
-    await (await mine()).createWebhook({ url: receiver.url });
+    await (await mine()).request('createWebhook', { body: { url: receiver.url } });
     await execute();
     await world.feed.turn();
     const { position } = await world.ledger
@@ -508,7 +513,7 @@ describe('webhooks', () => {
   it('sends to others although endpoints that were quick fill all places: one that hangs soon leaves its own', async () => {
     const other = Keypair.generate();
     await world.addRecord({ caller: other.publicKey.toBase58(), listing: await world.addListing() });
-    await (await clientOf(other)).createWebhook({ url: 'http://hangs.example/' });
+    await (await clientOf(other)).request('createWebhook', { body: { url: 'http://hangs.example/' } });
     await create();
     const open: string[] = [];
     const answers: (() => void)[] = [];
@@ -559,7 +564,10 @@ describe('webhooks', () => {
   it('stores and calls a URL in its normal form', async () => {
     const { endpoint } = await create([], 'https://Example.com/\r\nX-Evil: 1');
     expect(endpoint.url).to.equal('https://example.com/X-Evil:%201');
-    const { url } = await (await mine()).updateWebhook(endpoint.endpoint_id, { url: ' http://EXAMPLE.com:80/\ta b\n' });
+    const { url } = await (await mine()).request('updateWebhook', {
+      endpoint_id: endpoint.endpoint_id,
+      body: { url: ' http://EXAMPLE.com:80/\ta b\n' },
+    });
     expect(url).to.equal('http://example.com/a%20b');
   });
 
@@ -571,40 +579,45 @@ describe('webhooks', () => {
     const full = await refusal(create());
     expect([full.status, full.code, full.details]).to.deep.equal([409, 'webhook_limit_reached', { max: 10 }]);
     const stranger = await clientOf(Keypair.generate());
-    await stranger.createWebhook({ url: receiver.url });
-    expect((await refusal(stranger.createWebhook({ url: receiver.url }))).details).to.deep.equal({ max: 1 });
-    for (const ask of [
-      stranger.getWebhook,
-      stranger.deleteWebhook,
-      stranger.rotateWebhookSecret,
-      stranger.testWebhook,
-      stranger.listWebhookDeliveries,
-      (id: string) => stranger.updateWebhook(id, { enabled: false }),
-    ])
-      for (const id of [endpoint_id, 'we_0', 'we_\u0000'])
-        expect(await codeOf(ask(id)), String(ask)).to.equal('webhook_not_found');
-    await (await mine()).testWebhook(endpoint_id);
+    await stranger.request('createWebhook', { body: { url: receiver.url } });
+    expect((await refusal(stranger.request('createWebhook', { body: { url: receiver.url } }))).details).to.deep.equal({
+      max: 1,
+    });
+    const routes = [
+      'getWebhook',
+      'deleteWebhook',
+      'rotateWebhookSecret',
+      'testWebhook',
+      'listWebhookDeliveries',
+    ] as const;
+    for (const id of [endpoint_id, 'we_0', 'we_\u0000']) {
+      for (const route of routes)
+        expect(await codeOf(stranger.request(route, { endpoint_id: id })), route).to.equal('webhook_not_found');
+      const update = stranger.request('updateWebhook', { endpoint_id: id, body: { enabled: false } });
+      expect(await codeOf(update), 'updateWebhook').to.equal('webhook_not_found');
+    }
+    await (await mine()).request('testWebhook', { endpoint_id });
     await send();
     const [{ delivery_id } = { delivery_id: '' }] = await log(endpoint_id);
     for (const id of [delivery_id, 'dlv_0', 'dlv_99999999999999999999', 'x'])
-      expect(await codeOf(stranger.redeliverWebhook(id)), id).to.equal('webhook_not_found');
+      expect(await codeOf(stranger.request('redeliverWebhook', { delivery_id: id })), id).to.equal('webhook_not_found');
     for (const url of ['ftp://a.example/', 'https://user:word@a.example/', 'no url'])
       expect(await codeOf(create([], url)), url).to.equal('invalid_request');
     world.deps.config.allowPrivateEndpoints = false;
     for (const url of ['http://a.example/', 'https://127.0.0.1/', 'https://a.example:80/'])
       expect(await codeOf(create([], url)), url).to.equal('invalid_request');
     world.deps.config.allowPrivateEndpoints = true;
-    for (let count = 1; count < 30; count += 1) await (await mine()).testWebhook(endpoint_id);
-    const tired = await refusal((await mine()).testWebhook(endpoint_id));
+    for (let count = 1; count < 30; count += 1) await (await mine()).request('testWebhook', { endpoint_id });
+    const tired = await refusal((await mine()).request('testWebhook', { endpoint_id }));
     expect([tired.status, tired.code]).to.deep.equal([429, 'rate_limited']);
     // Ten minutes from the first test.
     expect(tired.retryAfterSeconds).to.be.within(1, 600);
   });
 
   it('counts the tests of all wallets that have not paid together, but not those of a paying wallet', async () => {
-    const testOf = async (client: MarketplaceClient) => {
-      const { endpoint } = await client.createWebhook({ url: receiver.url });
-      return () => client.testWebhook(endpoint.endpoint_id);
+    const testOf = async (client: Client) => {
+      const { endpoint } = await client.request('createWebhook', { body: { url: receiver.url } });
+      return () => client.request('testWebhook', { endpoint_id: endpoint.endpoint_id });
     };
     const strangers = await Promise.all([1, 2, 3].map(async () => testOf(await clientOf(Keypair.generate()))));
     for (let count = 0; count < 20; count += 1) for (const test of strangers) await test();
@@ -614,12 +627,12 @@ describe('webhooks', () => {
 
   it('repeats no delivery of an endpoint that is deleted meanwhile', async () => {
     const { endpoint } = await create();
-    await (await mine()).testWebhook(endpoint.endpoint_id);
+    await (await mine()).request('testWebhook', { endpoint_id: endpoint.endpoint_id });
     await send();
     const [delivery] = await log(endpoint.endpoint_id);
     const id = BigInt(delivery!.delivery_id.slice('dlv_'.length));
     const row = (await readDelivery(world.ledger, wallet, id))!;
-    await (await mine()).deleteWebhook(endpoint.endpoint_id);
+    await (await mine()).request('deleteWebhook', { endpoint_id: endpoint.endpoint_id });
     expect(await repeatDelivery(world.ledger, row, world.state.nowMs)).to.equal(null);
     expect(await world.ledger.selectFrom('webhook_deliveries').selectAll().execute()).to.deep.equal([]);
   });
@@ -666,7 +679,7 @@ describe('webhooks', () => {
     const added: string[] = [];
     for (let n = 0; n < 3; n += 1) {
       const stranger = await clientOf(Keypair.generate());
-      added.push((await stranger.createWebhook({ url: receiver.url })).endpoint.endpoint_id);
+      added.push((await stranger.request('createWebhook', { body: { url: receiver.url } })).endpoint.endpoint_id);
     }
     const now = await left();
     expect(ids.filter((id) => !now.has(id))).to.deep.equal([ids[0], ids[2]]);
@@ -703,7 +716,7 @@ describe('webhooks', () => {
           { needs: 'webhooks', has: ['execute', 'read'] },
         ]);
       }
-      expect((await (await mine()).listWebhooks()).endpoints).to.deep.equal([]);
+      expect((await (await mine()).request('listWebhooks')).endpoints).to.deep.equal([]);
     });
 
     it('are created, tested, rotated, changed, sent again and deleted with the scope alone, which neither pays nor reads', async () => {
@@ -777,7 +790,7 @@ describe('webhooks', () => {
         expect([status, json.error.code], `${method} ${path}`).to.deep.equal([400, 'invalid_request']);
         expect(json.error.message).to.include(message);
       }
-      expect((await (await mine()).listWebhooks()).endpoints).to.deep.equal([endpoint]);
+      expect((await (await mine()).request('listWebhooks')).endpoints).to.deep.equal([endpoint]);
     });
   });
 
@@ -800,7 +813,7 @@ describe('webhooks', () => {
     const { endpoint_id } = endpoint;
     await execute();
     await send();
-    expect(await (await mine()).deleteWebhook(endpoint_id)).to.deep.equal({ endpoint_id });
+    expect(await (await mine()).request('deleteWebhook', { endpoint_id })).to.deep.equal({ endpoint_id });
     await execute();
     await send();
     expect(receiver.received.length).to.equal(1);

@@ -30,8 +30,7 @@ const FEES = 10_000n;
 const SOL = 1_000_000_000;
 const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE };
 
-describe('fees and refundable deposits', function () {
-  this.timeout(600_000);
+describe('fees and refundable deposits', () => {
   let market: TestMarketplace;
   let rents: { empty: bigint; record: bigint; escrow: bigint };
   const relays: RunningRelay[] = [];

@@ -23,8 +23,7 @@ import {
 import { travelNearTurn } from '../../harness/node/node.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
-describe('Idempotency-Key', function () {
-  this.timeout(600_000);
+describe('Idempotency-Key', () => {
   let market: TestMarketplace;
   let other: RelayHandle;
   let spentBefore: bigint;

@@ -20,8 +20,7 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 
-describe('API keys', function () {
-  this.timeout(600_000);
+describe('API keys', () => {
   let market: TestMarketplace;
   let other: RelayHandle;
 

@@ -27,8 +27,7 @@ const PRICE = 400_000n;
 const FEE = 4_000n;
 const SEEN_WITHIN_MS = 60_000;
 
-describe('a listing that was made without the relay', function () {
-  this.timeout(600_000);
+describe('a listing that was made without the relay', () => {
   let market: TestMarketplace;
   let signingKey: Uint8Array;
   let agentId: string;

@@ -65,8 +65,7 @@ describe('relay/networkFee', () => {
   });
 });
 
-describe('protection of the fee payer', function () {
-  this.timeout(600_000);
+describe('protection of the fee payer', () => {
   let market: TestMarketplace;
   let proxy: RpcProxy;
   let relay: RunningRelay;

@@ -204,8 +204,7 @@ describe('reservations', () => {
     expect(looks).to.be.below(10 * turns);
   });
 
-  describe('of two relays on one ledger', function () {
-    this.timeout(600_000);
+  describe('of two relays on one ledger', () => {
     let market: TestMarketplace;
     let neighbour: RelayHandle;
     before(async () => {

@@ -115,8 +115,7 @@ const ZONE: Record<string, Records> = {
   'empty.test.example': {},
 };
 
-describe('calls to creators: addresses', function () {
-  this.timeout(600_000);
+describe('calls to creators: addresses', () => {
   let names: Awaited<ReturnType<typeof startNameServer>>;
   let pool: CreatorPool;
   let victims: Server[];

@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { createApiKey, keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import {
   formatUuid,
@@ -18,11 +17,12 @@ import {
 } from '../../../app/sdk/receipt/receipt.ts';
 import { restrictKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { openByWallet, refund } from '../../../app/sdk/wallet/executions.ts';
+import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
-  FEE,
+  afterPaying,
   failedAnswer,
   goodAnswer,
   PRICE,
@@ -34,8 +34,7 @@ import {
 const TASK = 'opened by its wallet';
 const PARAMETERS = { city: 'Lagos' };
 
-describe('POST /v1/executions/{execution_id}/start', function () {
-  this.timeout(600_000);
+describe('POST /v1/executions/{execution_id}/start', () => {
   let market: TestMarketplace;
 
   before(async () => {
@@ -84,11 +83,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
       cost_usdc: 0.25,
     });
     const after = await market.balances();
-    expect(after).to.deep.equal({
-      callers: [before.callers[0]! - PRICE, before.callers[1]],
-      creator: before.creator + PRICE - FEE,
-      treasury: before.treasury + FEE,
-    });
+    expect(after).to.deep.equal(afterPaying(before));
     const record = await market.record(opened.id);
     expect(record?.status).to.equal('completed');
     expect(record?.keyId.every((byte) => byte === 0)).to.equal(true);
@@ -127,7 +122,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     const later = () => start(opened.id, { ...proof, async: true }, null);
     expect((await later()).body).to.deep.equal({ execution_id: opened.id, status: 'pending' });
 
-    const anonymous = createManagementClient({ baseUrl: market.relay.url });
+    const anonymous = clientOf({ baseUrl: market.relay.url });
     const { message } = await anonymous.call('auth.challenge', { wallet: address });
     const signature = signMessage(wallet.secretKey, message).slice('ed25519:'.length);
     const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });

@@ -73,7 +73,11 @@ describe('streamed output', () => {
   /** Runs a streamed call with the SDK's client. */
   async function stream(task = 'write', texts: string[] = []) {
     const client = createClient({ baseUrl: market.relay.url, apiKey: apiKey() });
-    const outcome = client.execute(market.agentId, { task }, { onDelta: (text) => void texts.push(text) });
+    const outcome = client.request(
+      'executeAgent',
+      { agent_id: market.agentId, body: { task, stream: true } },
+      { onDelta: (text) => void texts.push(text) },
+    );
     return { texts, outcome };
   }
   async function refused(texts: string[]): Promise<MarketplaceError> {

@@ -102,8 +102,7 @@ interface Doomed extends Bought {
   point: string;
 }
 
-describe('kill -9 of a relay that holds deposits', function () {
-  this.timeout(600_000);
+describe('kill -9 of a relay that holds deposits', () => {
   let market: TestMarketplace;
   const feePayer = Keypair.generate();
 
@@ -435,7 +434,9 @@ describe('kill -9 of a relay that holds deposits', function () {
     await market.node.timeTravel((await market.node.now()) + OPEN_SECONDS);
   }
 
-  it('parks a call whose open has landed after it was given up, and refunds it after its deadline', async () => {
+  it('parks a call whose open has landed after it was given up, and refunds it after its deadline', async function () {
+    // Its last relay starts again alone, as on SQLite.
+    if (onPostgres) this.skip();
     const doomed = await start({ STANDSTILL: '1' });
     const task = stopAt('paid:after', 'landed after all');
     const one = await prepare(doomed, task);

@@ -14,8 +14,8 @@ import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { signText } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
-import { openPlace } from '../../../indexer/open.ts';
-import { verify } from '../../../indexer/verify.ts';
+import { openPlace } from '../../../indexer/queries/open.ts';
+import { verify } from '../../../indexer/verify/verify.ts';
 import { until } from '../../harness/edge/until.ts';
 import { takeAllConnections } from '../../harness/exhaust.ts';
 import { goodAnswer, type RelayHandle, request, type TestMarketplace } from '../../harness/node/marketplace.ts';
@@ -86,25 +86,13 @@ if (onPostgres) {
     it('survive the kill of the active indexer, and the standby keeps the index current', () =>
       survive(survivors(), { name: 'the indexer killed', loses: null, disturb: () => several.indexers.killWorking() }));
 
-    it('survive the kill of PostgreSQL', () =>
+    it('survive the kill of PostgreSQL for longer than their lease, and take no executions from each other', () =>
       survive(survivors(), {
         name: 'the database killed',
         loses: null,
         async disturb() {
           const database = await sharedPostgres();
           await database.kill();
-          await untilAway();
-          await database.start();
-        },
-      }));
-
-    it('survive a PostgreSQL stop longer than their lease, and take no executions from each other', () =>
-      survive(survivors(), {
-        name: 'the database stopped',
-        loses: null,
-        async disturb() {
-          const database = await sharedPostgres();
-          await database.stop();
           await Promise.all([untilAway(), sleep(LONG_AWAY_MS)]);
           await database.start();
         },

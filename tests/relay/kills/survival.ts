@@ -20,9 +20,9 @@ import {
 } from '../../harness/node/marketplace.ts';
 
 /** Calls that wait at the creator when the disturbance begins. */
-const CALLS = 60;
+const CALLS = 24;
 /** Calls that begin during the disturbance, with an Idempotency-Key, by clients that retry as documented. */
-const LATE_CALLS = 8;
+const LATE_CALLS = 4;
 /** One of four calls fails. */
 const REFUNDED = CALLS / 4;
 const TIMEOUT_SECONDS = 600;

@@ -37,7 +37,9 @@ export async function startWitness(market: TestMarketplace, baseUrl = market.rel
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const wallet = keypairSigner(market.callers[0]!.wallet);
-  const made = await changeWebhooks({ baseUrl }, wallet, (client) => client.createWebhook({ url }));
+  const made = await changeWebhooks({ baseUrl }, wallet, (client) =>
+    client.request('createWebhook', { body: { url } }),
+  );
   secret = made.secret;
   return {
     faults,

@@ -22,8 +22,7 @@ import { PRICE, request, startMarketplace, type TestMarketplace } from '../../ha
 const CALLERS = 4;
 const CALLS_AFTER = 4;
 
-describe('calls to creators', function () {
-  this.timeout(600_000);
+describe('calls to creators', () => {
   let market: TestMarketplace;
   const servers: Server[] = [];
 

@@ -18,11 +18,10 @@ import { changeStatus, delist, replaceSigningKey } from '../../../app/sdk/wallet
 import { untilFound } from '../../harness/edge/until.ts';
 import {
   type Answer,
+  afterPaying,
   type Balances,
   type Behaviour,
-  FEE,
   goodAnswer,
-  PRICE,
   request,
   startMarketplace,
   type TestMarketplace,
@@ -30,8 +29,7 @@ import {
 
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 
-describe('creators: around the answer', function () {
-  this.timeout(600_000);
+describe('creators: around the answer', () => {
   let market: TestMarketplace;
   let apiKey: string;
 
@@ -47,11 +45,7 @@ describe('creators: around the answer', function () {
 
   async function assertPaid(answer: Answer, before: Balances, times = 1n): Promise<void> {
     expect(answer.status, answer.text).to.equal(200);
-    expect(await market.balances()).to.deep.equal({
-      callers: [before.callers[0]! - PRICE * times, before.callers[1]],
-      creator: before.creator + (PRICE - FEE) * times,
-      treasury: before.treasury + FEE * times,
-    });
+    expect(await market.balances()).to.deep.equal(afterPaying(before, times));
   }
 
   async function assertRefunded(answer: Answer, before: Balances, status: number, message: RegExp): Promise<string> {

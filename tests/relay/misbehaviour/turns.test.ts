@@ -11,8 +11,7 @@ import { until } from '../../harness/edge/until.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-describe('long answers', function () {
-  this.timeout(600_000);
+describe('long answers', () => {
   let pool: CreatorPool;
   let servers: Server[];
 

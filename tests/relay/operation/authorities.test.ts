@@ -26,8 +26,7 @@ import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcP
 const END = 5_700;
 const SIGNATURE = 5_000;
 
-describe('a relay authority that is removed', function () {
-  this.timeout(600_000);
+describe('a relay authority that is removed', () => {
   const successor = Keypair.generate();
   let market: TestMarketplace;
   let proxy: RpcProxy;

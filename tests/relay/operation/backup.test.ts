@@ -16,8 +16,7 @@ import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
 const NAME = /^ledger-\d{8}T\d{6}Z\.sqlite\.zst$/;
 
-describe('a backup of the ledger', function () {
-  this.timeout(600_000);
+describe('a backup of the ledger', () => {
   let market: TestMarketplace;
   let folder: string;
   let dir: string;

@@ -24,8 +24,7 @@ const FEES = 10_700;
 const GAS = 20_000_000;
 const LIMIT_MS = 120_000;
 
-describe('the SOL that an operator lends', function () {
-  this.timeout(600_000);
+describe('the SOL that an operator lends', () => {
   let market: TestMarketplace;
   let relay: RunningRelay;
   before(async () => {

@@ -11,7 +11,7 @@ import { findPage, type PageQuery } from '../../../app/relay/calls/executionPage
 import { INITIATED_AT, readViews, STATUS } from '../../../app/relay/calls/executionViews.ts';
 import type { ExecutionState, RefundState } from '../../../app/relay/ledger/tables.ts';
 import { EXECUTION_STATUSES } from '../../../app/sdk/wire/wire.ts';
-import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
 import { createRandom, type Random } from '../../harness/random.ts';

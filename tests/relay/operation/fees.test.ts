@@ -229,8 +229,7 @@ describe('Helius', () => {
   });
 });
 
-describe('paid calls with priority, on a real node', function () {
-  this.timeout(600_000);
+describe('paid calls with priority, on a real node', () => {
   let market: TestMarketplace;
   let indexer: Indexer;
   before(async () => {

@@ -10,7 +10,7 @@ import { documentId } from '../../../app/relay/ledger/metadata.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { encodeMetadata, STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
-import { openIndex } from '../../../indexer/open.ts';
+import { openIndex } from '../../../indexer/queries/open.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
 

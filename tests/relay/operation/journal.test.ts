@@ -13,6 +13,7 @@ import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
+import { SharedConflict } from '../../../app/relay/ledger/moves.ts';
 import type { ResultRow } from '../../../app/relay/ledger/tables.ts';
 import { hasSigned, lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
@@ -167,7 +168,7 @@ describe('the journal', () => {
     };
     const deps = { chain, journal: mine, authorities: { names: () => true }, openFailed: () => undefined };
     const live = newLive({ isFresh: true });
-    const { open } = createOpening(deps as unknown as EngineDeps, {} as never, STOP);
+    const { open } = createOpening(deps as unknown as EngineDeps, {} as never, { exclude: () => undefined }, STOP);
     expect(await rejected(open(row, live))).to.be.instanceOf(JournalConflict);
     const readText = async () => null;
     expect(await outcomeOf({ journal: mine, readText }, id, live)).to.deep.equal({ kind: 'running', executionId: id });
@@ -251,6 +252,47 @@ describe('the journal', () => {
     const ended = mine.settled(stale, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     expect(await rejected(ended)).to.be.instanceOf(JournalConflict);
     expect((await transactionsOf('one'))[1]).to.deep.equal(['settle', 0n, 'settle', null]);
+  });
+
+  it('moves the rows of a shared transaction together, with their shares, and stores its bytes once', async () => {
+    const rows = [await dispatch('b'), await dispatch('a')];
+    const signed = { ...SIGNED, signature: 'shared', bytes: Buffer.from('shared'), fee: 5_001n };
+    const before = opened.writes.commits();
+    const moves = rows.map((row, index) => ({
+      row,
+      state: 'verified' as const,
+      changes: { execution_time_ms: 1n },
+      fee: [2_501n, 2_500n][index]!,
+    }));
+    await mine.intendShared(moves, 'settle', signed);
+    expect(opened.writes.commits()).to.equal(before + 1);
+    const stored = await opened.run(`SELECT count(*) AS count FROM signed_transactions WHERE signature = 'shared'`);
+    expect(stored).to.deep.equal([{ count: 1n }]);
+    for (const [index, row] of rows.entries()) {
+      const { transactions } = (await mine.get(row.execution_id))!;
+      expect(transactions).to.deep.equal(row.transactions);
+      expect(lastOf(row, 'settle')).to.deep.include({ fee: moves[index]!.fee, wholeFee: 5_001n, bytes: signed.bytes });
+      expect(row.state).to.equal('verified');
+    }
+    // The one whose part failed bears all of it, the other one nothing.
+    await mine.failed(rows[0]!, { ...lastOf(rows[0]!, 'settle'), fee: 5_001n }, 'listing');
+    await mine.decided(rows[1]!, lastOf(rows[1]!, 'settle'), 'expired');
+    const [bearer, other] = [(await mine.get('b'))!, (await mine.get('a'))!];
+    // Their opens cost 5,000.
+    expect([paidFees(bearer), paidFees(other)]).to.deep.equal([10_001n, 5_000n]);
+    expect([bearer.listing_fees, other.listing_fees]).to.deep.equal([5_001n, 0n]);
+  });
+
+  it("rejects: a shared transaction if one of its rows is another relay's, and moves and stores nothing", async () => {
+    const rows = [await dispatch('one'), await dispatch('two')];
+    await opened.run("UPDATE executions SET lease_owner = 'others' WHERE execution_id = 'two'");
+    const moves = rows.map((row) => ({ row, state: 'verified' as const, changes: {}, fee: 2_500n }));
+    const error = await rejected(mine.intendShared(moves, 'settle', { ...SIGNED, signature: 'never' }));
+    expect([error instanceof SharedConflict, error.executionId]).to.deep.equal([true, 'two']);
+    expect([rows[0]!.state, rows[0]!.transactions.length]).to.deep.equal(['dispatched', 1]);
+    expect((await mine.get('one'))!.state).to.equal('dispatched');
+    expect(await transactionsOf('one')).to.deep.equal([['open', 0n, 'signature', 'landed']]);
+    expect(await opened.run("SELECT signature FROM signed_transactions WHERE signature = 'never'")).to.deep.equal([]);
   });
 
   it('refuses the later of two requests with one key when two relays use ids of different half-hours', async () => {

@@ -18,8 +18,7 @@ const LEASE_MS = 1_000;
 const BLOCKED_MS = 60_000;
 const log = createLog('silent');
 
-describe('leases', function () {
-  this.timeout(600_000);
+describe('leases', () => {
   const folder = mkdtempSync(join(tmpdir(), 'leases-'));
   const path = ledgerPath(folder);
   const ledger = openDatabase<LedgerTables>(path);

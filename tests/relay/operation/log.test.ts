@@ -109,8 +109,7 @@ describe('the list of fields', () => {
   });
 });
 
-describe('the log of a run full of secrets', function () {
-  this.timeout(600_000);
+describe('the log of a run full of secrets', () => {
   let market: TestMarketplace;
   let indexer: Indexer;
   let relay: RelayMain;

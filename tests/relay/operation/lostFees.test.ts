@@ -22,6 +22,7 @@ import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
 const FEE = 5_000n;
 const ID = '00000000-0000-8000-8000-000000000001';
+const NOT_SHARED = { exclude: () => undefined };
 const STOP = new AbortController().signal;
 const NOW = 61n;
 const UNUSABLE = 'RefundDestinationUnusable';
@@ -116,10 +117,10 @@ describe('lost fees', () => {
   const live = () => newLive({ isFresh: true });
   const WAYS = {
     async open(journal: typeof mine, row: JournalRow): Promise<Step> {
-      return createOpening(depsOf(journal), {} as never, STOP).open(row, live());
+      return createOpening(depsOf(journal), {} as never, NOT_SHARED, STOP).open(row, live());
     },
     async refund(journal: typeof mine, row: JournalRow): Promise<Step> {
-      const { retryRefund } = createRefunding(depsOf(journal), createEnding(depsOf(journal), STOP));
+      const { retryRefund } = createRefunding(depsOf(journal), createEnding(depsOf(journal), NOT_SHARED, STOP));
       return retryRefund(row, await readSnapshot(chain as never, row));
     },
     async return(journal: typeof mine, row: JournalRow): Promise<Step> {
@@ -209,7 +210,7 @@ describe('lost fees', () => {
         await mine.openSigned(row, signed(), 60n);
         await mine.openConfirmed(row, TIMES, 1);
         const deps = { ...depsOf(killedBefore(nth)), chain: unusable } as unknown as EngineDeps;
-        const { refundIntent } = createRefunding(deps, createEnding(deps, STOP));
+        const { refundIntent } = createRefunding(deps, createEnding(deps, NOT_SHARED, STOP));
         const snapshot = await readSnapshot(chain as never, row);
         isKilled = await refundIntent(row, snapshot, 'unserved', '').then(
           () => false,

@@ -82,8 +82,7 @@ const readsAllExecutions = (sqlite: Sqlite.Database, text: string): boolean =>
     /^SCAN ((chain\.)?executions|e)\b(?!.* USING .*INDEX)|sqlite_autoindex_executions_1 \(execution_id>/.test(step),
   );
 
-describe('query plans', function () {
-  this.timeout(600_000);
+describe('query plans', () => {
   let folder: string;
   let tables: Tables;
   let client: pg.Client | null = null;

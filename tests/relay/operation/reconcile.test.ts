@@ -45,8 +45,7 @@ type Tables = Kysely<Written>;
 type Opened = OpenDatabase<Written>;
 type Spoil = (ledger: Tables, index: Tables) => Promise<unknown>;
 
-describe('reconcile', function () {
-  this.timeout(600_000);
+describe('reconcile', () => {
   let market: TestMarketplace;
   let folder: string;
   /** Settings that name the copy checked last. */

@@ -51,6 +51,7 @@ describe('after a restart of the cluster', () => {
     height = 0n;
     await tables.ledger.db.deleteFrom('executions').execute();
     await tables.ledger.db.deleteFrom('transactions').execute();
+    await tables.ledger.db.deleteFrom('signed_transactions').execute();
     await tables.index.db.deleteFrom('executions').execute();
   });
 

@@ -19,8 +19,7 @@ const DAY_MS = 86_400_000;
 const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
 const log = pino({ level: 'silent' });
 
-describe('results', function () {
-  this.timeout(600_000);
+describe('results', () => {
   let world: World;
   let key: TestKey;
   let listing: string;

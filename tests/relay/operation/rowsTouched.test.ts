@@ -118,8 +118,7 @@ interface Walked {
   client: pg.Client | null;
 }
 
-describe('rows that the API touches', function () {
-  this.timeout(600_000);
+describe('rows that the API touches', () => {
   let small: Walked;
   let large: Walked;
   before(async () => {

@@ -14,8 +14,7 @@ import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
 import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
-describe('keys for calls to creators, of two relays on one ledger', function () {
-  this.timeout(600_000);
+describe('keys for calls to creators, of two relays on one ledger', () => {
   let market: TestMarketplace;
   let second: RunningRelay;
   let server: Server;

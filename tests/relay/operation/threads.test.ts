@@ -7,8 +7,7 @@ import * as work from './threadWork.ts';
 
 const MODULE = new URL('./threadWork.ts', import.meta.url).href;
 
-describe('work in threads', function () {
-  this.timeout(600_000);
+describe('work in threads', () => {
   const askFor = (asker: Partial<Asker>) => async (): Promise<Asker> => ({
     lane: 'strangers',
     name: 'a',

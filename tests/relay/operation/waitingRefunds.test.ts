@@ -22,6 +22,7 @@ import {
 } from '../../harness/edge/journals.ts';
 import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
+const NOT_SHARED = { exclude: () => undefined };
 const FAR = 2n ** 53n;
 const MINT = PublicKey.default;
 const WAITS = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: true };
@@ -81,7 +82,7 @@ describe('waiting refunds', () => {
     const node = { hasSucceeded: async () => false };
     const authorities = { names: () => true };
     const deps = { chain: node, journal: mine, authorities, closedEnd: async () => end } as unknown as EngineDeps;
-    const { withoutRecord } = createEnding(deps, new AbortController().signal);
+    const { withoutRecord } = createEnding(deps, NOT_SHARED, new AbortController().signal);
     type Row = Awaited<ReturnType<typeof wait>>;
     const lostBy = async (id: string, note?: (row: Row, refund: ReturnType<typeof lastOf>) => Promise<unknown>) => {
       const row = await wait(id, mine, { ...signedAnew(), bytes });

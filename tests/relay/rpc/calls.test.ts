@@ -17,8 +17,7 @@ const BY_CLOCK = ['getSignatureStatuses', 'getLatestBlockhash', 'getEpochInfo', 
 /** A resend of the same bytes, because they were not confirmed in time. */
 const SENT_AGAIN = 'sendTransaction again';
 
-describe('calls to the node', function () {
-  this.timeout(600_000);
+describe('calls to the node', () => {
   let market: TestMarketplace;
   let proxy: RpcProxy;
   const counts = new Map<string, number>();

@@ -668,10 +668,8 @@ describe('attacks on the x402 API', function () {
     });
     /** Each passes the check of its bytes. */
     const FAILING: Record<string, PaymentChange> = {
-      'a memo that is not UTF-8': after(memoOf(0xff, 0xfe)),
-      'such a memo after a good one': after(memoOf(0x41), memoOf(0x80)),
-      'too few compute units for the transfer': withUnits(350),
-      'too few compute units for the memo': withUnits(600),
+      'a memo that is not UTF-8, after a good one': after(memoOf(0x41), memoOf(0xff, 0xfe)),
+      'too few compute units': withUnits(600),
     };
 
     for (const [what, change] of Object.entries(FAILING)) {
@@ -683,7 +681,7 @@ describe('attacks on the x402 API', function () {
           payer: await usdcOf(payer),
         });
         const before = await held();
-        for (let n = 0; n < 12; n += 1) {
+        for (let n = 0; n < 3; n += 1) {
           const task = `fails: ${what} ${n}`;
           const accepted = await quote({ task });
           const answer = await buy({ task }, accepted, change, payer);

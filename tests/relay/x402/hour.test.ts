@@ -1,5 +1,5 @@
 /**
- * An hour of one x402 buyer, on the real node: the unmodified client buys 200 calls, several at once. The clock moves
+ * An hour of one x402 buyer, on the real node: the unmodified client buys 80 calls, several at once. The clock moves
  * through the hour. No request is refused, and once the records are archived, every lamport and every base unit is
  * accounted for. Another payer tries to lock what is lent to it.
  */
@@ -31,10 +31,10 @@ import { createX402Fetch, decodeHeader, makePayment, paymentHeader } from '../..
 
 const SERVICE_FEE = 5_000n;
 /** A new wallet may have ten payments on their way. */
-const [AT_ONCE, STEPS] = [8, 25];
+const [AT_ONCE, STEPS] = [8, 10];
 const CALLS = AT_ONCE * STEPS;
 /** From one step to the next, so that all calls take less than an hour, on a busy machine too. */
-const STEP_SECONDS = 120;
+const STEP_SECONDS = 300;
 const LIFE = constants.recordSecondsMin;
 /** How long an archivable record waits for others, by default. */
 const ARCHIVE_WAIT_SECONDS = 600;
@@ -43,8 +43,7 @@ const [FEES, ARCHIVE_SHARE, PAYMENT] = [15_000, 700, 10_001];
 const OPERATOR = 10_000_000_000;
 const BUYER = 100_000_000n;
 
-describe('an x402 buyer in an hour', function () {
-  this.timeout(600_000);
+describe('an x402 buyer in an hour', () => {
   let market: TestMarketplace;
   let relay: RunningRelay;
   const feePayer = Keypair.generate();
@@ -74,7 +73,7 @@ describe('an x402 buyer in an hour', function () {
   const ofLedger = async (sum: string, table = 'executions'): Promise<bigint> =>
     (await market.query('ledger', `SELECT CAST(coalesce(${sum}, 0) AS BIGINT) AS value FROM ${table}`))[0].value;
 
-  it('buys 200 calls with the unmodified client, all at the first try, and every lamport comes back or is accounted for', async () => {
+  it('buys 80 calls with the unmodified client, all at the first try, and every lamport comes back or is accounted for', async () => {
     const { connection } = market.node;
     const authority = market.authority.publicKey;
     const [had, lent] = [await parties(), await lamportsOf(authority)];

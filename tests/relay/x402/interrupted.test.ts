@@ -31,8 +31,7 @@ interface Bought {
   ask(relay: RelayHandle): Promise<Answer>;
 }
 
-describe('payments of x402 clients that are interrupted', function () {
-  this.timeout(600_000);
+describe('payments of x402 clients that are interrupted', () => {
   let market: TestMarketplace;
   let relay: RelayHandle;
   const feePayer = Keypair.generate();

@@ -218,6 +218,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
         resultHash: receipt.parseResultHash(text),
         signature: receipt.parseSignature(receipt.signResult(signingKey, text))!,
         executionTimeMs: 1,
+        gasLamports: GAS,
       });
     },
     refundExecution(executionId: Uint8Array, caller: Keypair, to = caller, by = authority) {
@@ -230,6 +231,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
         keyId: new Uint8Array(16),
         destination: usdcOf(to),
         reason: 'unserved',
+        gasLamports: GAS,
       });
     },
     /** Moves the clock to the end of a deposit. */

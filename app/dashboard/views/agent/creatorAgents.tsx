@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { formatAmount } from '../../parts/values.tsx';
-import { rest } from '../../service.ts';
+import { request } from '../../service.ts';
 
 const SHOWN = 5;
 
@@ -11,7 +11,7 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
   const creator = agent.creator.pubkey;
   const { data } = useQuery({
     queryKey: ['agents', { creator, limit: SHOWN + 1 }],
-    queryFn: () => rest.listAgents({ creator, limit: SHOWN + 1 }),
+    queryFn: () => request('listAgents', { creator, limit: SHOWN + 1 }),
   });
   if (!data) return null;
   const others = data.agents.filter(({ agent_id }) => agent_id !== agent.agent_id).slice(0, SHOWN);

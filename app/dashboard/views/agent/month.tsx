@@ -5,12 +5,12 @@ import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
 import { formatCount, formatDuration } from '../../parts/values.tsx';
-import { rest } from '../../service.ts';
+import { request } from '../../service.ts';
 
 export function Month({ agent: { agent_id: agentId, total_executions } }: { agent: AgentFull }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['agent-statistics', agentId],
-    queryFn: () => rest.getAgentStatistics(agentId),
+    queryFn: () => request('getAgentStatistics', { agent_id: agentId }),
   });
   return (
     <section>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { type AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
 import { Checkbox, cx, Select } from '../../parts/ui.tsx';
-import { rest } from '../../service.ts';
+import { request } from '../../service.ts';
 import { type CatalogueSearch, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
 const DEBOUNCE_MS = 250;
@@ -134,7 +134,7 @@ function TagToggles({ search, onChange }: { search: CatalogueSearch; onChange(ch
   const chosen = tagsOf(search);
   const { data } = useQuery({
     queryKey: ['agents', 'tags'],
-    queryFn: () => rest.listAgents({ limit: TAGS_FROM }),
+    queryFn: () => request('listAgents', { limit: TAGS_FROM }),
     enabled: isMore,
     staleTime: 5 * 60_000,
   });

@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { explain, rest } from '../../service.ts';
+import { explain, request } from '../../service.ts';
 import { forgetAsked } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
 import type { ShownRecord } from './record.ts';
@@ -79,7 +79,7 @@ function DeleteDialog({ execution, open, onClose }: { execution: Execution; open
   const notify = useNotify();
   const queries = useQueryClient();
   const remove = useMutation({
-    mutationFn: () => rest.deleteExecutionContent(id),
+    mutationFn: () => request('deleteExecutionContent', { execution_id: id }),
     onSuccess: async () => {
       forgetAsked(id);
       // From now on, a receipt contains neither request nor result.

@@ -1,16 +1,16 @@
 /** Facts about an execution: where its money went, and its data on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts/values.tsx';
-import type { rest } from '../../service.ts';
 import { lessUsdc } from '../listing/own.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
 import { RefundTransaction, useRefund } from './refunded.tsx';
 
-export type Execution = Awaited<ReturnType<typeof rest.getExecution>>;
+export type Execution = RouteAnswer<'getExecution'>;
 
 /**
  * True while it is unknown if the price is in escrow: the service reports no cost, and the chain has no record. The

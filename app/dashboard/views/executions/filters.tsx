@@ -4,7 +4,7 @@ import { EXECUTION_STATUSES } from '../../../sdk/wire/choices.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Button, Input, Select } from '../../parts/ui.tsx';
 import { shorten } from '../../parts/values.tsx';
-import { rest } from '../../service.ts';
+import { request } from '../../service.ts';
 import { type ExecutionsSearch, parseExecutionsSearch } from './search.ts';
 
 interface FiltersProps {
@@ -17,7 +17,7 @@ interface FiltersProps {
 export function Filters({ search, found, onChange }: FiltersProps) {
   const { data } = useQuery({
     queryKey: ['agent-names'],
-    queryFn: () => rest.listAgents({ limit: 100 }),
+    queryFn: () => request('listAgents', { limit: 100 }),
     staleTime: 60_000,
   });
   const names = new Map<string, string>();

@@ -1,5 +1,5 @@
 /** The URL of the list of executions: its filters, converted to the API's. */
-import type { ExecutionFilters } from '../../../sdk/client/client.ts';
+import type { RouteInput } from '../../../sdk/client/client.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
 
 export interface ExecutionsSearch {
@@ -24,7 +24,7 @@ export function parseExecutionsSearch(search: Record<string, unknown>): Executio
   };
 }
 
-export function filtersOf({ status, agent, from, to, page = 1 }: ExecutionsSearch): ExecutionFilters {
+export function filtersOf({ status, agent, from, to, page = 1 }: ExecutionsSearch): RouteInput<'listExecutions'> {
   return {
     limit: PAGE_SIZE,
     offset: (page - 1) * PAGE_SIZE,

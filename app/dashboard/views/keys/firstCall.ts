@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { own } from '../../../sdk/wire/own.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { BASE_URL, rest } from '../../service.ts';
+import { BASE_URL, request } from '../../service.ts';
 
 const CANDIDATES = 8;
 
@@ -14,9 +14,9 @@ const CANDIDATES = 8;
 export const firstAgentQuery = queryOptions({
   queryKey: ['first-agent'],
   queryFn: async (): Promise<AgentFull | null> => {
-    const { agents } = await rest.listAgents({ limit: CANDIDATES });
+    const { agents } = await request('listAgents', { limit: CANDIDATES });
     const active = agents.filter(({ status, health }) => status === 'active' && health.status === 'ok');
-    const full = await Promise.all(active.map(({ agent_id }) => rest.getAgent(agent_id)));
+    const full = await Promise.all(active.map(({ agent_id }) => request('getAgent', { agent_id })));
     const proven = full.filter(({ successful_executions }) => successful_executions > 0);
     const [first] = (proven.length > 0 ? proven : full).sort(
       (one, other) =>

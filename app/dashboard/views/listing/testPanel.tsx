@@ -8,7 +8,7 @@ import { Checks } from '../../parts/checks.tsx';
 import { isFormable } from '../../parts/form/schema.ts';
 import { Button, Card, Checkbox, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatDuration } from '../../parts/values.tsx';
-import { call, explain, rest } from '../../service.ts';
+import { call, explain, request } from '../../service.ts';
 import { loadChainModules } from '../../wallet/chain.ts';
 import { type Draft, readSchema, toInput } from './draft.ts';
 
@@ -36,7 +36,7 @@ interface TestPanelProps {
 export async function runTest(draft: Draft, signingKey: string): Promise<TestOutcome> {
   const { parseListingDraft } = await loadChainModules();
   const { metadata, timeoutSeconds } = parseListingDraft(toInput(draft), 'The draft');
-  const { metadata_hash } = await rest.postMetadata(encodeMetadata(metadata));
+  const { metadata_hash } = await request('postMetadata', { body: encodeMetadata(metadata) });
   return call('listings.test', {
     metadata_hash,
     signing_key: signingKey,

@@ -2,7 +2,7 @@
 import { useCallback, useRef, useState } from 'react';
 import type { Check, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import type { Receipt } from '../../../sdk/wire/receipt.ts';
-import { explain, queryClient, rest } from '../../service.ts';
+import { explain, queryClient, request } from '../../service.ts';
 import { sessionQuery } from '../../wallet/session.ts';
 
 /** The subject: a document that should be a receipt, of this execution if one was asked for, or only an execution. */
@@ -28,7 +28,7 @@ export interface Verification {
 async function ownReceipt(executionId: string): Promise<Receipt | null> {
   const session = await queryClient.ensureQueryData(sessionQuery).catch(() => null);
   if (!session?.wallet) return null;
-  return rest.getReceipt(executionId).catch(() => null);
+  return request('getExecutionReceipt', { execution_id: executionId }).catch(() => null);
 }
 
 /** Finds the subject of an id: the receipt if the signed-in wallet can have it, else only the execution. */
@@ -45,7 +45,8 @@ export async function findSubject(executionId: string): Promise<Subject> {
 }
 
 /** Proofs of archived executions are public and need not be trusted. */
-const findArchive = (executionId: string) => rest.getExecutionArchive(executionId).catch(() => null);
+const findArchive = (executionId: string) =>
+  request('getExecutionArchive', { execution_id: executionId }).catch(() => null);
 
 /** The latest verification. Results of an older one that is still running are ignored. */
 export function useVerification() {

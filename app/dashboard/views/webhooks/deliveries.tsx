@@ -8,7 +8,7 @@ import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Skeleton, Table, type Tone } from '../../parts/ui.tsx';
 import { formatDuration, Time } from '../../parts/values.tsx';
-import { explain, rest } from '../../service.ts';
+import { explain, request } from '../../service.ts';
 
 const SIZE = 10;
 const TONES: Record<WebhookDelivery['status'], Tone> = { delivered: 'good', pending: 'warn', failed: 'bad' };
@@ -17,7 +17,8 @@ export function Deliveries({ endpointId }: { endpointId: string }) {
   const [page, setPage] = useState(1);
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', 'deliveries', endpointId, page],
-    queryFn: () => rest.listWebhookDeliveries(endpointId, { limit: SIZE, offset: (page - 1) * SIZE }),
+    queryFn: () =>
+      request('listWebhookDeliveries', { endpoint_id: endpointId, limit: SIZE, offset: (page - 1) * SIZE }),
     refetchInterval: 3_000,
     placeholderData: (before) => before,
   });
@@ -51,7 +52,7 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
   const queries = useQueryClient();
   const notify = useNotify();
   const again = useMutation({
-    mutationFn: () => rest.redeliverWebhook(delivery.delivery_id),
+    mutationFn: () => request('redeliverWebhook', { delivery_id: delivery.delivery_id }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
     onError: (error) => notify('It was not sent again', explain(error)),
   });

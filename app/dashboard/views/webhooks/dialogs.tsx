@@ -6,7 +6,7 @@ import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Checkbox, Input, Note } from '../../parts/ui.tsx';
-import { explain, rest } from '../../service.ts';
+import { explain, request } from '../../service.ts';
 
 /** The event types to choose from. A test is always sent. */
 const CHOICES = EVENT_TYPES.filter((type) => type !== 'webhook.test');
@@ -27,8 +27,8 @@ export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endp
   const save = useMutation({
     mutationFn: async () => {
       const wanted = { url, event_types: isAll ? [] : types };
-      if (!endpoint) return (await rest.createWebhook(wanted)).secret;
-      await rest.updateWebhook(endpoint.endpoint_id, wanted);
+      if (!endpoint) return (await request('createWebhook', { body: wanted })).secret;
+      await request('updateWebhook', { endpoint_id: endpoint.endpoint_id, body: wanted });
       return null;
     },
     onSuccess: async (secret) => {
@@ -96,7 +96,7 @@ export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endp
 export function RotateDialog({ endpoint, onClose, onMade }: MadeProps & { endpoint: WebhookEndpoint }) {
   const queries = useQueryClient();
   const rotate = useMutation({
-    mutationFn: () => rest.rotateWebhookSecret(endpoint.endpoint_id),
+    mutationFn: () => request('rotateWebhookSecret', { endpoint_id: endpoint.endpoint_id }),
     onSuccess: async ({ secret }) => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       onMade(secret);
@@ -126,7 +126,7 @@ export function DeleteDialog({ endpoint, onClose }: { endpoint: WebhookEndpoint;
   const queries = useQueryClient();
   const notify = useNotify();
   const remove = useMutation({
-    mutationFn: () => rest.deleteWebhook(endpoint.endpoint_id),
+    mutationFn: () => request('deleteWebhook', { endpoint_id: endpoint.endpoint_id }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       notify('The endpoint is deleted', 'Nothing is sent there any more.');

@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Badge, Button, Card, Note, type Tone } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { explain, rest } from '../../service.ts';
+import { explain, request } from '../../service.ts';
 import { Deliveries } from './deliveries.tsx';
 
 export type EndpointAction = 'edit' | 'rotate' | 'delete';
@@ -19,7 +19,7 @@ export function EndpointCard({ endpoint, onAct }: { endpoint: WebhookEndpoint; o
   const notify = useNotify();
   const refresh = () => queries.invalidateQueries({ queryKey: ['webhooks'] });
   const test = useMutation({
-    mutationFn: () => rest.testWebhook(endpoint_id),
+    mutationFn: () => request('testWebhook', { endpoint_id }),
     onSuccess: async () => {
       setOpen(true);
       notify('The test is sent', 'Its answer appears in the log within a few seconds.');
@@ -27,7 +27,7 @@ export function EndpointCard({ endpoint, onAct }: { endpoint: WebhookEndpoint; o
     },
   });
   const enable = useMutation({
-    mutationFn: (enabled: boolean) => rest.updateWebhook(endpoint_id, { enabled }),
+    mutationFn: (enabled: boolean) => request('updateWebhook', { endpoint_id, body: { enabled } }),
     onSuccess: refresh,
   });
   const error = test.error ?? enable.error;

@@ -1,5 +1,5 @@
 /** The request of each route as code in three languages, made from the OpenAPI document. Each is ready to paste. */
-import { createClient } from '../../../sdk/client/client.ts';
+import { ROUTES } from '../../../sdk/client/generated.ts';
 import type { Operation } from '../openapi/document.ts';
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const;
@@ -10,15 +10,6 @@ export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 /** Timeout of paid calls: the longest default timeout of an agent, and the settling. */
 const PAID_CALL_SECONDS = 90;
 
-const CLIENT = createClient({ baseUrl: 'http://127.0.0.1' });
-/** Methods of the SDK's client that are not named like their route. */
-const METHODS: Record<string, string> = {
-  executeAgent: 'execute',
-  getExecutionReceipt: 'getReceipt',
-  getHealth: 'health',
-  getReady: 'ready',
-};
-
 /** One request with the examples of the document filled in. */
 interface Sample {
   id: string;
@@ -26,7 +17,7 @@ interface Sample {
   baseUrl: string;
   /** The path with its parameters, without the query. */
   path: string;
-  pathValues: string[];
+  inPath: Record<string, unknown>;
   query: Record<string, unknown>;
   /** Undefined if the request has no body. */
   body: unknown;
@@ -42,28 +33,22 @@ export function snippetsOf(baseUrl: string, path: string, method: string, operat
   const sample = sampleOf(baseUrl, path, method, operation);
   return [
     ['curl', curl(sample)],
-    ['TypeScript', methodOf(sample.id) ? clientCall(sample) : fetchCall(sample)],
+    ['TypeScript', sample.id in ROUTES ? clientCall(sample) : fetchCall(sample)],
     ['Python', python(sample)],
   ];
-}
-
-/** The method of the SDK's client for a route; undefined if it has none. */
-export function methodOf(operationId: string): string | undefined {
-  const name = METHODS[operationId] ?? operationId;
-  return name in CLIENT ? name : undefined;
 }
 
 function sampleOf(baseUrl: string, path: string, method: string, operation: Operation): Sample {
   const { operationId, parameters, requestBody, responses, security } = operation;
   const examplesIn = (place: string): [string, unknown][] =>
     parameters.flatMap((one) => (one.in === place && one.example !== undefined ? [[one.name, one.example]] : []));
-  const inPath = examplesIn('path');
+  const inPath = Object.fromEntries(examplesIn('path'));
   return {
     id: operationId,
     method: method.toUpperCase(),
     baseUrl,
-    path: inPath.reduce((text, [name, value]) => text.replace(`{${name}}`, String(value)), path),
-    pathValues: inPath.map(([, value]) => String(value)),
+    path: path.replace(/\{(\w+)\}/g, (_, name: string) => String(inPath[name])),
+    inPath,
     query: Object.fromEntries(examplesIn('query')),
     body: requestBody?.content['application/json']?.examples.request?.value,
     needsKey: security.length > 0,
@@ -101,24 +86,21 @@ const literal = (value: unknown, by = ''): string =>
     .replace(/^( *)"(\w+)":/gm, '$1$2:')
     .replaceAll('\n', `\n${by}`);
 
-/** A call of the SDK's client, which repeats paid calls safely by itself. */
-function clientCall({ id, baseUrl, pathValues, query, body, needsKey, answersEvents }: Sample): string {
+/** A request of the client, which repeats paid calls safely by itself. */
+function clientCall({ id, baseUrl, inPath, query, body, needsKey, answersEvents }: Sample): string {
   const key = needsKey ? `, apiKey: process.env.${KEY_VARIABLE}` : '';
-  const begin = `import { createClient } from '@agent-marketplace/sdk/client';
+  const begin = `import { AgentMarketplace } from '@agent-marketplace/sdk/client';
 
-const client = createClient({ baseUrl: ${literal(baseUrl)}${key} });
+const client = new AgentMarketplace({ baseUrl: ${literal(baseUrl)}${key} });
 `;
-  // Two methods take other arguments than path, body and query.
-  if (id === 'listLeaves') return `${begin}console.log(await client.listLeaves(${pathValues[0]}));`;
-  if (id === 'postMetadata') {
-    return `${begin}const description = JSON.stringify(${literal(body)});
-console.log(await client.postMetadata(new TextEncoder().encode(description)));`;
+  if (answersEvents) {
+    const [execution] = Object.values(inPath);
+    const stream = execution ? `client.executions.events(${literal(execution)})` : 'client.events()';
+    return `${begin}for await (const event of ${stream}) console.log(event);`;
   }
-  const input = body ?? (Object.keys(query).length > 0 ? query : undefined);
-  const values = [...pathValues, ...(input === undefined ? [] : [input])].map((value) => literal(value));
-  const made = `client.${methodOf(id)}(${values.join(', ')})`;
-  if (answersEvents) return `${begin}for await (const event of ${made}) console.log(event);`;
-  return `${begin}console.log(await ${made});`;
+  const input = { ...inPath, ...query, ...(body !== undefined && { body }) };
+  const given = Object.keys(input).length > 0 ? `, ${literal(input)}` : '';
+  return `${begin}console.log(await client.request('${id}'${given}));`;
 }
 
 function fetchCall(sample: Sample): string {

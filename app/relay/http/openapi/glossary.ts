@@ -293,7 +293,8 @@ export const GLOSSARY: Record<string, string> = {
     'False: the allowance ends before the key’s total limit does. Then calls get 402 with the limit `allowance`.',
   gas: 'The wallet’s gas balance, which pays the network fees of all its keys.',
   lamports: 'The gas balance, lamports.',
-  next_call_lamports: 'The present network fees of a call, lamports.',
+  next_call_lamports:
+    'The most that the network fees of a call are now, lamports. Calls at the same moment share fees.',
   max_gas_lamports: 'The most that one call of this key may take for network fees, lamports; a limit of its grant.',
   pays_next_call:
     'True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends.',

@@ -1,6 +1,6 @@
 /**
  * The procedures of /trpc that people need without the project's own client: config.get and config.changes, with the
- * format of tRPC's answers and errors. The others are for management; their typed client is app/sdk/client/client.ts.
+ * format of tRPC's answers and errors. The others are for management; their typed client is app/sdk/client/management.ts.
  */
 import { z } from 'zod';
 import { DEVNET_GENESIS } from '../../../sdk/program/clusters.ts';

@@ -109,7 +109,7 @@ pub struct MoveUnclaimedRefund<'info> {
 
 impl MoveUnclaimedRefund<'_> {
     /// `UNCLAIMED_SECONDS` have passed since `refund_at`. `Unclaimed` and `RefundExecution` check the accounts.
-    pub fn validate(&self) -> Result<()> {
+    pub fn validate(&self, args: &RefundExecutionArgs) -> Result<()> {
         let refund = &self.refund;
         let due_at = refund.record.refund_at.saturating_add(UNCLAIMED_SECONDS);
         ensure!(
@@ -123,7 +123,7 @@ impl MoveUnclaimedRefund<'_> {
             &refund.destination,
             caller,
         )?;
-        refund.require_givers()
+        refund.require_givers(args)
     }
 }
 
@@ -138,5 +138,5 @@ pub fn move_unclaimed_refund_handler(
         event_authority: &accounts.event_authority,
         event_authority_bump: ctx.bumps.event_authority,
     };
-    accounts.refund.refund(args.reason, Some(unclaimed))
+    accounts.refund.refund(&args, Some(unclaimed))
 }

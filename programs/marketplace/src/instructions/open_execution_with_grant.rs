@@ -94,8 +94,8 @@ impl OpenExecutionWithGrant<'_> {
         self.grant
             .require_gas(args.fee_lamports, args.open.gas_lamports)?;
         ensure!(
-            self.spender.lamports() >= self.tank_share(args)?,
-            MarketplaceError::TankTooLow
+            self.spender.lamports() >= self.spender_share(args)?,
+            MarketplaceError::GasBalanceTooLow
         );
         let source = tokens::require_owned(
             &self.source,
@@ -116,22 +116,22 @@ impl OpenExecutionWithGrant<'_> {
     }
 
     /// True if the wallet's gas balance lends the rent of record and escrow.
-    fn tank_lends_both(&self) -> bool {
+    fn spender_lends_both(&self) -> bool {
         self.rent_sponsor.key == self.spender.key
     }
 
     /// True if it lends the escrow's rent.
-    fn tank_lends_escrow(&self, args: &OpenExecutionWithGrantArgs) -> bool {
-        args.spender_lends_escrow || self.tank_lends_both()
+    fn spender_lends_escrow(&self, args: &OpenExecutionWithGrantArgs) -> bool {
+        args.spender_lends_escrow || self.spender_lends_both()
     }
 
     /// Most lamports that this open takes from the gas balance.
-    fn tank_share(&self, args: &OpenExecutionWithGrantArgs) -> Result<u64> {
+    fn spender_share(&self, args: &OpenExecutionWithGrantArgs) -> Result<u64> {
         let mut share = u64::from(args.fee_lamports).saturating_add(args.open.gas_lamports.into());
-        if self.tank_lends_escrow(args) {
+        if self.spender_lends_escrow(args) {
             share = share.saturating_add(rent_exempt_minimum(TokenAccount::LEN)?);
         }
-        if self.tank_lends_both() {
+        if self.spender_lends_both() {
             let record = rent_exempt_minimum(space_of::<ExecutionRecord>())?;
             share = share.saturating_add(record);
         }
@@ -141,11 +141,11 @@ impl OpenExecutionWithGrant<'_> {
 
 /// The gas balance is left empty or rent-exempt. The runtime would refuse anything else too, but it would not name
 /// the account.
-pub fn require_sound_tank(tank: &AccountInfo) -> Result<()> {
-    let left = tank.lamports();
+pub fn require_sound_gas_balance(spender: &AccountInfo) -> Result<()> {
+    let left = spender.lamports();
     ensure!(
         left == 0 || left >= rent_exempt_minimum(0)?,
-        MarketplaceError::TankBelowRent
+        MarketplaceError::GasBalanceBelowRent
     );
     Ok(())
 }
@@ -167,22 +167,22 @@ pub fn open_execution_with_grant_handler(
         token_program: &accounts.token_program,
     };
     let payer = Funder::wallet(&accounts.payer, &accounts.system_program);
-    let tank = Funder {
+    let spender = Funder {
         account: &accounts.spender,
         seeds: transfer.seeds,
         system_program: &accounts.system_program,
     };
-    let tank_lends_both = accounts.tank_lends_both();
-    let tank_lends_escrow = accounts.tank_lends_escrow(&args);
-    let lender = |tank_lends| if tank_lends { &tank } else { &payer };
+    let spender_lends_both = accounts.spender_lends_both();
+    let spender_lends_escrow = accounts.spender_lends_escrow(&args);
+    let lender = |spender_lends| if spender_lends { &spender } else { &payer };
     let opening = Opening {
         args: &args.open,
         caller: grant.wallet,
         grant: Some(grant),
-        lender: lender(tank_lends_both),
-        gas_giver: &tank,
-        escrow_lender: lender(tank_lends_escrow),
-        spender_bump: if tank_lends_escrow {
+        lender: lender(spender_lends_both),
+        gas_giver: &spender,
+        escrow_lender: lender(spender_lends_escrow),
+        spender_bump: if spender_lends_escrow {
             grant.spender_bump
         } else {
             0
@@ -206,9 +206,9 @@ pub fn open_execution_with_grant_handler(
         &mut accounts.collateral,
         &transfer,
     )?;
-    tank.send(&accounts.payer, args.fee_lamports.into())?;
-    if tank_lends_escrow || args.fee_lamports > 0 || args.open.gas_lamports > 0 {
-        require_sound_tank(&accounts.spender)?;
+    spender.send(&accounts.payer, args.fee_lamports.into())?;
+    if spender_lends_escrow || args.fee_lamports > 0 || args.open.gas_lamports > 0 {
+        require_sound_gas_balance(&accounts.spender)?;
     }
     Ok(())
 }

@@ -10,8 +10,8 @@ use crate::events::ExecutionRefunded;
 use crate::guard::fail;
 use crate::instructions::move_unclaimed_refund::MoveOfRefund;
 use crate::state::{
-    choose_gas_receiver, close_empty_escrow, require_spender, Config, CreatorCollateral,
-    ExecutionRecord, KeyGrant, RefundReason,
+    close_empty_escrow, divide_gas, require_spender, Config, CreatorCollateral, ExecutionRecord,
+    KeyGrant, RefundReason,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -20,12 +20,15 @@ use crate::tokens::{self, TokenTransfer};
 pub struct RefundExecutionArgs {
     /// Reason of the refund; always `Expired` if the authority is not a relay authority.
     pub reason: RefundReason,
+    /// Lamports of the record's gas that a relay authority takes. The rest goes back to the gas balance that paid it, or
+    /// to the rent sponsor if no grant paid. Counts only if the authority is a relay authority.
+    pub gas_lamports: u32,
 }
 
 /// Accounts of `refund_execution`.
 #[derive(Accounts)]
 pub struct RefundExecution<'info> {
-    /// A relay authority, which gets the gas, or anyone from `refund_at` on.
+    /// A relay authority, which takes its part of the gas, or anyone from `refund_at` on.
     #[account(mut)]
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
@@ -82,8 +85,8 @@ pub struct RefundExecution<'info> {
 }
 
 impl<'info> RefundExecution<'info> {
-    /// authority may refund now; destination is the caller's and can receive; the constraints check the rest.
-    pub fn validate(&self, _args: &RefundExecutionArgs) -> Result<()> {
+    /// authority may refund now, and a relay takes no more than the gas; destination is the caller's and can receive; the constraints check the rest.
+    pub fn validate(&self, args: &RefundExecutionArgs) -> Result<()> {
         let authority = self.authority.key();
         let now = Clock::get()?.unix_timestamp;
         ensure!(
@@ -99,25 +102,27 @@ impl<'info> RefundExecution<'info> {
             tokens::can_receive_for(&self.destination, mint, caller),
             MarketplaceError::RefundDestinationUnusable
         );
-        self.require_givers()
+        self.require_givers(args)
     }
 
-    /// If a grant paid, grant and spender are those that paid price and gas.
-    pub fn require_givers(&self) -> Result<()> {
-        if self.by_grant() {
-            self.require_grant_and_tank()?;
+    /// If a grant paid, grant and spender are those that paid price and gas. A relay takes no more than the gas.
+    pub fn require_givers(&self, args: &RefundExecutionArgs) -> Result<()> {
+        if self.is_by_relay() {
+            self.record.require_gas(args.gas_lamports)?;
+        }
+        if self.record.is_by_grant() {
+            self.require_grant_and_spender()?;
         }
         Ok(())
     }
 
-    /// True if a grant paid, and its wallet's gas balance paid the gas.
-    fn by_grant(&self) -> bool {
-        self.record.key_id != [0; 16]
+    fn is_by_relay(&self) -> bool {
+        self.config.is_relay_authority(self.authority.key)
     }
 
-    /// `grant` is the grant that paid, or its address if it was closed, and `spender` is its wallet's tank. An existing
-    /// grant stores the bumps of both, so addresses are searched only for a closed one.
-    fn require_grant_and_tank(&self) -> Result<()> {
+    /// `grant` is the grant that paid, or its address if it was closed, and `spender` is its wallet's. An existing grant
+    /// stores the bumps of both, so addresses are searched only for a closed one.
+    fn require_grant_and_spender(&self) -> Result<()> {
         let (caller, key_id) = (&self.record.caller, &self.record.key_id);
         let spender_bump = if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
             ensure!(
@@ -136,15 +141,15 @@ impl<'info> RefundExecution<'info> {
         require_spender(self.spender.key, caller, spender_bump)
     }
 
-    /// The possible receivers of the gas, in order: a relay authority that ends it; the tank that
-    /// paid it; the caller, if it signs and its tank cannot take so little; the rent sponsor.
+    /// The possible receivers of the gas, in order: a relay authority that ends it; the gas balance that
+    /// paid it; the caller, if it signs and its gas balance cannot take so little; the rent sponsor.
     fn gas_receivers<'a>(&'a self, by_relay: bool) -> impl Iterator<Item = &'a AccountInfo<'info>> {
         let authority = self.authority.as_ref();
-        let tank = self.by_grant().then_some(self.spender.as_ref());
-        let caller = tank.is_some() && *authority.key == self.record.caller;
+        let spender = self.record.is_by_grant().then_some(self.spender.as_ref());
+        let caller = spender.is_some() && *authority.key == self.record.caller;
         [
             by_relay.then_some(authority),
-            tank,
+            spender,
             caller.then_some(authority),
         ]
         .into_iter()
@@ -158,7 +163,7 @@ pub fn refund_execution_handler(
     ctx: Context<RefundExecution>,
     args: RefundExecutionArgs,
 ) -> Result<()> {
-    ctx.accounts.refund(args.reason, None)
+    ctx.accounts.refund(&args, None)
 }
 
 impl<'info> RefundExecution<'info> {
@@ -166,7 +171,7 @@ impl<'info> RefundExecution<'info> {
     /// to the unclaimed refunds.
     pub fn refund(
         &mut self,
-        reason: RefundReason,
+        args: &RefundExecutionArgs,
         mut unclaimed: Option<MoveOfRefund<'_, 'info>>,
     ) -> Result<()> {
         let now = Clock::get()?.unix_timestamp;
@@ -177,11 +182,11 @@ impl<'info> RefundExecution<'info> {
         let collateral = &mut self.collateral;
         collateral.return_exposure(record.price, record.opened_at);
         save(collateral)?;
-        let by_relay = self.config.is_relay_authority(self.authority.key);
-        let reason = if by_relay {
-            reason
+        let by_relay = self.is_by_relay();
+        let (reason, taken) = if by_relay {
+            (args.reason, args.gas_lamports)
         } else {
-            RefundReason::Expired
+            (RefundReason::Expired, self.record.gas_lamports)
         };
         // The whole balance goes back, even if it is not the price: nothing may block a refund.
         let amount = tokens::read(&self.escrow)
@@ -198,7 +203,12 @@ impl<'info> RefundExecution<'info> {
         };
         self.send_back(amount, &destination)?;
         record.invariant(tokens::held_for(&self.escrow, &record.key()))?;
-        let gas = choose_gas_receiver(record, self.gas_receivers(by_relay))?;
+        let giver = if record.is_by_grant() {
+            &self.spender
+        } else {
+            &self.rent_sponsor
+        };
+        let gas = divide_gas(record, taken, giver, self.gas_receivers(by_relay))?;
         let event = ExecutionRefunded {
             record: record.key(),
             execution_id: record.execution_id,
@@ -214,6 +224,7 @@ impl<'info> RefundExecution<'info> {
             exposure_opened: self.collateral.exposure_opened,
             gas_to: gas.to(),
             gas_lamports: gas.lamports,
+            gas_returned: gas.returned,
             unclaimed: leaf,
         };
         // Before the gas: the runtime refuses calls by a program that has moved lamports already.

@@ -10,7 +10,8 @@ use crate::events::ExecutionSettled;
 use crate::guard::fail;
 use crate::signature::{require_signature, result_message};
 use crate::state::{
-    choose_gas_receiver, close_empty_escrow, AgentListing, Config, ExecutionRecord, ExecutionStatus,
+    close_empty_escrow, divide_gas, require_spender, AgentListing, Config, ExecutionRecord,
+    ExecutionStatus,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -23,12 +24,17 @@ pub struct SettleExecutionArgs {
     pub signature: [u8; 64],
     /// Time from dispatch to result, as the relay measured it, milliseconds.
     pub execution_time_ms: u32,
+    /// Lamports of the record's gas that the relay authority takes. The rest goes back to the gas balance that paid it,
+    /// or to the rent sponsor if no grant paid.
+    pub gas_lamports: u32,
+    /// Bump of the caller's `Spender`. Counts only if gas goes back to it and the record does not have the bump.
+    pub spender_bump: u8,
 }
 
 /// Accounts of `settle_execution`.
 #[derive(Accounts)]
 pub struct SettleExecution<'info> {
-    /// Must sign too, because the creator's signature does not name the execution. Gets the gas.
+    /// Must sign too, because the creator's signature does not name the execution. Takes its part of the gas.
     #[account(mut)]
     pub relay_authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
@@ -59,8 +65,8 @@ pub struct SettleExecution<'info> {
     /// CHECK: the record's rent sponsor, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
-    /// The caller's `Spender` if its gas balance lent the escrow's rent; otherwise any account will do.
-    /// CHECK: address derived from the record's caller and bump, checked in `validate`; only receives lamports.
+    /// The caller's `Spender` if its gas balance lent the escrow's rent or gets gas back; otherwise any account will do.
+    /// CHECK: address derived from the record's caller and a bump, checked in `validate`; only receives lamports.
     #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, record.caller.as_ref()], bump))]
     #[account(mut)]
     pub spender: UncheckedAccount<'info>,
@@ -68,12 +74,14 @@ pub struct SettleExecution<'info> {
 }
 
 impl SettleExecution<'_> {
-    /// relay_authority is one; record is open; payout is the creator's and can receive; the signature, the
-    /// most expensive check, is last. `record.settle` checks `refund_at`; the constraints check the rest.
+    /// spender is the caller's if it has a part; relay_authority is one, and takes no more than the gas; record is open;
+    /// payout is the creator's and can receive; the signature, the most expensive check, is last. `record.settle` checks
+    /// `refund_at`; the constraints check the rest.
     pub fn validate(&self, args: &SettleExecutionArgs) -> Result<()> {
-        self.record.require_escrow_lender(self.spender.key)?;
+        self.require_spender(args)?;
         self.config
             .require_relay_authority(self.relay_authority.key)?;
+        self.record.require_gas(args.gas_lamports)?;
         ensure!(
             self.record.status == ExecutionStatus::Open,
             MarketplaceError::ExecutionNotOpen
@@ -86,9 +94,24 @@ impl SettleExecution<'_> {
         let message = result_message(&args.result_hash);
         require_signature(&self.record.signing_key, &args.signature, &message)
     }
+
+    /// The record has the bump of a `Spender` that lent its escrow's rent. If not, the relay authority names the bump,
+    /// because a search would cost what the caller's key decides. A wrong bump gives nobody what that authority could not
+    /// have kept.
+    fn require_spender(&self, args: &SettleExecutionArgs) -> Result<()> {
+        let record = &self.record;
+        let bump = if record.spender_bump != 0 {
+            record.spender_bump
+        } else if record.is_by_grant() && args.gas_lamports < record.gas_lamports {
+            args.spender_bump
+        } else {
+            return Ok(());
+        };
+        require_spender(self.spender.key, &record.caller, Some(bump))
+    }
 }
 
-/// Pay marketplace and creator, close the escrow, keep the hash, pay the gas.
+/// Pay marketplace and creator, close the escrow, keep the hash, divide the gas.
 pub fn settle_execution_handler(
     ctx: Context<SettleExecution>,
     args: SettleExecutionArgs,
@@ -138,7 +161,12 @@ pub fn settle_execution_handler(
         accounts.relay_authority.as_ref(),
         accounts.rent_sponsor.as_ref(),
     ];
-    let gas = choose_gas_receiver(record, receivers)?;
+    let giver = if record.is_by_grant() {
+        &accounts.spender
+    } else {
+        &accounts.rent_sponsor
+    };
+    let gas = divide_gas(record, args.gas_lamports, giver, receivers)?;
     gas.pay(record)?;
     emit!(ExecutionSettled {
         record: record.key(),
@@ -154,6 +182,7 @@ pub fn settle_execution_handler(
         payout: accounts.payout.key(),
         gas_to: gas.to(),
         gas_lamports: gas.lamports,
+        gas_returned: gas.returned,
     });
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::constants::*;
 use crate::creation::Funder;
 use crate::errors::MarketplaceError;
 use crate::events::GasWithdrawn;
-use crate::instructions::require_sound_tank;
+use crate::instructions::require_sound_gas_balance;
 
 /// Arguments of `withdraw_gas`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
@@ -52,13 +52,13 @@ pub fn withdraw_gas_handler(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) ->
     let accounts = ctx.accounts;
     let wallet = accounts.wallet.key();
     let lamports = accounts.amount(&args);
-    let tank = Funder {
+    let spender = Funder {
         account: &accounts.spender,
         seeds: &[SPENDER_SEED, wallet.as_ref(), &[ctx.bumps.spender]],
         system_program: &accounts.system_program,
     };
-    tank.send(&accounts.wallet, lamports)?;
-    require_sound_tank(&accounts.spender)?;
+    spender.send(&accounts.wallet, lamports)?;
+    require_sound_gas_balance(&accounts.spender)?;
     emit!(GasWithdrawn {
         wallet,
         spender: accounts.spender.key(),

@@ -9,7 +9,6 @@ use crate::constants::*;
 use crate::creation::{can_take, first_taker, spendable};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
-use crate::state::require_spender;
 use crate::tokens::TokenTransfer;
 
 /// Where an execution's money is.
@@ -97,8 +96,9 @@ pub struct ExecutionRecord {
     pub listing_version: u32,
     /// Dispatch to result, milliseconds, as the relay measured it; 0 until settled.
     pub execution_time_ms: u32,
-    /// Gas lamports put into this account at open, for the relay authority that ends the execution. If anyone else
-    /// ends it, they go back to the gas balance that paid them, or to `rent_sponsor` if no grant paid. Never changes.
+    /// Gas lamports put into this account at open. The relay authority that ends the execution takes its part. The rest,
+    /// or all if anyone else ends it, goes back to the gas balance that paid it, or to `rent_sponsor` if no grant paid.
+    /// Never changes.
     pub gas_lamports: u32,
     /// Fee, basis points; becomes 0 when a frozen treasury waives it.
     pub fee_bps: u16,
@@ -139,12 +139,15 @@ impl ExecutionRecord {
         Pubkey::create_program_address(&self.seeds(), &crate::ID).as_ref() == Ok(key)
     }
 
-    /// The account is the caller's `Spender`, if that lent the rent of this record's escrow.
-    pub fn require_escrow_lender(&self, spender: &Pubkey) -> Result<()> {
-        if self.spender_bump == 0 {
-            return Ok(());
-        }
-        require_spender(spender, &self.caller, Some(self.spender_bump))
+    /// True if a grant paid the price, and its wallet's gas balance the gas.
+    pub fn is_by_grant(&self) -> bool {
+        self.key_id != [0; 16]
+    }
+
+    /// A relay authority takes at most the gas of this record.
+    pub fn require_gas(&self, taken: u32) -> Result<()> {
+        ensure!(taken <= self.gas_lamports, MarketplaceError::GasAboveRecord);
+        Ok(())
     }
 
     /// The fields that a dispute needs.
@@ -313,50 +316,73 @@ pub fn close_empty_escrow<'info>(
     Ok(())
 }
 
-/// The gas that a record pays at its end, and the account that gets it.
-pub struct GasPayment<'a, 'info> {
-    /// None if no gas is paid.
+/// The gas that leaves a record at its end: the part that is taken, and the part that goes back.
+pub struct Gas<'a, 'info> {
+    /// None if nothing is taken.
     receiver: Option<&'a AccountInfo<'info>>,
+    /// Lamports that the receiver takes.
     pub lamports: u32,
+    giver: &'a AccountInfo<'info>,
+    /// Lamports that go back to the giver.
+    pub returned: u32,
 }
 
-/// The first receiver that can take a record's gas. If none can take it, or the record needs it for its own rent after a
-/// rent increase, the gas stays in the record until it is closed. So gas can never block a payment.
-pub fn choose_gas_receiver<'a, 'info: 'a>(
+/// Divide a record's gas. The first of `receivers` that can takes `taken`, the giver gets the rest back. A giver that
+/// cannot take it leaves it to the receiver. If no receiver can take it, or the record needs it for its own rent after a
+/// rent increase, it stays in the record until that is closed. So gas can never block a payment.
+pub fn divide_gas<'a, 'info: 'a>(
     record: &Account<'info, ExecutionRecord>,
+    taken: u32,
+    giver: &'a AccountInfo<'info>,
     receivers: impl IntoIterator<Item = &'a AccountInfo<'info>>,
-) -> Result<GasPayment<'a, 'info>> {
-    let gas = spendable(record.as_ref(), u64::from(record.gas_lamports))?;
-    if gas > 0 {
+) -> Result<Gas<'a, 'info>> {
+    let gas = spendable(record.as_ref(), record.gas_lamports.into())?;
+    // At most `gas_lamports`, so it always fits.
+    let gas = u32::try_from(gas).unwrap_or(u32::MAX);
+    let rest = gas.saturating_sub(taken);
+    let returned = if rest > 0 && can_take(giver, rest.into())? {
+        rest
+    } else {
+        0
+    };
+    let lamports = gas.saturating_sub(returned);
+    let mut divided = Gas {
+        receiver: None,
+        lamports: 0,
+        giver,
+        returned,
+    };
+    if lamports > 0 {
         for receiver in receivers {
-            if can_take(receiver, gas)? {
-                return Ok(GasPayment {
-                    receiver: Some(receiver),
-                    lamports: u32::try_from(gas).unwrap_or(u32::MAX),
-                });
+            if can_take(receiver, lamports.into())? {
+                (divided.receiver, divided.lamports) = (Some(receiver), lamports);
+                break;
             }
         }
     }
-    Ok(GasPayment {
-        receiver: None,
-        lamports: 0,
-    })
+    Ok(divided)
 }
 
-impl<'info> GasPayment<'_, 'info> {
-    /// The account that gets the gas; the zero key if none.
+impl<'info> Gas<'_, 'info> {
+    /// The account that takes gas; the zero key if none.
     pub fn to(&self) -> Pubkey {
         self.receiver.map_or(Pubkey::default(), |to| to.key())
     }
 
-    /// Pay it. Call it after the last call to another program: the runtime refuses calls by a program that has moved
-    /// lamports already.
+    /// Move both parts. Call it after the last call to another program: the runtime refuses calls by a program that has
+    /// moved lamports already.
     pub fn pay(&self, record: &Account<'info, ExecutionRecord>) -> Result<()> {
-        let Some(receiver) = self.receiver else {
-            return Ok(());
-        };
-        record.sub_lamports(self.lamports.into())?;
-        receiver.add_lamports(self.lamports.into()).map(|_| ())
+        let parts = [
+            (self.receiver, self.lamports),
+            (Some(self.giver), self.returned),
+        ];
+        for (to, lamports) in parts {
+            if let (Some(to), 1..) = (to, lamports) {
+                record.sub_lamports(lamports.into())?;
+                to.add_lamports(lamports.into())?;
+            }
+        }
+        Ok(())
     }
 }
 

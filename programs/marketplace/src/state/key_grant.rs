@@ -1,4 +1,4 @@
-//! One API key's spending right, signed by its wallet. The relay accepts a key only while its grant is live.
+//! One API key's spending right, signed by its wallet. The relay accepts a key only while its grant is valid.
 
 use anchor_lang::prelude::*;
 

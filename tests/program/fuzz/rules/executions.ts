@@ -155,7 +155,7 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   demand(spent <= grant.maxGasLamports, 'GrantGasExceeded');
   const lent = [tankLendsEscrow ? TOKEN_ACCOUNT_BYTES : null, tankLendsBoth ? SIZES.ExecutionRecord : null];
   const taken = lent.reduce((sum, bytes) => sum + (bytes === null ? 0n : ledger.rent(bytes)), BigInt(spent));
-  demand(ledger.get(spender).lamports >= taken, 'TankTooLow');
+  demand(ledger.get(spender).lamports >= taken, 'GasBalanceTooLow');
   demandSource(ledger, opening, listing);
   const source = ledger.token(opening.source);
   const allowed = source.delegate === spender ? source.delegatedAmount : 0n;
@@ -189,13 +189,24 @@ export function escrowLenderOf({ spenderBump, caller, rentSponsor }: ExecutionRe
   return spenderBump === 0 ? rentSponsor : text(program.findSpender(key(caller)));
 }
 
-/** Pays the gas to the first of these that can receive it, else to the rent sponsor. Otherwise it stays. */
-function payGas(ledger: Ledger, record: Address, first: Address[]): void {
-  const { gasLamports, rentSponsor } = ledger.state('ExecutionRecord', record);
-  const gas = ledger.spendable(record, BigInt(gasLamports));
-  const receivers = [...first, rentSponsor];
-  const receiver = receivers.find((address) => ledger.canTake(address, gas));
-  if (receiver !== undefined && gas > 0n) ledger.moveLamports(record, receiver, gas);
+/** The account that gave the gas: the gas balance of a grant's wallet, else the rent sponsor. */
+const giverOf = ({ keyId, caller, rentSponsor }: ExecutionRecord): Address =>
+  keyId === NO_KEY ? rentSponsor : text(program.findSpender(key(caller)));
+
+/**
+ * Pays the gas above `taken` back to its giver, if it can receive it. The rest goes to the first of these that can
+ * receive it, else to the rent sponsor. Otherwise it stays.
+ */
+function payGas(ledger: Ledger, address: Address, taken: number, first: Address[]): void {
+  const record = ledger.state('ExecutionRecord', address);
+  const gas = ledger.spendable(address, BigInt(record.gasLamports));
+  const rest = gas > BigInt(taken) ? gas - BigInt(taken) : 0n;
+  const back = rest > 0n && ledger.canTake(giverOf(record), rest) ? rest : 0n;
+  const left = gas - back;
+  const receivers = [...first, record.rentSponsor];
+  const receiver = receivers.find((candidate) => ledger.canTake(candidate, left));
+  if (receiver !== undefined && left > 0n) ledger.moveLamports(address, receiver, left);
+  if (back > 0n) ledger.moveLamports(address, giverOf(record), back);
 }
 
 export function settleExecution(ledger: Ledger, input: program.SettleExecutionInput, proof: Proof): void {
@@ -207,8 +218,11 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const relay = text(input.relayAuthority);
   demand(record.listing === text(input.listing), 'WrongListing');
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.spenderBump === 0 || record.caller === text(input.caller), 'WrongAddress');
+  const isBack = record.keyId !== NO_KEY && input.gasLamports < record.gasLamports;
+  const isNamed = record.spenderBump !== 0 || isBack;
+  demand(!isNamed || record.caller === text(input.caller), 'WrongAddress');
   demand(relaysOf(settings).includes(relay), 'NotRelayAuthority');
+  demand(input.gasLamports <= record.gasLamports, 'GasAboveRecord');
   demand(record.status === 'open', 'ExecutionNotOpen');
   demand(receivesFor(ledger, payout, listing.creator), 'PayoutUnusable');
   demandSignature(proof, record.signingKey, result(input.resultHash));
@@ -226,7 +240,7 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const resultHash = hex(input.resultHash);
   const changed = { status: 'completed', feeBps, resultHash, executionTimeMs, settledAt: ledger.now } as const;
   ledger.change('ExecutionRecord', address, changed);
-  payGas(ledger, address, [relay]);
+  payGas(ledger, address, input.gasLamports, [relay]);
 }
 
 export function refundExecution(ledger: Ledger, input: program.RefundExecutionInput): void {
@@ -242,6 +256,7 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
   demand(authority === record.caller || destination === associated, 'WrongRefundDestination');
   demand(receivesFor(ledger, destination, record.caller), 'RefundDestinationUnusable');
+  demand(!byRelay || input.gasLamports <= record.gasLamports, 'GasAboveRecord');
   demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
@@ -260,6 +275,8 @@ export function moveUnclaimedRefund(ledger: Ledger, input: program.MoveUnclaimed
   demand(record.listing === text(input.listing), 'ConstraintSeeds');
   demand(ledger.now >= movableAt(record), 'MoveTooEarly');
   demandUndeliverable(ledger, record.caller, text(input.caller));
+  const byRelay = relaysOf(config(ledger)).includes(text(input.authority));
+  demand(!byRelay || input.gasLamports <= record.gasLamports, 'GasAboveRecord');
   demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
@@ -292,7 +309,8 @@ function endRefunded(ledger: Ledger, input: Omit<program.RefundExecutionInput, '
   }
   const tank = byGrant ? [text(program.findSpender(input.caller))] : [];
   const caller = byGrant && authority === record.caller ? [authority] : [];
-  payGas(ledger, address, [...(byRelay ? [authority] : []), ...tank, ...caller]);
+  const taken = byRelay ? input.gasLamports : record.gasLamports;
+  payGas(ledger, address, taken, [...(byRelay ? [authority] : []), ...tank, ...caller]);
 }
 
 /** The time from which a record can be closed without an archive; null if it has not ended. */

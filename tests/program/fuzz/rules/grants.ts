@@ -80,7 +80,7 @@ export function withdrawGas(ledger: Ledger, input: { wallet: PublicKey; lamports
 /** A gas balance must be empty or rent-exempt after it paid. */
 export function demandSoundTank(ledger: Ledger, tank: Address): void {
   const { lamports } = ledger.get(tank);
-  demand(lamports === 0n || lamports >= ledger.rent(0), 'TankBelowRent');
+  demand(lamports === 0n || lamports >= ledger.rent(0), 'GasBalanceBelowRent');
 }
 
 /** A new period length starts a period at once. The spend of the present period counts in it. */

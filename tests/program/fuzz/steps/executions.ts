@@ -167,6 +167,10 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
   );
 };
 
+/** The gas that a relay takes: usually a part or all of it, sometimes too much. */
+const someGas = (draw: Draw, { gasLamports }: rules.ExecutionRecord): number =>
+  draw.maybe(8) ? gasLamports + 1 : draw.of([gasLamports, gasLamports, 0, Math.floor(gasLamports / 2)]);
+
 /** The signature for a settle, sometimes an invalid one. */
 function someProof(draw: Draw, record: rules.ExecutionRecord, resultHash: Uint8Array, present: Address): Proof {
   const by = signerOf(record.signingKey);
@@ -205,6 +209,7 @@ export const settleExecution: Planner = (scene, draw) => {
     resultHash,
     signature: signatureOf(proof),
     executionTimeMs: draw.of([1_250, 0, 0xffff_ffff]),
+    gasLamports: someGas(draw, record),
   };
   const rule = (target: Ledger) => rules.settleExecution(target, input, proof);
   return plan('settle_execution', 'ExecutionSettled', program.settleExecution(input), rule);
@@ -228,6 +233,7 @@ export const refundExecution: Planner = (scene, draw) => {
     keyId: draw.maybe(4) ? bytesOf(2, 16) : fromHex(record.keyId),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
     reason: draw.of(program.REFUND_REASONS),
+    gasLamports: someGas(draw, record),
   };
   return plan('refund_execution', 'ExecutionRefunded', program.refundExecution(input), (target) =>
     rules.refundExecution(target, input),
@@ -257,6 +263,7 @@ export const moveUnclaimedRefund: Planner = (scene, draw) => {
     keyId: draw.maybe(4) ? bytesOf(2, 16) : fromHex(record.keyId),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
     ...{ archiveIndex: 0, tree: TREE, usdcMint: MINT, reason: draw.of(program.REFUND_REASONS) },
+    gasLamports: someGas(draw, record),
   };
   return plan('move_unclaimed_refund', 'ExecutionRefunded', program.moveUnclaimedRefund(input), (target) =>
     rules.moveUnclaimedRefund(target, input),

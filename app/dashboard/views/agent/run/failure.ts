@@ -3,7 +3,7 @@ import { MarketplaceError } from '../../../../sdk/client/error.ts';
 import type { ErrorDetails, RequestIssue } from '../../../../sdk/wire/errorCodes.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { formatAmount, shorten } from '../../../parts/values.tsx';
-import { explain } from '../../../service.ts';
+import { explain, isUnanswered } from '../../../service.ts';
 
 export interface Failure {
   title: string;
@@ -25,7 +25,7 @@ export function marketplaceErrorIn(error: unknown): MarketplaceError | null {
 
 export function describeFailure(error: unknown): Failure {
   const found = marketplaceErrorIn(error);
-  if (error instanceof TypeError) {
+  if (isUnanswered(found ?? error)) {
     return {
       title: 'The marketplace does not answer',
       text: 'It may have received this call. Try again when you are connected: the same call never pays twice.',

@@ -1,7 +1,7 @@
 /** Pays for a call with the wallet itself: a transaction that opens the escrow, then a message that starts the work. */
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
-import type { ExecuteAnswer } from '../../../../sdk/client/client.ts';
+import type { RouteAnswer } from '../../../../sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
@@ -22,7 +22,7 @@ interface PayByWalletProps {
   onOpened(opened: Opened): void;
   /** Called when the message is signed. From then on, the visitor may leave. */
   onStarted(): void;
-  onAnswer(answer: ExecuteAnswer): void;
+  onAnswer(answer: RouteAnswer<'executeAgent'>): void;
   /** Called with each streamed part of the output, which is not verified. */
   onDelta(text: string): void;
   onError(error: unknown): void;
@@ -150,7 +150,7 @@ function paymentRows(
  */
 function untilStarted(
   { onStarted, onAnswer, onError }: Pick<PayByWalletProps, 'onStarted' | 'onAnswer' | 'onError'>,
-  start: (onSigned: () => void) => Promise<ExecuteAnswer>,
+  start: (onSigned: () => void) => Promise<RouteAnswer<'executeAgent'>>,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let isSigned = false;

@@ -1,15 +1,18 @@
 /** The state of one call from this page: how it started, and what the service reports until it has ended. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { createClient, type ExecuteAnswer, type MarketplaceClient } from '../../../../sdk/client/client.ts';
-import { MarketplaceError } from '../../../../sdk/client/error.ts';
+import { type Client, createClient, type RouteAnswer } from '../../../../sdk/client/client.ts';
+import { APIStatusError } from '../../../../sdk/client/error.ts';
+import { followExecution } from '../../../../sdk/client/events.ts';
 import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
-import { BASE_URL, loadApi, rest } from '../../../service.ts';
+import { BASE_URL, loadApi, request } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
 import type { KeptCall, Opened } from './kept.ts';
 
 const POLL_MS = 700;
+/** Retries of a call, which never pays twice. */
+const RETRIES = 4;
 /** While events say when to look: the page must notice within SILENCE_MS that the service does not answer. */
 const STREAMED_POLL_MS = 5_000;
 /** Characters of streamed output; the result is shown whole. */
@@ -33,7 +36,7 @@ interface Run {
   /** The service has said that a key's price is in escrow. */
   isHeld: boolean;
   /** A client that may read it; null if only the wallet's cookie may. */
-  client: MarketplaceClient | null;
+  client: Client | null;
   /** The service's complete answer. */
   answer: ExecuteCompleted | null;
   error: unknown;
@@ -56,7 +59,7 @@ const NEW: Omit<Run, 'begunAt'> = {
 };
 
 export type RunState = NonNullable<ReturnType<typeof useRun>['run']>;
-export type ExecutionNow = Awaited<ReturnType<MarketplaceClient['getExecution']>>;
+export type ExecutionNow = RouteAnswer<'getExecution'>;
 
 /** `kept`: a call that this tab showed before a reload. */
 export function useRun(agent: AgentFull, kept: KeptCall | null) {
@@ -75,7 +78,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     refetch,
   } = useQuery({
     queryKey: ['run', id],
-    queryFn: () => (run?.client ?? rest).getExecution(id ?? ''),
+    queryFn: () => (run?.client?.request ?? request)('getExecution', { execution_id: id ?? '' }),
     enabled: id !== null && (run?.client != null || wallet != null),
     refetchInterval: ({ state: { data } }) =>
       isEnded(data) && data?.refund !== 'pending' ? false : isStreaming ? STREAMED_POLL_MS : POLL_MS,
@@ -97,9 +100,9 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   useEvents(execution && !hasEnded ? execution.execution_id : null, run?.client ?? null, refetch, setStreaming);
 
   // The service's own error is an answer too.
-  const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
+  const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof APIStatusError ? errorUpdatedAt : 0);
   // A key is not kept over a reload, and a cookie reads the calls of its wallet only.
-  const isForeign = wallet === null || (refusal instanceof MarketplaceError && refusal.status === 404);
+  const isForeign = wallet === null || (refusal instanceof APIStatusError && refusal.status === 404);
   const isUnreadable = run !== null && run.client === null && run.opened === null && (id === null || isForeign);
   const isSilent = useSilence(run !== null && run.error === null && !hasEnded, heardAt);
 
@@ -117,7 +120,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
    * call.
    */
   async function byKey(apiKey: string, inputs: Inputs, idempotencyKey: string = crypto.randomUUID()): Promise<void> {
-    const client = createClient({ baseUrl: BASE_URL, apiKey, repeatReads: false });
+    const client = createClient({ baseUrl: BASE_URL, apiKey, maxRetries: 0 });
     setRun(begin({ client, repeat: () => void byKey(apiKey, inputs, idempotencyKey) }));
     // The stream may outlive the run that is shown.
     const changeOwn: Change = (part) =>
@@ -143,7 +146,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     byKey,
     /** The wallet's own signature has put the price into escrow. */
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
-    answered: (answer: ExecuteAnswer) => answer.status === 'completed' && change({ answer }),
+    answered: (answer: RouteAnswer<'executeAgent'>) => answer.status === 'completed' && change({ answer }),
     /** The agent streams its output, which nobody has verified. */
     wrote: (text: string) => setRun((before) => before && { ...before, output: longer(before.output, text) }),
     failed: (error: unknown) => change({ error }),
@@ -159,7 +162,7 @@ type Change = (part: (before: Run) => Partial<Run>) => void;
 
 /** Calls the agent with the client's key, and reports what happens. Throws what the call throws. */
 async function callByKey(
-  client: MarketplaceClient,
+  client: Client,
   agent: AgentFull,
   { task, parameters, timeoutSeconds }: Inputs,
   idempotencyKey: string,
@@ -169,12 +172,15 @@ async function callByKey(
     task,
     parameters,
     max_cost_usdc: agent.price_per_call_usdc,
+    stream: true,
     ...(timeoutSeconds !== null && { timeout_seconds: timeoutSeconds }),
   };
   try {
-    const answer = await client.execute(agent.agent_id, body, {
+    const call = { agent_id: agent.agent_id, body };
+    const answer = await client.request('executeAgent', call, {
       idempotencyKey,
-      onBegun: (executionId) => change(() => ({ executionId })),
+      patience: { repeats: RETRIES },
+      onExecution: (executionId) => change(() => ({ executionId })),
       // Only a call whose price is in escrow reaches its agent.
       onDelta: (text) => change((before) => ({ isHeld: true, output: longer(before.output, text) })),
     });
@@ -192,7 +198,7 @@ async function callByKey(
 /** Looks at the execution with each of its events. Where they cannot be followed, the polls alone go on. */
 function useEvents(
   executionId: string | null,
-  client: MarketplaceClient | null,
+  client: Client | null,
   look: () => unknown,
   setStreaming: (isStreaming: boolean) => void,
 ): void {
@@ -203,9 +209,9 @@ function useEvents(
     const leaving = new AbortController();
     const { signal } = leaving;
     async function follow(id: string): Promise<void> {
-      const { rest: own } = await loadApi();
+      const { client: own } = await loadApi();
       setStreaming(true);
-      for await (const _event of (client ?? own).streamExecutionEvents(id, { signal })) onEvent.current();
+      for await (const _event of followExecution(client ?? own, id, { signal })) onEvent.current();
     }
     follow(executionId)
       .catch(() => undefined)

@@ -1,0 +1,209 @@
+/**
+ * Collects calls that are ready in the same slot into one transaction, so that they share its fee. The first one goes
+ * alone and at once. Those that are ready within a slot of it leave together: simulated, stored in one write, then sent
+ * by each of them. A call whose part would fail, and one that nothing can be shared with, goes alone as if there were no
+ * sharing.
+ */
+import type { TransactionInstruction } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
+import { findExecution } from '../../sdk/program/program.ts';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import { least } from '../../sdk/wire/amounts.ts';
+import type { Fate } from '../chain/confirmations.ts';
+import type { TransactionFailure } from '../chain/failures.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { fitsVersionOne, instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
+import { SharedConflict, type SharedMove } from '../ledger/moves.ts';
+import type { JournalRow } from '../ledger/tables.ts';
+import { type StoredTransaction, transactionsOf } from '../ledger/transactions.ts';
+import type { EngineDeps } from './step.ts';
+
+/** Length of a slot: two transactions of one slot land in the same block. */
+const SLOT_MS = 200;
+/** Pause after a node could not simulate a shared transaction: it may not know version 1. */
+const PAUSE_MS = 60_000;
+/** A wallet or listing that made a shared transaction fail goes alone for so long. */
+const ALONE_MS = 3_600_000;
+const MAX_ALONE = 10_000;
+
+/** The kinds that are shared, each with its own kind only. */
+export type SharedKind = 'open' | 'settle';
+
+/** One call's part of a shared transaction. `fee` is its share of the network fee, lamports. */
+export interface Part extends Pick<SharedMove, 'state' | 'changes'> {
+  instruction(fee: bigint): TransactionInstruction;
+  /** Maximum priority fee, lamports. */
+  mostPriority: bigint;
+}
+
+interface Member extends Part {
+  row: JournalRow;
+  /** True once the shared transaction is stored, false if the call goes alone. */
+  resolve(isShared: boolean): void;
+  reject(error: unknown): void;
+}
+
+export type Sharing = ReturnType<typeof createSharing>;
+
+export function createSharing({
+  chain,
+  journal,
+  hasPaid,
+  log,
+}: Pick<EngineDeps, 'chain' | 'journal' | 'hasPaid' | 'log'>) {
+  const queues = { open: createQueue('open'), settle: createQueue('settle') };
+  const alone = new LRUCache<string, true>({ max: MAX_ALONE, ttl: ALONE_MS });
+  let pausedUntil = 0;
+
+  /** Strangers could make the transactions of others fail, and what was signed once has been waited for already. */
+  async function mayShare(kind: SharedKind, row: JournalRow): Promise<boolean> {
+    if (performance.now() < pausedUntil || transactionsOf(row, kind).length > 0) return false;
+    if (alone.has(row.wallet) || alone.has(row.listing)) return false;
+    return hasPaid(row.wallet);
+  }
+
+  /** The calls of one kind that wait for the end of the present slot. */
+  function createQueue(kind: SharedKind) {
+    let waiting: Member[] = [];
+    let leftAt = Number.NEGATIVE_INFINITY;
+
+    function leave(): void {
+      const members = waiting;
+      waiting = [];
+      leftAt = performance.now();
+      for (const group of groupsOf(members)) void send(kind, group);
+    }
+
+    return {
+      /** True if nothing else has left within this slot. */
+      leavesNow(): boolean {
+        const now = performance.now();
+        if (waiting.length > 0 || now < leftAt + SLOT_MS) return false;
+        leftAt = now;
+        return true;
+      },
+      join(member: Member): void {
+        waiting.push(member);
+        if (waiting.length === 1) setTimeout(leave, Math.max(0, leftAt + SLOT_MS - performance.now()));
+      },
+    };
+  }
+
+  /** Splits them into transactions. */
+  function groupsOf(members: Member[]): Member[][] {
+    const groups: Member[][] = [];
+    let instructions: TransactionInstruction[] = [];
+    for (const member of members) {
+      const instruction = member.instruction(0n);
+      const fits = groups.length > 0 && fitsVersionOne([...instructions, instruction], chain.authority);
+      if (fits) groups.at(-1)!.push(member);
+      else groups.push([member]);
+      instructions = fits ? [...instructions, instruction] : [instruction];
+    }
+    return groups;
+  }
+
+  async function send(kind: SharedKind, members: Member[]): Promise<void> {
+    try {
+      const rest = members.length < 2 ? members : await store(kind, members);
+      for (const member of rest) member.resolve(false);
+    } catch (error) {
+      for (const member of members) member.reject(error);
+    }
+  }
+
+  /** Simulates and stores a transaction of at least two. Returns those that go alone. */
+  async function store(kind: SharedKind, members: Member[]): Promise<Member[]> {
+    const count = BigInt(members.length);
+    const mostPriority = members.reduce((most, one) => least(most, one.mostPriority), members[0]!.mostPriority) * count;
+    const budget = await chain.budgetFor(
+      members.map(({ instruction }) => instruction(0n)),
+      mostPriority,
+    );
+    if (budget.units > MOST_UNITS) return storeHalves(kind, members);
+    const shares = sharesOf(LAMPORTS_PER_SIGNATURE + budget.priority, members.length);
+    const instructions = members.map(({ instruction }, index) => instruction(shares[index]!));
+    const signed = await chain.signMany(instructions, budget);
+    const failure = await chain.simulate(signed.bytes).catch((error) => {
+      log.warn({ error }, 'cannot simulate a shared transaction; each call gets its own for a minute');
+      pausedUntil = performance.now() + PAUSE_MS;
+      return 'unknown' as const;
+    });
+    if (failure === 'unknown') return members;
+    if (failure) {
+      const failed = failedOf(members, failure);
+      return failed ? [failed, ...(await storeRest(kind, members, failed))] : storeHalves(kind, members);
+    }
+    const moves = members.map(({ row, state, changes }, index) => ({ row, state, changes, fee: shares[index]! }));
+    try {
+      await journal.intendShared(moves, kind, signed);
+    } catch (error) {
+      const moved =
+        error instanceof SharedConflict && members.find(({ row }) => row.execution_id === error.executionId);
+      if (!moved) throw error;
+      return [moved, ...(await storeRest(kind, members, moved))];
+    }
+    for (const member of members) member.resolve(true);
+    return [];
+  }
+
+  async function storeRest(kind: SharedKind, members: Member[], without: Member): Promise<Member[]> {
+    const rest = members.filter((member) => member !== without);
+    return rest.length < 2 ? rest : store(kind, rest);
+  }
+
+  async function storeHalves(kind: SharedKind, members: Member[]): Promise<Member[]> {
+    const middle = Math.ceil(members.length / 2);
+    const halves = [members.slice(0, middle), members.slice(middle)];
+    const left = await Promise.all(halves.map((half) => (half.length < 2 ? half : store(kind, half))));
+    return left.flat();
+  }
+
+  return {
+    /**
+     * True once the row's move is stored with a transaction that other calls share. False if the call has to go alone,
+     * which may be at once. `partOf` is called only if it may share; null if it may not after all. Throws if the ledger
+     * does not answer.
+     */
+    async share(kind: SharedKind, row: JournalRow, partOf: () => Promise<Part | null>): Promise<boolean> {
+      if (!(await mayShare(kind, row)) || queues[kind].leavesNow()) return false;
+      const part = await partOf();
+      if (part === null) return false;
+      return new Promise((resolve, reject) => queues[kind].join({ ...part, row, resolve, reject }));
+    },
+    /** This wallet or listing has made a shared transaction fail. */
+    exclude: (address: string): void => void alone.set(address, true),
+  };
+}
+
+/** The call whose part would fail by the program's own check. Any other failure may be that of the whole. */
+function failedOf(members: Member[], { error, instruction }: TransactionFailure): Member | undefined {
+  return error === null || instruction === null ? undefined : members[instruction];
+}
+
+type Failing = 'own' | 'others' | 'unknown';
+
+/**
+ * Whose part made a shared transaction fail: the row's own, or that of others, which costs this row nothing. `unknown`
+ * if it failed as a whole: then each bears its share. Null if it is not shared, or has not failed.
+ */
+export function partIn(
+  { execution_id: id }: Pick<JournalRow, 'execution_id'>,
+  { bytes, fee, wholeFee = fee }: StoredTransaction,
+  fate: Fate,
+): Failing | null {
+  if (fate.kind !== 'failed' || wholeFee === fee) return null;
+  const own = instructionOf(bytes, findExecution(parseUuid(id)!));
+  if (own === null || fate.instruction === null) return 'unknown';
+  return own === fate.instruction ? 'own' : 'others';
+}
+
+/** The row whose part made a shared transaction fail bears its whole fee. */
+export const borne = (signed: StoredTransaction, part: Failing | null): StoredTransaction =>
+  part === 'own' ? { ...signed, fee: signed.wholeFee ?? signed.fee } : signed;
+
+/** Divides a fee; the shares add up to it. */
+export function sharesOf(fee: bigint, count: number): bigint[] {
+  const [least, more] = [fee / BigInt(count), Number(fee % BigInt(count))];
+  return Array.from({ length: count }, (_, index) => (index < more ? least + 1n : least));
+}

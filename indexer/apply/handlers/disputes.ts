@@ -1,0 +1,87 @@
+/** Events of disputes, and their effects on the execution and the listing. */
+import type { PublicKey } from '@solana/web3.js';
+import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import type { DisputeRow } from '../../queries/accounts.ts';
+import { base58, hex, optionalHex, uri } from '../columns.ts';
+import { changeRow, endDispute, writeDispute } from '../write.ts';
+import type { Handlers } from './handler.ts';
+import { listingStatus } from './listings.ts';
+
+export const disputes = {
+  DisputeOpened(unit, data, { slot }) {
+    writeDispute(unit, {
+      dispute: base58(data.dispute),
+      record: base58(data.record),
+      execution_id: formatUuid(data.executionId),
+      listing: base58(data.listing),
+      caller: base58(data.caller),
+      evidence_hash: hex(data.evidenceHash),
+      evidence_uri: uri(data.evidenceUri),
+      reason_hash: null,
+      outcome: 'open',
+      bond: data.bond,
+      amount_to_caller: 0n,
+      amount_slashed: 0n,
+      owed: 0n,
+      opened_at: data.openedAt,
+      resolved_at: null,
+      closed: 0n,
+      rent_sponsor: base58(data.rentSponsor),
+      slot,
+    });
+  },
+
+  DisputeResolved(unit, data, { slot }) {
+    endDispute(unit, namesOf(data), data.upheld ? 'upheld' : 'rejected', (row) => ({
+      amount_to_caller: data.amountToCaller,
+      amount_slashed: data.amountSlashed,
+      owed: data.owed,
+      reason_hash: optionalHex(data.reasonHash),
+      resolved_at: data.resolvedAt,
+      bond: bondLeft(row, data.bond),
+      slot: slotOfEnd(row, slot),
+    }));
+    changeRow(unit, 'listings', base58(data.listing), {
+      deposited: data.deposited,
+      slashed: data.slashed,
+      forfeited: data.forfeited,
+      status: listingStatus(data.listingStatus),
+      slot,
+    });
+  },
+
+  DisputeAwardClaimed(unit, data, { slot }) {
+    changeRow(unit, 'disputes', base58(data.dispute), { owed: 0n, slot });
+  },
+
+  DisputeLapsed(unit, data, { slot }) {
+    endDispute(unit, namesOf(data), 'lapsed', (row) => ({
+      resolved_at: data.resolvedAt,
+      bond: bondLeft(row, data.bond),
+      slot: slotOfEnd(row, slot),
+    }));
+  },
+
+  DisputeClosed(unit, data, { slot }) {
+    changeRow(unit, 'disputes', base58(data.dispute), { closed: 1n, slot });
+  },
+} satisfies Partial<Handlers>;
+
+const namesOf = ({ dispute, record }: { dispute: PublicKey; record: PublicKey }) => ({
+  dispute: base58(dispute),
+  record: base58(record),
+});
+
+/**
+ * The part of the bond left after an outcome: the receiver could not take it, or the account needs it for increased
+ * rent.
+ */
+function bondLeft({ outcome, bond }: DisputeRow, paidOut: bigint): bigint {
+  // When the event is applied again, the row already has the outcome and the remaining bond.
+  return outcome === 'open' ? bond - paidOut : bond;
+}
+
+/** No dispute is open again, so an outcome that is applied late is newer than any open state. */
+function slotOfEnd(row: DisputeRow, slot: bigint): bigint {
+  return row.outcome === 'open' && row.slot > slot ? row.slot : slot;
+}

@@ -1,0 +1,202 @@
+/**
+ * Converts the program's accounts to rows, each with the slot of its reading. Events make the same rows (handlers.ts).
+ */
+import type { PublicKey } from '@solana/web3.js';
+import { constants } from '../../app/sdk/program/constants.ts';
+import {
+  type AgentListing,
+  type Archive,
+  type Config,
+  type CreatorCollateral,
+  type CreatorProfile,
+  type Deposit,
+  type Dispute,
+  type ExecutionRecord,
+  findTreasury,
+  type KeyGrant,
+  relayAuthoritiesOf,
+} from '../../app/sdk/program/program.ts';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import type {
+  ArchiveRow,
+  ConfigRow,
+  CreatorRow,
+  DepositRow,
+  DisputeRow,
+  ExecutionRow,
+  GrantRow,
+  ListingRow,
+} from '../queries/accounts.ts';
+import { base58, base58List, flag, hex, optionalHex, optionalTime, uri } from './columns.ts';
+
+export function configRow(address: PublicKey, config: Config, slot: bigint): ConfigRow {
+  return {
+    config: base58(address),
+    admin: base58(config.admin),
+    relay_authorities: base58List(relayAuthoritiesOf(config)),
+    usdc_mint: base58(config.usdcMint),
+    treasury: base58(findTreasury()),
+    fee_bps: BigInt(config.feeBps),
+    record_seconds: BigInt(config.recordSeconds),
+    admin_paused: flag(config.adminPaused),
+    guardian_paused: flag(config.guardianPaused),
+    slot,
+  };
+}
+
+export function creatorRow(profile: CreatorProfile, slot: bigint): CreatorRow {
+  const wallet = base58(profile.creator);
+  return { wallet, verified: flag(profile.verified), verified_at: profile.verifiedAt, slot };
+}
+
+export function listingRow(
+  address: PublicKey,
+  listing: AgentListing,
+  collateral: CreatorCollateral,
+  slot: bigint,
+): ListingRow {
+  return {
+    listing: base58(address),
+    creator: base58(listing.creator),
+    listing_id: hex(listing.listingId),
+    signing_key: base58(listing.signingKey),
+    payout: base58(listing.payout),
+    price: listing.price,
+    timeout_seconds: BigInt(listing.timeoutSeconds),
+    min_timeout_seconds: BigInt(listing.minTimeoutSeconds),
+    tag_mask: BigInt(listing.tagMask),
+    status: listing.status,
+    listing_version: BigInt(listing.listingVersion),
+    metadata_hash: hex(listing.metadataHash),
+    metadata_uri: uri(listing.metadataUri),
+    deposited: collateral.deposited,
+    slashed: collateral.slashed,
+    forfeited: collateral.forfeited,
+    listed_at: listing.listedAt,
+    returnable_at: optionalTime(collateral.returnableAt),
+    collateral_returned: flag(collateral.returned),
+    slot,
+  };
+}
+
+export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): GrantRow {
+  return {
+    grant_address: base58(address),
+    wallet: base58(grant.wallet),
+    key_id: hex(grant.keyId),
+    per_execution_max: String(grant.perExecutionMax),
+    period_max: String(grant.periodMax),
+    total_max: String(grant.totalMax),
+    period_seconds: BigInt(grant.periodSeconds),
+    expires_at: grant.expiresAt,
+    created_at: grant.createdAt,
+    revoked: flag(grant.revoked),
+    closed: 0n,
+    execution_count: grant.executionCount,
+    total_spent: String(grant.totalSpent),
+    max_gas_lamports: BigInt(grant.maxGasLamports),
+    slot,
+  };
+}
+
+/** Splits a price as the program does: the fee is rounded down, and is 0 bps if waived. */
+export function settledAmounts(
+  price: bigint,
+  feeBps: bigint,
+): Pick<ExecutionRow, 'creator_amount' | 'platform_amount'> {
+  const platformAmount = (price * feeBps) / constants.bpsDenominator;
+  return { creator_amount: price - platformAmount, platform_amount: platformAmount };
+}
+
+/** The record keeps no reason, hand-over, signatures, position or dispute, so these are empty. */
+export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
+  const { status } = record;
+  const settled = status === 'completed';
+  return {
+    execution_id: formatUuid(record.executionId),
+    record: base58(address),
+    listing: base58(record.listing),
+    caller: base58(record.caller),
+    signing_key: base58(record.signingKey),
+    key_id: optionalHex(record.keyId),
+    rent_sponsor: base58(record.rentSponsor),
+    price: record.price,
+    fee_bps: BigInt(record.feeBps),
+    listing_version: BigInt(record.listingVersion),
+    request_hash: hex(record.requestHash),
+    result_hash: optionalHex(record.resultHash),
+    status,
+    reason: null,
+    ...(settled ? settledAmounts(record.price, BigInt(record.feeBps)) : { creator_amount: 0n, platform_amount: 0n }),
+    execution_time_ms: settled ? BigInt(record.executionTimeMs) : null,
+    opened_at: record.openedAt,
+    deadline: record.deadline,
+    refund_at: record.refundAt,
+    settled_at: optionalTime(record.settledAt),
+    dispute_window_seconds: BigInt(record.disputeWindowSeconds),
+    dispute_count: 0n,
+    open_signature: null,
+    opened_slot: null,
+    open_index: null,
+    listing_timeout_seconds: null,
+    end_signature: null,
+    closed: 0n,
+    gas_lamports: BigInt(record.gasLamports),
+    spender_lends_escrow: flag(record.spenderBump !== 0),
+    deposit: null,
+    slot,
+  };
+}
+
+/** The account does not show how a deposit ended, so the row is a prepared one. */
+export function depositRow(address: PublicKey, deposit: Deposit, slot: bigint): DepositRow {
+  return {
+    deposit: base58(address),
+    caller: base58(deposit.caller),
+    rent_sponsor: base58(deposit.rentSponsor),
+    price: String(deposit.price),
+    service_fee: deposit.serviceFee,
+    prepared_at: deposit.preparedAt,
+    expires_at: deposit.expiresAt,
+    ...PREPARED,
+    slot,
+  };
+}
+
+/** The end columns of a deposit that has not ended. */
+export const PREPARED = { status: 'prepared', ended_at: null, end_signature: null, closed: 0n } as const;
+
+export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): ArchiveRow {
+  return {
+    archive: base58(address),
+    archive_index: BigInt(archive.index),
+    tree: base58(archive.tree),
+    leaf_count: BigInt(archive.count),
+    created_at: archive.createdAt,
+    slot,
+  };
+}
+
+/** The account keeps no URI. */
+export function disputeRow(address: PublicKey, dispute: Dispute, evidenceUri: string | null, slot: bigint): DisputeRow {
+  return {
+    dispute: base58(address),
+    record: base58(dispute.record),
+    execution_id: formatUuid(dispute.executionId),
+    listing: base58(dispute.listing),
+    caller: base58(dispute.caller),
+    evidence_hash: hex(dispute.evidenceHash),
+    evidence_uri: evidenceUri === null ? null : uri(evidenceUri),
+    reason_hash: optionalHex(dispute.reasonHash),
+    outcome: dispute.outcome,
+    bond: dispute.bond,
+    amount_to_caller: dispute.amountToCaller,
+    amount_slashed: dispute.amountSlashed,
+    owed: dispute.owed,
+    opened_at: dispute.openedAt,
+    resolved_at: optionalTime(dispute.resolvedAt),
+    closed: 0n,
+    rent_sponsor: base58(dispute.rentSponsor),
+    slot,
+  };
+}

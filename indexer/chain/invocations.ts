@@ -1,0 +1,107 @@
+/**
+ * Reads a transaction's calls of the marketplace from its instructions, which neither a cut log nor an account shows.
+ */
+import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
+import { isEventInstruction } from '../../app/sdk/program/events.ts';
+import { decodeInstruction, idl } from '../../app/sdk/program/program.ts';
+
+/** One instruction of the marketplace, at the top level or called by another program. */
+export interface Invocation {
+  /** The instruction's name in the IDL. */
+  name: string;
+  /** Addresses by the IDL's names. */
+  accounts: Record<string, string>;
+  data: Uint8Array;
+}
+
+/** An instruction of the program: the addresses of its accounts, and its data. */
+export interface ProgramInstruction {
+  accounts: string[];
+  data: Uint8Array;
+}
+
+/** An address of a transaction, and whether it could change. */
+export interface NamedAccount {
+  address: string;
+  writable: boolean;
+}
+
+/** Every address that the transaction names, those from lookup tables too, in the order that instructions index. */
+export function readAddresses(transaction: VersionedTransactionResponse): NamedAccount[] {
+  const { message } = transaction.transaction;
+  const loaded = transaction.meta?.loadedAddresses;
+  const keys = [...message.staticAccountKeys, ...(loaded?.writable ?? []), ...(loaded?.readonly ?? [])];
+  return keys.map((key, index) => ({ address: key.toString(), writable: message.isAccountWritable(index) }));
+}
+
+/** The calls among the program's instructions. */
+export function readInvocations(instructions: readonly ProgramInstruction[]): Invocation[] {
+  return instructions.flatMap(({ accounts, data }) => {
+    const known = idl.instructions.find(({ discriminator }) => discriminator.every((byte, at) => data[at] === byte));
+    if (!known) return [];
+    const named = known.accounts.map((account, at) => [account.name, accounts[at] ?? ''] as const);
+    return [{ name: known.name, accounts: Object.fromEntries(named), data }];
+  });
+}
+
+/** Data of the program's calls to itself, which carry events that no log has, in the order they ran. */
+export function readCarried(instructions: readonly ProgramInstruction[]): Uint8Array[] {
+  return instructions.map(({ data }) => data).filter(isEventInstruction);
+}
+
+/** The program's instructions in the order in which they ran, including those called by other programs. */
+export function readInstructions(
+  transaction: VersionedTransactionResponse,
+  programId: PublicKey,
+): ProgramInstruction[] {
+  const addresses = readAddresses(transaction).map(({ address }) => address);
+  const program = programId.toBase58();
+  const inner = new Map(
+    (transaction.meta?.innerInstructions ?? []).map(({ index, instructions }) => [index, instructions]),
+  );
+  const read = (accounts: readonly number[], data: Uint8Array) => ({
+    accounts: accounts.map((at) => addresses[at] ?? ''),
+    data,
+  });
+  return transaction.transaction.message.compiledInstructions.flatMap((instruction, index) => [
+    ...(addresses[instruction.programIdIndex] === program
+      ? [read(instruction.accountKeyIndexes, instruction.data)]
+      : []),
+    ...(inner.get(index) ?? [])
+      .filter((called) => addresses[called.programIdIndex] === program)
+      .map((called) => read(called.accounts, decodeBase58(called.data))),
+  ]);
+}
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+
+/**
+ * Any program can call this one with 10 KiB of data, most of it ignored. `bs58` takes 0.2 s for that, because its time
+ * grows with the square of the length; halves multiplied as BigInts take 1 ms.
+ */
+function decodeBase58(text: string): Uint8Array {
+  const zeros = text.length - text.replace(/^1+/, '').length;
+  const hex = zeros === text.length ? '' : numberOf(text).toString(16);
+  return Buffer.from('00'.repeat(zeros) + (hex.length % 2 === 0 ? hex : `0${hex}`), 'hex');
+}
+
+function numberOf(text: string): bigint {
+  if (text.length <= 8) {
+    let value = 0;
+    for (const digit of text) value = value * 58 + ALPHABET.indexOf(digit);
+    return BigInt(value);
+  }
+  const half = text.length >> 1;
+  return numberOf(text.slice(0, half)) * 58n ** BigInt(text.length - half) + numberOf(text.slice(half));
+}
+
+/** The number of the reason that a `refund_execution` gives. */
+export function readReason({ data }: Invocation): bigint {
+  // The one byte after the discriminator.
+  return BigInt(data[8] ?? 0);
+}
+
+/** An instruction's arguments by name. */
+export function readArguments({ data }: Invocation): Record<string, unknown> {
+  return decodeInstruction(data)?.args ?? {};
+}

@@ -1,0 +1,232 @@
+/** Shared by the tests of the sweeper: a market on a real node, its index, and sweepers on one ledger. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { type Kysely, sql } from 'kysely';
+import pino from 'pino';
+import type { OpenDatabase } from '../../../app/database/open.ts';
+import { forkSource } from '../../../app/process/typescript.ts';
+import { archiveOf } from '../../../app/relay/calls/archived.ts';
+import { readConfig } from '../../../app/relay/config.ts';
+import { noteLender } from '../../../app/relay/ledger/lenders.ts';
+import { openLedger, openViews } from '../../../app/relay/ledger/open.ts';
+import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
+import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
+import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
+import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
+import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { readTokens } from '../../../app/sdk/wallet/connection.ts';
+import type { ExecutionArchive } from '../../../app/sdk/wire/wire.ts';
+import type { ArchiveLeafRow } from '../../../indexer/queries/tables.ts';
+import { until } from '../../harness/edge/until.ts';
+import { onPostgres } from '../../harness/postgres.ts';
+import { IndexerBench } from '../../indexer/harness.ts';
+import { type OpenedExecution, startMarket } from '../../indexer/market.ts';
+import type { Step } from './sweeperProcess.ts';
+
+const compression = createRequire(import.meta.url)(
+  '@solana/spl-account-compression',
+) as typeof import('@solana/spl-account-compression');
+
+/** Offset after discriminator, version, bump, index and tree. */
+const ARCHIVE_COUNT_OFFSET = 8 + 1 + 1 + 2 + 32;
+
+export interface SweeperHandle {
+  process: ChildProcess;
+  gone: Promise<void>;
+  figures(): Promise<SweepFigures>;
+  /** Stops it in an orderly way, as the relay does. */
+  end(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+export async function startStage() {
+  const market = await startMarket();
+  await market.list();
+  const bench = new IndexerBench(market.node);
+  const { connection } = market.node;
+  const keypair = join(bench.folder, 'authority.json');
+  mkdirSync(bench.folder, { recursive: true });
+  writeFileSync(keypair, JSON.stringify([...market.relay.secretKey]), { mode: 0o600 });
+  const indexer = await bench.start('index.db');
+  const databaseUrl = onPostgres ? bench.path('index.db') : null;
+  let views: OpenDatabase<LedgerDatabase> | null = null;
+  const sweepers = new Set<SweeperHandle>();
+
+  /** Starts a relay on the stage's files, in this process. `environment` are further settings. */
+  function relayHere(environment: NodeJS.ProcessEnv): Promise<RunningRelay> {
+    const config = readConfig({
+      SOLANA_RPC_URL: market.node.rpcUrl,
+      SOLANA_WS_URL: market.node.wsUrl,
+      RELAY_KEYPAIR: keypair,
+      DATA_DIR: bench.folder,
+      PORT: '0',
+      ...environment,
+    });
+    return startRelay({ config, log: pino({ level: process.env.TEST_LOG ?? 'silent' }) });
+  }
+
+  async function sweep(
+    environment: { DIE_AT?: Step; MODE?: string; SOLANA_RPC_URL?: string; PATIENCE_MS?: string } = {},
+  ): Promise<SweeperHandle> {
+    const child = forkSource(join(import.meta.dirname, 'sweeperProcess.ts'), [], {
+      env: {
+        ...process.env,
+        DATA_DIR: bench.folder,
+        ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+        SOLANA_RPC_URL: market.node.rpcUrl,
+        SOLANA_WS_URL: market.node.wsUrl,
+        RELAY_KEYPAIR: keypair,
+        USDC_MINT: market.usdcMint.toBase58(),
+        ...environment,
+      },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const gone = once(child, 'exit').then(() => undefined);
+    await Promise.race([once(child, 'message'), gone]);
+    const handle: SweeperHandle = {
+      process: child,
+      gone,
+      async figures() {
+        child.send('figures');
+        return (await once(child, 'message'))[0] as SweepFigures;
+      },
+      async end() {
+        sweepers.delete(handle);
+        child.send('end');
+        await gone;
+      },
+      async kill() {
+        sweepers.delete(handle);
+        child.kill('SIGKILL');
+        await gone;
+      },
+    };
+    sweepers.add(handle);
+    return handle;
+  }
+
+  /** Runs a query over index and ledger, as the relay reads both. */
+  async function look<Result>(read: (views: Kysely<LedgerDatabase>) => Promise<Result>): Promise<Result> {
+    views ??= await openViews({ dataDir: bench.folder, databaseUrl });
+    return read(views.db);
+  }
+
+  return {
+    ...market,
+    connection,
+    indexer,
+    folder: bench.folder,
+    relayHere,
+    sweep,
+    look,
+    /** Opens and settles executions of the caller. */
+    settled: (count: number): Promise<OpenedExecution[]> =>
+      Promise.all(
+        Array.from({ length: count }, async () => {
+          const opened = await market.open();
+          await market.settle(opened);
+          return opened;
+        }),
+      ),
+    /**
+     * Moves the clock to where everything that has ended can be archived or closed. The index shows all of it by then,
+     * so that one sweep includes it.
+     */
+    async pass(seconds: number = constants.recordSecondsMin): Promise<void> {
+      await bench.catchUp(indexer);
+      await market.node.timeTravel((await market.node.now()) + seconds + 60);
+    },
+    /** Lamports of these executions' records. */
+    rentOf: async (executions: OpenedExecution[]): Promise<number> => {
+      const addresses = executions.map(({ executionId }) => findExecution(executionId));
+      const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+      return accounts.reduce((sum, account) => sum + account!.lamports, 0);
+    },
+    archiveRead: ({ executionId }: OpenedExecution): Promise<ExecutionArchive | null> =>
+      look((views) => archiveOf({ views }, formatUuid(executionId))),
+    /**
+     * Verifies a proof with the SPL package alone: the fields give the leaf, and leaf and proof give the account's
+     * root.
+     */
+    async proveBySpl(archive: ExecutionArchive): Promise<void> {
+      const account = await connection.getAccountInfo(new PublicKey(archive.tree), 'confirmed');
+      const tree = compression.ConcurrentMerkleTreeAccount.fromBuffer(Buffer.from(account!.data));
+      expect(tree.getMaxDepth()).to.equal(20);
+      const fields = Buffer.from(archive.fields, 'base64');
+      const address = new PublicKey(archive.record).toBuffer();
+      const head = Buffer.concat([Buffer.from('agent-marketplace:archive:v1'), address, fields.subarray(0, 102)]);
+      const rest = Buffer.from(compression.hash(fields.subarray(102), Buffer.alloc(0)));
+      const leaf = Buffer.from(compression.hash(head, rest));
+      expect(leaf.toString('hex')).to.equal(archive.leaf);
+      const proof = archive.proof.map((node) => Buffer.from(node, 'hex'));
+      const root = tree.getCurrentRoot();
+      expect(compression.MerkleTree.verify(root, { leafIndex: archive.leaf_index, leaf, root, proof })).to.equal(true);
+      const wrong = Buffer.from(leaf);
+      wrong[0]! ^= 1;
+      const forged = { leafIndex: archive.leaf_index, leaf: wrong, root, proof };
+      expect(compression.MerkleTree.verify(root, forged)).to.equal(false);
+    },
+    lamports: async (address: PublicKey): Promise<number> => connection.getBalance(address, 'confirmed'),
+    tokens: (address: PublicKey) => readTokens(connection, address),
+    leaves: (): Promise<ArchiveLeafRow[]> =>
+      look((views) => views.selectFrom('chain.archive_leaves').selectAll().orderBy('leaf_index').execute()),
+    recordsLeft: async (executions: OpenedExecution[]): Promise<number> => {
+      const addresses = executions.map(({ executionId }) => findExecution(executionId));
+      const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+      return accounts.filter((account) => account !== null).length;
+    },
+    /** Overwrites the leaf count of an archive and its tree. */
+    async setLeafCount(index: number, count: number): Promise<void> {
+      const address = findArchive(index);
+      const account = await connection.getAccountInfo(address, 'confirmed');
+      const { tree } = decodeAccount('Archive', account!.data);
+      const data = Buffer.from(account!.data);
+      data.writeUInt32LE(count, ARCHIVE_COUNT_OFFSET);
+      const treeData = Buffer.from((await connection.getAccountInfo(tree, 'confirmed'))!.data);
+      treeData.writeUInt32LE(count, 44_280 - 8);
+      for (const [key, bytes] of [[address, data] as const, [tree, treeData] as const]) {
+        await market.node.rpc('surfnet_setAccount', [key.toBase58(), { data: bytes.toString('hex') }]);
+      }
+    },
+    /** Notes in the ledger that rent lent by this deployment returns to this address. */
+    async noteLender(address: PublicKey): Promise<void> {
+      const opened = await openLedger({ dataDir: bench.folder, databaseUrl });
+      await noteLender(opened.ledger.db, address.toBase58());
+      await opened.close();
+    },
+    /** True if a sweeper leads. */
+    isLed: () => look(async (tables) => (await tables.selectFrom('leaderships').selectAll().execute()).length > 0),
+    /** Signatures of the transactions whose outcome no sweeper knows. */
+    pending: () =>
+      look(async (tables) => {
+        const rows = await tables.selectFrom('sweeper_transactions').select('signature').execute();
+        return rows.map(({ signature }) => signature);
+      }),
+    /** Waits until the index has this many leaves, with nodes for all of them. */
+    async followed(count: number): Promise<void> {
+      await until(`${count} leaves, all proven`, () =>
+        look(async (views) => {
+          const counts = await sql<{ leaves: bigint }>`SELECT (SELECT count(*) FROM chain.archive_leaves)
+            + (SELECT count(*) FROM chain.unclaimed_refunds) AS leaves`.execute(views);
+          const { leaves } = counts.rows[0]!;
+          const trees = await views.selectFrom('archive_trees').selectAll().execute();
+          const built = trees.reduce((sum, tree) => sum + (tree.is_proven === 1n ? tree.leaf_count : 0n), 0n);
+          return leaves === BigInt(count) && built === leaves;
+        }),
+      );
+    },
+    async stop(): Promise<void> {
+      for (const sweeper of sweepers) await sweeper.kill();
+      await views?.close();
+      await bench.close();
+      await market.node.stop();
+    },
+  };
+}
