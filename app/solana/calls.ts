@@ -135,6 +135,12 @@ export async function readStatuses(
   });
 }
 
+/** True if the node has executed this transaction without an error, in a block that may not be final. */
+export async function isSeen(node: Node, signature: string): Promise<boolean> {
+  const { value } = await call(node, 'getSignatureStatuses', [[signature]], statusesAnswer);
+  return value[0] != null && value[0].err === null;
+}
+
 /** Sends a transaction; the node neither checks nor repeats it. Returns its signature. */
 export function sendTransaction(node: Node, bytes: Uint8Array): Promise<string> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };

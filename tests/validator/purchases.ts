@@ -17,8 +17,7 @@ export function tellOfPurchases(stage: () => Stage): void {
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ task }),
       });
-      // The first caller may owe fees that a killed validator has lost.
-      return { demo, wallet: readKeypair(demo.callers[1]!.keypair_path), url, post };
+      return { demo, wallet: readKeypair(demo.callers[0]!.keypair_path), url, post };
     }
 
     it('sells a call to an unmodified client', async () => {

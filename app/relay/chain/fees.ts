@@ -24,7 +24,6 @@ import type { Logger } from 'pino';
 import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
 import { greatest, least } from '../../sdk/wire/amounts.ts';
 import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
-import { COMMITMENT } from './reader.ts';
 import { type Budget, MOST_UNITS } from './versionOne.ts';
 
 const REFRESH_MS = 10_000;
@@ -216,7 +215,8 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
       recentBlockhash: payer.toBase58(),
       instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MOST_UNITS }), ...instructions],
     }).compileToLegacyMessage();
-    const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: COMMITMENT } as const;
+    // The open of a deposit follows a payment that is not final yet.
+    const config = { sigVerify: false, replaceRecentBlockhash: true, commitment: 'processed' } as const;
     try {
       const { value } = await connection.simulateTransaction(new VersionedTransaction(message), config);
       return value.err ? undefined : value.unitsConsumed || undefined;

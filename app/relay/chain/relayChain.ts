@@ -25,7 +25,7 @@ const NO_PACE = { late: () => undefined, inTime: () => undefined };
 export interface RelayChain
   extends RelaySigner,
     Pick<Agreement, 'readPast' | 'finalized'>,
-    Pick<Confirmations, 'submit' | 'hasSucceeded'> {
+    Pick<Confirmations, 'submit' | 'hasSucceeded' | 'isSeen'> {
   connection: Connection;
   /** Of the cluster. */
   finality: Finality;
@@ -123,6 +123,7 @@ export function createRelayChain(options: {
     scanning: connectForReading(urls, closing, SCAN_TIMEOUT_MS),
     ...signer,
     hasSucceeded: confirmations.hasSucceeded,
+    isSeen: confirmations.isSeen,
     submit: confirmations.submit,
     async simulate(bytes) {
       const ask = (node: ChainNode) => timed(observe, 'chain', () => trial(node, bytes, true));

@@ -32,7 +32,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
   /**
    * Handles an open that failed or expired. Signs it again if it can still succeed; otherwise sends the deposit back.
    * `refusal` is the program's error, null for any other failure, undefined if the open expired and cost nothing. An
-   * open that was too late is signed again once.
+   * open that was too late, or came before its payment, is signed again once.
    */
   async function notOpened(row: JournalRow, why: Why, refusal?: string | null): Promise<Step> {
     const at = await read(row);
@@ -40,7 +40,8 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
     if (!isPaid(row, at)) return withoutMoney(row);
     const obstacle = whyNotToOpen(row, at);
     const failed = transactionsOf(row, 'open').filter(({ outcome }) => outcome === 'failed');
-    const mayLand = refusal === undefined || (refusal === 'OpenTooLate' && failed.length === 1);
+    const isUntimely = refusal === 'OpenTooLate' || refusal === 'DepositUnfunded';
+    const mayLand = refusal === undefined || (isUntimely && failed.length === 1);
     if (obstacle || !mayLand) return giveBack(row, at, obstacle ?? why);
     const openBefore = at.now + OPEN_WINDOW_SECONDS;
     const signed = await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor);
@@ -56,7 +57,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
       case 'deposit_confirmed':
         return pay(row, live);
       case 'pay_signed':
-        return follow(row);
+        return follow(row, live);
       case 'paid':
         return open(row, live);
       default:

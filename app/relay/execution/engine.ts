@@ -90,11 +90,11 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       call.prepared(opened.then(async () => (await journal.get(executionId))?.state === 'void'));
       return runningIfAway(executionId, async () => {
         if (call.async) {
-          await within(Promise.race([opened, ended]), ASYNC_WAIT_MS + 3 * finalityMs);
+          await within(Promise.race([opened, ended]), ASYNC_WAIT_MS + 2 * finalityMs);
           const row = await journal.get(executionId);
           if (row?.opened_at && standingOf(row) === 'running') return { kind: 'pending', executionId };
         } else {
-          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS + 4 * finalityMs);
+          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS + 3 * finalityMs);
         }
         return outcomeOf(deps, executionId, live);
       });

@@ -11,7 +11,7 @@ import { borne, partIn, type Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
-import type { EngineDeps, Live, Step } from './step.ts';
+import { type EngineDeps, type Live, type Step, takeOpening } from './step.ts';
 
 /** The program's errors for an open that its listing no longer allows. The caller has agreed to what it was before. */
 const BY_LISTING: readonly (string | null)[] = [
@@ -22,8 +22,8 @@ const BY_LISTING: readonly (string | null)[] = [
   'TimeoutOutOfRange',
   'ExposureLimitReached',
 ];
-/** Those that neither the caller nor the creator has caused. */
-const BY_OPERATOR: readonly (string | null)[] = ['OpensPaused', 'NotRelayAuthority'];
+/** Those that neither the caller nor the creator has caused. An open from a deposit is sent once its payment is seen. */
+const BY_OPERATOR: readonly (string | null)[] = ['OpensPaused', 'NotRelayAuthority', 'DepositUnfunded'];
 
 /** Whose doing it was that the chain refused an open. */
 function culpritOf(error: string | null): Culprit {
@@ -53,7 +53,7 @@ export function createOpening(
       if (await isOpened(row)) return openConfirmed(row, live);
       return signAgain(row);
     }
-    const fate = await chain.submit(signed, () => isOpened(row), stopping);
+    const fate = await (takeOpening(live, signed) ?? chain.submit(signed, () => isOpened(row), stopping));
     switch (fate.kind) {
       case 'unknown':
         return 'wait';

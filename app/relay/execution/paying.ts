@@ -1,6 +1,7 @@
 /**
- * Takes a payment: creates the deposit's accounts, signs the payment, and opens the execution once the money is there.
- * We sign only one payment for each deposit. It is on the disk before it is sent, so a repeat never pays twice.
+ * Takes a payment: creates the deposit's accounts, signs the payment, and opens the execution as soon as a node shows the
+ * payment. Open and payment become final together, so the caller does not wait for one after the other. We sign only one
+ * payment for each deposit. It is on the disk before it is sent, so a repeat never pays twice.
  */
 import { VersionedTransaction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
@@ -18,6 +19,7 @@ import {
   type Why,
   whyNotToOpen,
 } from './depositAt.ts';
+import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
 import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
@@ -80,6 +82,7 @@ function createPayment(
 ) {
   const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
+  const early = createEarlyOpen(deps, stopping);
 
   /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
   async function pay(row: JournalRow, live: Live): Promise<Step> {
@@ -103,23 +106,28 @@ function createPayment(
     return 'next';
   }
 
-  /** Sends the payment until its fate is known. */
-  async function follow(row: JournalRow): Promise<Step> {
+  /** Sends the payment until its outcome is known, and the open as soon as a node shows the payment. */
+  async function follow(row: JournalRow, live: Live): Promise<Step> {
     const signed = lastOf(row, 'pay');
     const hasHappened = async () => {
       const at = await read(row);
       return isPaid(row, at) || isOpenedFrom(row, at);
     };
-    const fate = await chain.submit(signed, hasHappened, stopping);
+    const known = new AbortController();
+    const paying = chain.submit(signed, hasHappened, stopping).finally(() => known.abort());
+    await early.open(row, live, signed, known.signal);
+    const fate = await paying;
     if (fate.kind === 'unknown') return 'wait';
     if (fate.kind === 'failed') await journal.failed(row, signed, null);
     const at = await read(row);
-    if (isPaid(row, at)) return notePaid(row, at);
+    if (isTaken(row, at)) return notePaid(row, at);
     // If a landed payment has no visible effect, a node is wrong. Only a reading past its last valid height decides.
     const past = fate.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past) return 'wait';
-    if (isPaid(row, past)) return notePaid(row, past);
+    if (isTaken(row, past)) return notePaid(row, past);
     if (fate.kind === 'expired') await journal.decided(row, signed, 'expired');
+    // Without the payment its open fails. Nobody but us caused that.
+    if (!(await early.isDead(row, live))) return 'wait';
     if (fate.kind === 'failed') return giveBack(row, past, unpaid(`The payment failed: ${fate.message}`, 'wallet'));
     return giveBack(row, past, unpaid('The payment expired before it landed', 'wallet'));
   }
@@ -134,6 +142,10 @@ function createPayment(
     const at = await read(row);
     if (at.record && isOpenedFrom(row, at)) {
       await journal.openConfirmed(row, at.record, at.slot);
+      return 'next';
+    }
+    if (isOpenUndecided(row)) {
+      await journal.openFollowed(row);
       return 'next';
     }
     if (!isPaid(row, at)) return withoutMoney(row);

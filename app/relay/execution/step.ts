@@ -3,6 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import type { KeyGrant } from '../../sdk/program/program.ts';
 import type { Authorities } from '../chain/cluster.ts';
+import type { Fate } from '../chain/confirmations.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { ApiError } from '../errors.ts';
@@ -75,6 +76,8 @@ export interface Live {
   /** This process stored the open a moment ago, so it cannot have landed yet. */
   isFresh: boolean;
   snapshot: Snapshot | null;
+  /** The open that was sent before its payment was final, and its outcome. */
+  opening: { signature: string; fate: Promise<Fate> } | null;
   /** When the creator was first called, on performance.now()'s clock. */
   dispatchedAtMs: number | null;
   answer: CreatorAnswer | null;
@@ -107,6 +110,7 @@ export function newLive({ isFresh, opened, output }: NewLive): Live {
   return {
     isFresh,
     snapshot: null,
+    opening: null,
     dispatchedAtMs: null,
     answer: null,
     answeredAtMs: null,
@@ -116,4 +120,11 @@ export function newLive({ isFresh, opened, output }: NewLive): Live {
     opened: opened ?? (() => undefined),
     output: output ?? null,
   };
+}
+
+/** The outcome of this open, if this process has sent it already. Given once, because a stopped one is sent again. */
+export function takeOpening(live: Live, { signature }: { signature: string }): Promise<Fate> | null {
+  const { opening } = live;
+  live.opening = null;
+  return opening?.signature === signature ? opening.fate : null;
 }

@@ -23,6 +23,10 @@ function createDepositIntents({ intend }: Mover) {
     paySigned(row: Moving, signed: NewTransaction): Promise<void> {
       return intend(row, 'pay_signed', { payment: null }, { ...signed, kind: 'pay' });
     },
+    /** These bytes will be sent to fund the escrow, before the payment is final. */
+    openSignedEarly(row: Moving, signed: NewTransaction, openBefore: bigint): Promise<void> {
+      return intend(row, 'pay_signed', { open_before: openBefore }, { ...signed, kind: 'open' });
+    },
     /** These bytes will be sent to close the deposit and return its money to the payer. */
     returning(
       row: Moving & Pick<JournalRow, 'refund_state'>,

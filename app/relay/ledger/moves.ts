@@ -11,14 +11,15 @@ import { nextOf, type StoredTransaction } from './transactions.ts';
 import { compilable, JournalConflict, type NewTransaction, type Writing } from './writing.ts';
 
 /**
- * For each state, the states that may move to it. A state that may move to itself has bytes that are signed again. No end
+ * For each state, the states that may move to it. A state that may move to itself has bytes that are signed again, and
+ * `pay_signed` those of the open. No end
  * is taken back here. `unfinished.ts` does that with statements of its own: if a node was wrong about an open
  * (`execution/orphans.ts`), and if a restart of the cluster took final blocks back (`execution/restarted.ts`).
  */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   deposit_signed: ['accepted'],
   deposit_confirmed: ['deposit_signed'],
-  pay_signed: ['deposit_confirmed'],
+  pay_signed: ['deposit_confirmed', 'pay_signed'],
   paid: ['deposit_confirmed', 'pay_signed'],
   returning: ['deposit_confirmed', 'pay_signed', 'paid', 'returning', 'open_signed'],
   returned: ['returning', 'paid', 'open_signed'],

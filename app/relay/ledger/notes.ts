@@ -61,6 +61,10 @@ function createProgressNotes({ note }: Mover, { db }: Writing) {
       const changes = { opened_slot: BigInt(slot), refund_state: null };
       return note(row, 'paid', changes, { landed: undecidedOf(row, 'pay') });
     },
+    /** The payment is final, and the outcome of its open is next: that is on the disk already. */
+    openFollowed(row: Moving): Promise<void> {
+      return note(row, 'open_signed', {});
+    },
     /** `slot` is one in which the chain showed the record. */
     openConfirmed(row: Moving & Collected, record: OpenedRecord, slot: number): Promise<void> {
       const landed = undecidedOf(row, 'open');

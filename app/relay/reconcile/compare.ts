@@ -97,7 +97,7 @@ const FITTING: Record<RecordStatus | 'none', readonly ExecutionState[]> = {
     'open_signed',
     'void',
   ],
-  open: ['open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
+  open: ['pay_signed', 'paid', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   completed: ['settled'],
   refunded: ['refunded'],
 };

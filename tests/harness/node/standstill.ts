@@ -16,9 +16,13 @@ const SIGNS: Record<string, string> = {
   paySigned: 'send-pay',
   returning: 'send-return',
   openSigned: 'send-open',
+  openSignedEarly: 'send-open',
   verified: 'send-settle',
   refunding: 'send-refund',
 };
+
+/** Moves of an open that waits for its payment's finality: no node shows the payment of such a task earlier. */
+const LATE = /^(paid|openSigned):/;
 
 /** A task that stands still at this point. `name` distinguishes executions at the same point. */
 export function stopAt(point: string, name = ''): string {
@@ -97,6 +101,10 @@ export function createStandstill(report: (task: string) => void) {
     wrapChain(chain: RelayChain): RelayChain {
       return {
         ...chain,
+        async isSeen(signature) {
+          const task = tasks.get(sends.get(signature)?.id ?? '') ?? '';
+          return !LATE.test(/^stop at (\S+)/.exec(task)?.[1] ?? '') && (await chain.isSeen(signature));
+        },
         async submit(signed, hasHappened, stop) {
           const { id, name } = sends.get(signed.signature) ?? { id: '', name: '' };
           await pass(id, `${name}:before`);
