@@ -6,10 +6,13 @@
 /** From the top down. A room imports itself and what stands below it, never a room of its own line. */
 const LINES = [
   { 'app/local': '^app/local/(?!creators/)' },
-  { 'app/local/creators': '^app/local/creators/', 'app/cli': '^app/cli/', 'app/relay/main': '^app/relay/main\\.ts$' },
-  { 'app/relay/start': '^app/relay/start\\.ts$', 'app/relay/reconcile': '^app/relay/reconcile/' },
-  { 'app/relay/config': '^app/relay/(config|log)\\.ts$', 'app/relay/http': '^app/relay/http/' },
-  { 'app/relay/deps': '^app/relay/deps\\.ts$' },
+  { 'app/local/creators': '^app/local/creators/', 'app/cli': '^app/cli/' },
+  { 'app/relay/start': '^app/relay/((main|check|start)\\.ts$|assembly/)' },
+  {
+    'app/relay/http': '^app/relay/http/',
+    'app/relay/config': '^app/relay/((config|log)\\.ts$|config/)',
+    'app/relay/reconcile': '^app/relay/reconcile/',
+  },
   { 'app/relay/disputes': '^app/relay/disputes/', 'app/relay/events': '^app/relay/events/' },
   {
     'app/relay/operation': '^app/relay/operation/',

@@ -2,6 +2,7 @@
  * Buys one call by x402 with the official packages, and prints its result. The wallet needs USDC, but no SOL, no API key
  * and no account. `config.get` of the marketplace shows the node and the USDC mint of its network.
  *
+ *   npm pkg set type=module
  *   npm install @x402/fetch @x402/svm @solana/kit
  *   export MARKETPLACE_URL=... SOLANA_RPC_URL=... USDC_MINT=... SOLANA_KEYPAIR=wallet.json
  *   npx tsx x402Caller.ts AGENT_ID TASK [PARAMETERS]

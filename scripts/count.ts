@@ -2,7 +2,7 @@
  * `npm run count`: the size of the project, for whoever decides whether a change is worth its weight. Lines are those
  * that people wrote: generated files, the IDL, recorded vectors and the schema dump do not count.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -81,18 +81,32 @@ function bytesIn(folder: string): number {
   }, 0);
 }
 
-/** The packages that are installed here: all of them, and those that remain with `npm ci --omit=dev`. */
+/** Packages that npm has installed here for these workspaces. */
+function installed(workspaces: string[], ...options: string[]) {
+  const filter = workspaces.map((name) => `--workspace=${name}`);
+  const words = [
+    'ls',
+    '--package-lock-only',
+    '--all',
+    '--parseable',
+    '--include-workspace-root',
+    ...filter,
+    ...options,
+  ];
+  // It also reports peers that do not fit, and then exits with 1.
+  const { stdout } = spawnSync('npm', words, { cwd: ROOT, encoding: 'utf8' });
+  const paths = [...new Set(stdout.split('\n').filter((path) => path.includes('/node_modules/') && existsSync(path)))];
+  return {
+    packages: paths.length,
+    megabytes: Math.round(paths.reduce((bytes, path) => bytes + bytesIn(path), 0) / MEGABYTE),
+  };
+}
+
+/** What a newcomer's `npm start` installs, what a relay needs, and what the tests add. */
 function packages() {
-  const installed = JSON.parse(read('node_modules/.package-lock.json')).packages as Record<
-    string,
-    { dev?: boolean; link?: boolean }
-  >;
-  const present = Object.entries(installed).filter(([path, { link }]) => !link && path.includes('node_modules/'));
-  const sum = (some: typeof present) => ({
-    packages: some.length,
-    megabytes: Math.round(some.reduce((bytes, [path]) => bytes + bytesIn(join(ROOT, path)), 0) / MEGABYTE),
-  });
-  return { start: sum(present), relay: sum(present.filter(([, { dev }]) => !dev)) };
+  const workspaces = JSON.parse(read('package.json')).workspaces as string[];
+  const ours = workspaces.filter((name) => name !== 'tests');
+  return { start: installed(ours), relay: installed(ours, '--omit=dev'), all: installed(workspaces) };
 }
 
 function count() {
@@ -136,6 +150,7 @@ function toText({ lines, files, longer, parts, rooms, schema, settings, mechanis
     `mechanisms: ${mechanisms}`,
     `npm start installs: ${installed.start.packages} packages, ${installed.start.megabytes} MB`,
     `a relay needs: ${installed.relay.packages} packages, ${installed.relay.megabytes} MB`,
+    `npm test installs: ${installed.all.packages} packages, ${installed.all.megabytes} MB`,
   ].join('\n');
 }
 

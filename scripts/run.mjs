@@ -16,10 +16,10 @@ function fail(message) {
   process.exit(1);
 }
 
-/** True if an earlier run found the required packages installed, from the same package-lock.json. */
+/** True if an earlier run found the required packages, or more of them, installed from the same package-lock.json. */
 function hasStamp() {
-  const found = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
-  return found === lockHash || found === wanted;
+  const [hash, kind] = existsSync(stamp) ? readFileSync(stamp, 'utf8').split(' ') : [];
+  return hash === lockHash && KINDS.indexOf(kind) >= KINDS.indexOf(wanted);
 }
 
 /** True if node_modules matches package-lock.json, also if npm was run by hand. */
@@ -29,11 +29,16 @@ function isInstalled() {
   if (!existsSync(installed)) return false;
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const present = JSON.parse(readFileSync(installed, 'utf8')).packages;
-  // Packages for other platforms are optional and may be missing.
-  const mayMiss = ({ dev, optional }) => optional || (dev && isProduction);
-  return Object.entries(packages).every(
-    ([path, entry]) => path === '' || (present[path] ? present[path].version === entry.version : mayMiss(entry)),
+  // With these, npm has installed all that they need.
+  const direct = ['', ...WORKSPACES].flatMap((path) =>
+    Object.keys(packages[path].devDependencies ?? {}).map((name) => `node_modules/${name}`),
   );
+  // Packages for other platforms are optional and may be missing.
+  const mayMiss = (path, { dev, optional }) =>
+    optional || (dev && (wanted === 'server' || (wanted === 'start' && !direct.includes(path))));
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes('node_modules/') && !link)
+    .every(([path, entry]) => (present[path] ? present[path].version === entry.version : mayMiss(path, entry)));
 }
 
 /** True if the native SQLite module was built for this version of Node. */
@@ -43,13 +48,19 @@ function nativeModuleLoads() {
 }
 
 function install() {
-  console.error('Installing dependencies (npm ci); the first time takes one or two minutes ...');
+  console.error('Installing dependencies; the first time takes one or two minutes ...');
   const missing = ['make', 'g++', 'python3'].filter((tool) => spawnSync(tool, ['--version']).error);
+  const filter = WORKSPACES.map((path) => `--workspace=${path}`);
+  // What is already there stays there: only the packages of the tests are missing then.
+  const isPartly = existsSync(stamp) && readFileSync(stamp, 'utf8').startsWith(lockHash);
+  const words =
+    wanted !== 'all' ? ['ci', '--include-workspace-root', ...filter] : isPartly ? ['install', '--no-save'] : ['ci'];
   try {
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
+    const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+    execFileSync('npm', [...words, ...quiet], { cwd: root, stdio: ['ignore', 2, 2] });
   } catch {
-    if (missing.length === 0) fail('npm ci failed; its output is above.');
-    fail(`npm ci failed; its output is above. ${missing.join(', ')} not found: without a
+    if (missing.length === 0) fail(`npm ${words[0]} failed; its output is above.`);
+    fail(`npm ${words[0]} failed; its output is above. ${missing.join(', ')} not found: without a
 prebuilt SQLite module, it must be compiled. On Debian or Ubuntu: apt-get install build-essential python3`);
   }
 }
@@ -62,12 +73,19 @@ if (!file) fail('usage: node scripts/run.mjs FILE.ts [arguments]');
 const target = resolve(root, file);
 if (!existsSync(target)) fail(`${file} does not exist.`);
 
-// Programs for servers need no development packages: `npm ci --omit=dev` is enough.
-const isProduction = /^((app\/relay|app\/cli|app\/mcp|indexer)\/|scripts\/drill\.ts$)/.test(file);
+/**
+ * The packages that a program needs. `server`: none for development, `npm ci --omit=dev` is enough. `start`: also those of
+ * the root and of the workspaces but `tests`. `all`: those of tests, checks and builds too.
+ */
+const KINDS = ['server', 'start', 'all'];
+const isServer = /^((app\/(relay|cli|mcp)|indexer)\/|scripts\/drill\.ts$)/.test(file);
+const wanted = isServer ? 'server' : file.startsWith('app/') ? 'start' : 'all';
+const WORKSPACES = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).workspaces.filter(
+  (path) => path !== 'tests',
+);
 const lockHash = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex');
-const wanted = isProduction ? `${lockHash} production` : lockHash;
 if (!isInstalled()) install();
 if (!hasStamp()) {
   if (!nativeModuleLoads()) {
@@ -78,7 +96,7 @@ if (!hasStamp()) {
     }
   }
   try {
-    writeFileSync(stamp, wanted);
+    writeFileSync(stamp, `${lockHash} ${wanted}`);
   } catch {
     // Another user installed the packages, and this user cannot write the stamp. The next run checks again.
   }

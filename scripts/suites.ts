@@ -72,7 +72,7 @@ export const SUITES: Suite[] = [
     name: 'operation',
     about: 'logs, limits, lists and metrics',
     folder: 'relay/operation',
-    without: ['archiveNodes', 'economy', 'rentChange', 'sweeper', ...FAULTS],
+    without: ['economy', ...FAULTS],
   },
   {
     name: 'dashboard-operated',
@@ -167,6 +167,7 @@ export const SUITES: Suite[] = [
       'revocations',
       'rowsTouched',
       'sharedKeys',
+      'sweepTransactions',
       'waitingRefunds',
     ],
     env: POSTGRES,
@@ -288,8 +289,7 @@ export const SUITES: Suite[] = [
   {
     name: 'sweeper',
     about: 'returning deposits: archiving and closing ended executions',
-    folder: 'relay/operation',
-    files: ['archiveNodes', 'rentChange', 'sweeper'],
+    folder: 'relay/sweeper',
     long: true,
   },
   {

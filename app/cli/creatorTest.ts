@@ -52,7 +52,7 @@ export async function testServer(
     const { ok, findings } = await testCreator({ sign: keys.sign, isStarting: true }, target, { full: true });
     if (findings[0]?.received?.startsWith('HTTP 401')) {
       report(
-        `The server does not trust the key of this command. Start it with http://127.0.0.1:${options.keysPort} as its marketplace URL, or use --through-marketplace.`,
+        `The server does not trust the key of this command. Start it with http://127.0.0.1:${options.keysPort} as its marketplace URL, or use --through-marketplace. Each test has a new key, and servers read new keys once a minute at most: after an earlier test, restart the server or wait a minute.`,
       );
     }
     return { ok, checks: findings };
@@ -104,8 +104,11 @@ async function findSigningKey(url: string, given: string | null): Promise<string
       if (typeof signing_key === 'string' && isAddress(signing_key)) return signing_key;
       break;
     } catch (error) {
+      if (error instanceof SyntaxError) break;
       // Nothing listens yet.
-      if (error instanceof SyntaxError || performance.now() - begunMs > PATIENCE_MS) break;
+      if (performance.now() - begunMs > PATIENCE_MS) {
+        throw new Refusal(`No server answers at ${health}. Start your server, or compare its address and port.`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
   }

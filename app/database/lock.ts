@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { makePrivate } from './open.ts';
+import { messageOf } from './temporary.ts';
 
 export interface Lock {
   release(): void;
@@ -46,7 +47,7 @@ function hold(path: string, pidPath: string, begin: (database: Database.Database
     begin(database);
   } catch (error) {
     database.close();
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw new Error(messageOf(error, path), { cause: error });
     throw new LockHeld(path, holderOf(pidPath));
   }
   return { release: () => void database.close() };

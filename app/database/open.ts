@@ -59,7 +59,18 @@ export function openDatabase<Tables>(path: string, options: OpenOptions = {}): O
   }
   // Kysely prepares a text on every run.
   const prepare = createPrepare(sqlite) as Sqlite.Database['prepare'];
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare, close: () => sqlite.close() } }) });
+  const dialect = new SqliteDialect({ database: { prepare, close: () => sqlite.close() } });
+  const createDriver = dialect.createDriver.bind(dialect);
+  dialect.createDriver = () => {
+    const driver = createDriver();
+    const rollback = driver.rollbackTransaction.bind(driver);
+    // On a full disk SQLite itself undoes the transaction. Another rollback would fail and hide the reason.
+    driver.rollbackTransaction = async (connection) => {
+      if (sqlite.inTransaction) await rollback(connection);
+    };
+    return driver;
+  };
+  const db = new Kysely<Tables>({ dialect });
   return { db, sqlite, run: createRun(sqlite), close: () => void sqlite.close() };
 }
 

@@ -9,6 +9,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { type GroupCommit, requireOne, type Written } from './groupCommit.ts';
 import type { OpenDatabase } from './open.ts';
+import { Connection, parserOf } from './postgresConnection.ts';
 
 /** Schema names for the contents of the SQLite files. */
 export const SCHEMAS = { index: 'chain', ledger: 'ledger' } as const;
@@ -27,13 +28,11 @@ export const LOCKING_CONNECTIONS = 3;
 const STATEMENT_MS = 30_000;
 /** Timeout of an answer, in case the network loses it. The connection is then closed. */
 const ANSWER_MS = STATEMENT_MS + 5_000;
-const CONNECT_MS = 5_000;
+
 /** Timeout of a lock whose process is idle in its transaction: other claims wait for the lock. */
 const HELD_MS = 5_000;
 const BEGIN_HOLDING = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${HELD_MS}`;
 const BEGIN_DURABLY = `${BEGIN_HOLDING}; SET LOCAL synchronous_commit = on`;
-/** Maximum number of prepared statements per connection. */
-const MAX_NAMED = 400;
 
 export interface PostgresOptions {
   /** Schema of tables that are named without one. */
@@ -233,96 +232,4 @@ async function runTogether(
 /** The number of an advisory lock. If two names collide by chance, they only share a lock. */
 export function lockNumber(name: string): bigint {
   return createHash('sha256').update(name).digest().readBigInt64BE();
-}
-
-/** Numbers of PostgreSQL's types in its catalogue. */
-const TYPES = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, varchar: 1043, numeric: 1700 } as const;
-
-function parserOf(type: number, format?: string) {
-  if (format === 'binary') return pg.types.getTypeParser(type, 'binary');
-  if (type === TYPES.int8 || type === TYPES.int4 || type === TYPES.int2) return BigInt;
-  // Sums of bigint are numeric.
-  if (type === TYPES.numeric) return (text: string) => (/^-?\d+$/.test(text) ? BigInt(text) : Number(text));
-  if (type === TYPES.text || type === TYPES.varchar) return fromStored;
-  return pg.types.getTypeParser(type, 'text');
-}
-
-/**
- * Precedes an escaped character. It is in Unicode's private use area, so texts rarely contain it. If they do, it is
- * escaped too.
- */
-const ESCAPE = '\uE000';
-
-/** Converts a text to one that PostgreSQL can hold: different texts stay different. */
-export function toStored(text: string): string {
-  if (!text.includes('\0') && !text.includes(ESCAPE)) return text;
-  return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll('\0', `${ESCAPE}0`);
-}
-
-/** The inverse of `toStored`. */
-export function fromStored(text: string): string {
-  if (!text.includes(ESCAPE)) return text;
-  return text.replaceAll(`${ESCAPE}0`, '\0').replaceAll(`${ESCAPE}1`, ESCAPE);
-}
-
-const names = new Map<string, string>();
-let generation = 0;
-
-/** The name of a text's prepared statement; undefined if there are too many. */
-function nameOf(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  if (names.size >= MAX_NAMED) return undefined;
-  const name = `s${generation}_${names.size}`;
-  names.set(text, name);
-  return name;
-}
-
-/** If a host such as localhost has several addresses and none answers: the error of one, which has a message. */
-const single = (error: Error): Error => (error instanceof AggregateError ? error.errors[0] : error);
-
-/** A connection that keeps its statements prepared, and whose texts may contain U+0000. */
-class Connection extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: CONNECT_MS });
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: like pg, with or without a callback
-  override connect(...[callback]: any[]): any {
-    if (callback) return super.connect((error: Error) => callback(error && single(error)));
-    return super.connect().catch((error) => {
-      throw single(error);
-    });
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: pg has many overloads; we send only strings with values
-  override query(...given: any[]): any {
-    const [text, values, callback] = given;
-    // Without values it is BEGIN or a migration, which may have several statements.
-    if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) {
-      return (super.query as (...all: unknown[]) => unknown)(...given);
-    }
-    const stored = values.map((value) => (typeof value === 'string' ? toStored(value) : value));
-    const named = { name: nameOf(text), text, values: stored };
-    const answer = this.queryAgain(named as pg.QueryConfig);
-    if (typeof callback !== 'function') return answer;
-    answer.then(
-      (result) => callback(null, result),
-      (error) => callback(error),
-    );
-  }
-
-  /**
-   * A migration by a newer process may change the result of a prepared statement, which must then be prepared again.
-   */
-  private async queryAgain(query: pg.QueryConfig): Promise<pg.QueryResult> {
-    try {
-      return await super.query(query);
-    } catch (error) {
-      if ((error as pg.DatabaseError).code !== '0A000' || !/cached plan/.test(String(error))) throw error;
-      names.clear();
-      generation += 1;
-      return super.query({ text: query.text, values: query.values ?? [] });
-    }
-  }
 }

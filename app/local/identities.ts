@@ -20,8 +20,10 @@ export interface Identities {
   admin: Keypair;
   /** Signs and pays for opens and settles. */
   relayAuthority: Keypair;
+  relayAuthorityPath: string;
   /** Pays the network fees of x402 clients' payments. */
   x402FeePayer: Keypair;
+  x402FeePayerPath: string;
   mintAuthority: Keypair;
   /** The mock USDC mint's own keypair, so that the mint has one address on every chain. */
   usdcMint: Keypair;
@@ -37,7 +39,9 @@ export function loadIdentities(demoDir: string): Identities {
   return {
     admin: keypair('admin'),
     relayAuthority: keypair('relay-authority'),
+    relayAuthorityPath: join(demoDir, 'relay-authority.json'),
     x402FeePayer: keypair('x402-fee-payer'),
+    x402FeePayerPath: join(demoDir, 'x402-fee-payer.json'),
     mintAuthority: keypair('mint-authority'),
     usdcMint: keypair('usdc-mint'),
     creators: { a: keypair('creator-a'), b: keypair('creator-b') },

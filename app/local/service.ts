@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createIndexer } from '../../indexer/indexer.ts';
 import { logToFile } from '../process/logDestination.ts';
-import { backupPath, callKeysPath, indexPath, USUAL_RESULTS, USUAL_SERVICE_FEE } from '../relay/config.ts';
+import { indexPath, readConfig } from '../relay/config.ts';
 import { UNLIMITED } from '../relay/ledger/funding.ts';
 import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/start.ts';
@@ -24,7 +24,7 @@ const SHUTDOWN_SECONDS = 1;
 export async function startService(
   config: LocalConfig & { databaseUrl: string | null },
   chain: LocalChain,
-  { relayAuthority: authority, x402FeePayer, admin, creators, callers }: Identities,
+  { relayAuthorityPath, x402FeePayerPath, admin, creators, callers }: Identities,
   shutdown: Shutdown,
 ): Promise<string> {
   const { dataDir, port, databaseUrl } = config;
@@ -40,48 +40,39 @@ export async function startService(
   const indexer = createIndexer({ rpcUrl, wsUrl, path: databaseUrl ?? indexPath(dataDir), log, onFailure });
   shutdown.onStop(() => indexer.stop());
   await indexer.start();
+  const settings = readConfig({
+    SOLANA_RPC_URL: rpcUrl,
+    SOLANA_WS_URL: wsUrl,
+    PUBLIC_RPC_URL: rpcUrl,
+    EDGE_RPC_PER_SECOND: '100',
+    MAX_PRIORITY_FEE_LAMPORTS: '0',
+    RELAY_KEYPAIR: relayAuthorityPath,
+    AUTHORITY_SILENCE_SECONDS: '0',
+    MIN_RUNWAY_HOURS: '0',
+    // With cheat codes, the fee payer can get any amount.
+    MIN_FEE_PAYER_LAMPORTS: chain.isSurfpool ? '0' : String(STOP_LAMPORTS),
+    SPONSOR: 'all',
+    // After a time travel, a user expects one call to be archived at once, not only together with eleven more.
+    ARCHIVE_WAIT_SECONDS: '0',
+    X402_FEE_PAYER_KEYPAIR: x402FeePayerPath,
+    X402_MIN_LAMPORTS: '0',
+    HOST,
+    PORT: String(port),
+    SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS),
+    ALLOW_PRIVATE_ENDPOINTS: 'true',
+    EGRESS_IPS: HOST,
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl ?? '',
+    MIN_FREE_BYTES: '0',
+  });
   const relay = await startRelay({
     log,
     sharesProcess: true,
     config: {
-      environment: 'test',
-      rpcUrl,
-      wsUrl,
-      moreNodes: [],
-      publicRpcUrl: rpcUrl,
-      authority,
-      x402: { feePayer: x402FeePayer, serviceFee: USUAL_SERVICE_FEE, minLamports: 0 },
-      authoritySilenceSeconds: 0,
-      dataDir,
-      databaseUrl,
-      host: HOST,
-      port,
-      baseUrl: null,
-      callKeysPath: callKeysPath(dataDir),
-      allowPrivateEndpoints: true,
-      degraded: { refuseAfter: 0, probeSeconds: 30 },
-      egressIps: [HOST],
-      shutdownSeconds: SHUTDOWN_SECONDS,
-      leaveSeconds: 0,
-      backupDir: backupPath(dataDir),
-      metricsToken: null,
-      developmentWallets: people,
-      helius: null,
-      maxPriorityFeeLamports: 0n,
-      minPriorityFee: 0n,
-      edgeRpcPerSecond: 100,
-      // With cheat codes, the fee payer can get any amount.
-      runway: { minHours: 0, minLamports: chain.isSurfpool ? 0 : STOP_LAMPORTS, lookSeconds: LOOK_SECONDS },
-      minFreeBytes: 0,
-      // After a time travel, a user expects one call to be archived at once, not only together with eleven more.
-      archive: { mode: 'on', waitSeconds: 0 },
-      trustProxy: 0,
-      publicRate: { perSecond: 50, burst: 200 },
-      sponsorsAll: true,
-      lentLamports: null,
+      ...settings,
+      runway: { ...settings.runway, lookSeconds: LOOK_SECONDS },
       revocations: { wallet: UNLIMITED, total: UNLIMITED },
-      results: USUAL_RESULTS,
-      logLevel: 'info',
+      developmentWallets: people,
     },
   });
   shutdown.onStop(() => relay.stop());

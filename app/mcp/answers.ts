@@ -2,7 +2,8 @@
 
 import { APIConnectionError } from '../sdk/client/error.ts';
 import { plain, plainly, quote } from '../sdk/wire/creatorsWords.ts';
-import { ERRORS, type ErrorCode, type ErrorEntry, type RequestIssue } from '../sdk/wire/errorCodes.ts';
+import { ERRORS, type ErrorCode, type ErrorEntry } from '../sdk/wire/errorCodes.ts';
+import type { RequestIssue } from '../sdk/wire/errorDetails.ts';
 import { own } from '../sdk/wire/own.ts';
 import { withoutSecrets } from '../sdk/wire/secrets.ts';
 import { MarketplaceError } from './market.ts';

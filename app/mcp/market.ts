@@ -8,6 +8,7 @@ import { MarketplaceError } from '../sdk/client/error.ts';
 import { fetchDirect, parseJson, toError } from '../sdk/client/http.ts';
 import { createManagement } from '../sdk/client/management.ts';
 import { isProven } from '../sdk/client/receipts.ts';
+import { PATIENCE } from '../sdk/client/repeat.ts';
 import { type Check, verifyReceipt } from '../sdk/receipt/verify.ts';
 import { checkedUrl, originOf } from '../sdk/wire/secrets.ts';
 
@@ -76,7 +77,9 @@ export interface MarketOptions {
 /** Throws TypeError for a wrong address or key. */
 export function createMarket({ apiKey, rpcUrl, dispute = null, fetch, ...options }: MarketOptions): Market {
   const baseUrl = checkedUrl(options.baseUrl);
-  const { request } = createClient({ baseUrl, fetch, apiKey: apiKey ?? undefined });
+  // A model that must wait longer is told so.
+  const patience = { repeats: PATIENCE.repeats, pauseMs: PATIENCE.pauseMs };
+  const { request } = createClient({ baseUrl, fetch, apiKey: apiKey ?? undefined, patience });
   const { call } = createManagement(createClient({ baseUrl, fetch }));
   return {
     request,

@@ -142,7 +142,7 @@ async function checkAuthority(config: RelayConfig, connection: Connection): Prom
     findings.push(
       bad(
         'authority',
-        `${authority} is not among the relay authorities: ${named.join(', ')}. Add it with \`npm run cli -- admin propose-change --add-relay-authority ${authority}\``,
+        `${authority} is not among the relay authorities: ${named.join(', ')}. Add it with \`npm run cli -- admin propose-change --add-relay-authority ${authority}\`. It counts once the change is applied: \`admin changes\` shows when`,
       ),
     );
   const feePayer = config.x402?.feePayer.publicKey.toBase58();

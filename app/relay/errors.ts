@@ -1,7 +1,7 @@
 /** The error that callers see, its body, and its mapping from the program's errors. */
 import { isTemporary } from '../database/temporary.ts';
 import { findSpender, parseAddress } from '../sdk/program/program.ts';
-import type { SpendingLimit } from '../sdk/wire/errorCodes.ts';
+import type { SpendingLimit } from '../sdk/wire/errorDetails.ts';
 import { toUsdc } from '../sdk/wire/usdc.ts';
 import { type ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from '../sdk/wire/wire.ts';
 

@@ -3,6 +3,8 @@
  * This is only the entry: code that runs the relay in its own process imports `start.ts`.
  */
 import { Command } from 'commander';
+import { addressOf } from '../database/postgres.ts';
+import { messageOf } from '../database/temporary.ts';
 import { runCommandLine } from '../process/commandLine.ts';
 import { addCheckCommand } from './check.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
@@ -49,7 +51,11 @@ async function serve(): Promise<void> {
     });
   }
   warmThreads();
-  relay = await startRelay({ config, log });
+  relay = await startRelay({ config, log }).catch((error: unknown) => {
+    throw new Error(messageOf(error, config.databaseUrl ? addressOf(config.databaseUrl) : config.dataDir), {
+      cause: error,
+    });
+  });
 }
 
 async function main(): Promise<void> {

@@ -3,7 +3,7 @@
  */
 import type { z } from 'zod';
 import { parseAddress } from '../sdk/program/program.ts';
-import type { RequestIssue } from '../sdk/wire/errorCodes.ts';
+import type { RequestIssue } from '../sdk/wire/errorDetails.ts';
 import { valueAt } from '../sdk/wire/own.ts';
 import { ApiError } from './errors.ts';
 import { JsonError, parseJsonObject } from './json.ts';

@@ -44,7 +44,7 @@ const LARGE_TIMEOUT_MS = 15_000;
 
 /**
  * Sends over connections that stay open. The platform's `fetch` would work, but costs several times as much for streams
- * and copies. Redirects are not followed: they count as failed answers.
+ * and copies.
  */
 export function createRpcFetch(): RpcFetch {
   const dispatcher = new Agent({ connections: MAX_CONNECTIONS, keepAliveTimeout: 10_000 });
@@ -60,7 +60,7 @@ export function createRpcFetch(): RpcFetch {
 
 /** Sends with the platform's `fetch`, which asks for compressed answers: worth it for large ones. */
 const sendForLarge: RpcFetch = async (url, init) => {
-  const answer = await fetch(url, init);
+  const answer = await fetch(url, { ...init, redirect: 'manual' });
   const text = await answer.text();
   const { ok, status, statusText, headers } = answer;
   return { ok, status, statusText, retryAfter: headers.get('retry-after'), text: async () => text };
@@ -81,7 +81,10 @@ export class NodeAway extends Error {
   }
 }
 
-/** Aborts a call at its timeout, or when `closing` aborts, with the reason of either. */
+/**
+ * Aborts a call at its timeout, or when `closing` aborts, with the reason of either. Redirects are refused: nobody has
+ * chosen the node that they name, and it would decide about money.
+ */
 function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal, settings = OUR_SETTINGS): RpcFetch {
   // Every call in progress listens to it.
   setMaxListeners(0, closing);
@@ -93,7 +96,9 @@ function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal, sett
     const timer = setTimeout(silence, timeoutMs);
     closing.addEventListener('abort', close, { once: true });
     try {
-      return await send(url, { ...init, signal: giveUp.signal });
+      const answer = await send(url, { ...init, signal: giveUp.signal });
+      if (answer.status >= 300 && answer.status < 400) throw new Error(`it redirects (${answer.status})`);
+      return answer;
     } catch (error) {
       throw closing.aborted ? error : new NodeAway(url, error, settings);
     } finally {

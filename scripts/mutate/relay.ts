@@ -23,7 +23,7 @@ interface MoneyPath {
 
 const PATHS: MoneyPath[] = [
   {
-    files: ['ledger/claims.ts', 'ledger/funding.ts', 'execution/reservations.ts'],
+    files: ['ledger/claims.ts', 'ledger/funding.ts', 'ledger/sums.ts', 'execution/reservations.ts'],
     tests: [
       'operation/journal',
       'operation/lending',

@@ -19,7 +19,7 @@ import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
 import { until } from '../harness/edge/until.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
 import { ROOT } from '../local/start.ts';
-import { type Stage, startStage } from '../relay/operation/sweepStage.ts';
+import { type Stage, startStage } from '../relay/sweeper/sweepStage.ts';
 import { createTerminal, runHere } from './run.ts';
 
 const FEE = 5_000;

@@ -15,7 +15,7 @@ import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
 import { until } from '../harness/edge/until.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
-import { type Stage, startStage } from '../relay/operation/sweepStage.ts';
+import { type Stage, startStage } from '../relay/sweeper/sweepStage.ts';
 import { createTerminal } from './run.ts';
 
 const FEE = 5_000;

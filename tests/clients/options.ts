@@ -159,6 +159,10 @@ export function takesOptions(market: () => TestMarketplace): void {
         const call = Promise.resolve().then(() => agents.run(market().agentId, { task: 'x' }, { maxCostUsdc }));
         expect(await refusal(call), String(maxCostUsdc)).to.be.instanceOf(RangeError);
       }
+      // As in the REST API's body. It would not limit the cost.
+      const misplaced = { task: 'x', max_cost_usdc: 0.01 };
+      const call = Promise.resolve().then(() => agents.run(market().agentId, misplaced));
+      expect(await refusal(call)).to.be.instanceOf(TypeError);
       const middle = `${key().slice(0, 30)}\n${key().slice(30)}`;
       for (const apiKey of [middle, `${key()}é`, `a\u200B${key()}`]) {
         expect(() => client({ apiKey })).to.throw(TypeError, 'The API key has a wrong character at position');

@@ -323,6 +323,8 @@ with Client("http://m.example", secret_key, transport=httpx.MockTransport(take))
     error = outcome(lambda: client.agents.run("a", task="t", idempotency_key="a\nb"))
     assert isinstance(error, ValueError), error
     assert str(error) == "idempotency-key has a character that HTTP cannot send", error
+    error = outcome(lambda: client.executions.list(from_="yesterday"))  # type: ignore[arg-type]
+    assert isinstance(error, ValueError) and "datetime with a time zone" in str(error), error
     assert "sssss" not in repr(client.agents._service)
 with tempfile.TemporaryDirectory() as folder:
     key_file = Path(folder) / "key.json"

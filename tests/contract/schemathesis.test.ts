@@ -14,9 +14,9 @@ import { ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
 import { KEY_SCOPES } from '../../app/sdk/wire/keyScopes.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
-import { createDoor } from '../harness/edge/door.ts';
 import { newAddress, newExecutionId } from '../harness/edge/rows.ts';
 import type { Finished } from '../harness/edge/tools.ts';
+import { createX402 } from '../harness/edge/x402.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;
@@ -104,7 +104,7 @@ describe('schemathesis', () => {
     world = await startWorld({ log });
     // Schemathesis waits for the end of every stream.
     world.streamSettings.longestMs = 50;
-    world.deps.door = createDoor();
+    world.deps.x402 = createX402();
     folder = mkdtempSync(join(tmpdir(), 'contract-'));
     config = join(folder, 'schemathesis.toml');
     writeFileSync(config, await writeConfig(world));

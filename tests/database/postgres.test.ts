@@ -1,5 +1,4 @@
 /** PostgreSQL as this project opens it: values, writes that are durable or not, faults, migrations. */
-
 import dns from 'node:dns';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -166,8 +166,7 @@ const CASES: Record<string, Case> = {
   },
   BackupsLate: {
     fires: { [figure('backup_age_seconds')]: 180_000 },
-    labels: A,
-    summary: 'The newest backup at a is 2d 2h 0m 0s old',
+    summary: 'The newest backup is 2d 2h 0m 0s old',
     silent: [{ [figure('backup_age_seconds')]: 90_000 }, { [figure('backup_age_seconds')]: 'NaN' }],
   },
   LogLinesDropped: {
@@ -210,16 +209,20 @@ describe('the alarms and the dashboard of deploy/', () => {
     const [, count = 0, unit] = /^(\d+)([mh])$/.exec(rules.find(({ alert }) => alert === alertname)?.for ?? '') ?? [];
     return Number(count) * (unit === 'h' ? 60 : 1) + LOOKS_BACK + 5;
   }
-  function valuesOf(value: Series[string], minutes: number): string {
-    if (typeof value === 'object') return `0+${value.rises}x${minutes}`;
-    return typeof value === 'number' ? `${value}x${minutes}` : Array(minutes).fill(value).join(' ');
+  function valuesOf(value: Series[string], steps: number): string {
+    if (typeof value === 'object') return `0+${value.rises}x${steps}`;
+    return typeof value === 'number' ? `${value}x${steps}` : Array(steps).fill(value).join(' ');
   }
-  function test(alertname: string, series: Series, expected: { exp_labels: Labels; exp_annotations: Labels }[]) {
-    const minutes = minutesOf(alertname);
+  function test(
+    alertname: string,
+    series: Series,
+    expected: { exp_labels: Labels; exp_annotations: Labels }[],
+    { steps = minutesOf(alertname), minutes = 1 } = {},
+  ) {
     return {
-      interval: '1m',
-      input_series: Object.entries(series).map(([name, value]) => ({ series: name, values: valuesOf(value, minutes) })),
-      alert_rule_test: [{ eval_time: `${minutes - 1}m`, alertname, exp_alerts: expected }],
+      interval: `${minutes}m`,
+      input_series: Object.entries(series).map(([name, value]) => ({ series: name, values: valuesOf(value, steps) })),
+      alert_rule_test: [{ eval_time: `${(steps - 1) * minutes}m`, alertname, exp_alerts: expected }],
     };
   }
 
@@ -243,6 +246,22 @@ describe('the alarms and the dashboard of deploy/', () => {
     const summary = 'The indexer could not read 2 transactions';
     const tests = [test('IndexGaps', series, [{ exp_labels: {}, exp_annotations: { summary } }])];
     promtool('test', 'rules', write('one.yml', { rule_files: [ALERTS], evaluation_interval: '1m', tests }));
+  });
+
+  it('miss the first backup after two days, wherever it is to be made', () => {
+    const age = (instance: string) => `marketplace_backup_age_seconds{instance="${instance}"}`;
+    const expected = { exp_labels: {}, exp_annotations: { summary: 'The newest backup is still to be made' } };
+    // A sample counts for five minutes.
+    const minutes = 4;
+    const twoDays = { steps: (2 * 24 * 60) / minutes, minutes };
+    const later = { steps: twoDays.steps + 5, minutes };
+    const none = { [age('a')]: 'NaN', [age('b')]: 'NaN' };
+    const tests = [
+      test('BackupsLate', none, [], twoDays),
+      test('BackupsLate', none, [expected], later),
+      test('BackupsLate', { ...none, [age('a')]: 90_000 }, [], later),
+    ];
+    promtool('test', 'rules', write('first.yml', { rule_files: [ALERTS], evaluation_interval: '4m', tests }));
   });
 
   it('the dashboard has a query that Prometheus accepts in every panel', () => {

@@ -1,4 +1,4 @@
-/** ARCHITECTURE.md matches the code: the modules in their order, and each state of the journal. */
+/** ARCHITECTURE.md and docs/journal.md match the code: the modules in their order, and each state of the journal. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
@@ -7,6 +7,7 @@ import type { ExecutionState } from '../../app/relay/ledger/tables.ts';
 import { blocksOf, proseOf, ROOT } from './markdown.ts';
 
 const PAGE = 'ARCHITECTURE.md';
+const JOURNAL = 'docs/journal.md';
 const STATES: Record<ExecutionState, true> = {
   accepted: true,
   deposit_signed: true,
@@ -44,8 +45,14 @@ describe(PAGE, () => {
     }
   });
 
+  it('is read in ten minutes', () => {
+    expect(proseOf(PAGE).split(/\s+/).length).to.be.lessThan(2_500);
+  });
+});
+
+describe(JOURNAL, () => {
   it('has a row for each state of the journal, with the answer to a repeated request', () => {
-    const rows = [...proseOf(PAGE).matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)];
+    const rows = [...proseOf(JOURNAL).matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)];
     const told = Object.fromEntries(rows.map(([, state, standing]) => [state, /^\w+/.exec(standing!)![0]]));
     const states = Object.keys(STATES) as ExecutionState[];
     const held = states.map((state) => [state, standingOf({ state, refund_state: null })]);

@@ -1,7 +1,10 @@
 /** Settings of indexer and relay: their descriptions in `--help`, and the errors for a missing or wrong one. */
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import {
   describeConfig as describeRelay,
@@ -10,6 +13,7 @@ import {
 } from '../../app/relay/config.ts';
 import { connectForReading, createPatientFetch, createRpcFetch } from '../../app/solana/rpc.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
+import { cleanUp, newDirectory } from '../local/start.ts';
 
 const refusal = (read: () => unknown): string => {
   try {
@@ -21,6 +25,7 @@ const refusal = (read: () => unknown): string => {
 };
 
 describe('settings', () => {
+  after(cleanUp);
   it('are described with their default or as required', () => {
     for (const described of [describeIndexer(), describeRelay()]) {
       for (const line of described.split('\n')) {
@@ -55,7 +60,7 @@ describe('settings', () => {
       'TRUST_PROXY must be at most 10: ',
       'PROBE_SECONDS must be at least 1: ',
       'REFUSE_AFTER must be a whole number: ',
-      'BASE_URL must be a URL: ',
+      'BASE_URL must be https://HOST or http://HOST:PORT, without user, password, query and fragment: ',
       'LOG_LEVEL must be debug or info or warn or error or silent: ',
       'METRICS_TOKEN must have at least 16 characters: ',
       'MAX_PRIORITY_FEE_LAMPORTS must be a whole number: ',
@@ -101,6 +106,50 @@ describe('settings', () => {
       'postgresql:///name?host=/run/postgresql',
     ];
     for (const DATABASE_URL of good) expect(readIndexer({ DATABASE_URL }).path).to.equal(DATABASE_URL);
+  });
+
+  it('accept only a public URL that links can begin with', () => {
+    for (const wrong of [
+      'ws://host',
+      'https://canary@host',
+      'https://:canary@host',
+      'https://host?canary',
+      'https://host#canary',
+    ]) {
+      const message = refusal(() => readRelay({ RELAY_KEYPAIR: 'x', BASE_URL: wrong }));
+      expect(message, wrong).to.match(/^BASE_URL must be https:.* without user, password, query and fragment: /);
+      expect(message).to.not.include('canary');
+    }
+    const RELAY_KEYPAIR = join(newDirectory(), 'relay.json');
+    writeFileSync(RELAY_KEYPAIR, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 });
+    expect(readRelay({ RELAY_KEYPAIR, BASE_URL: 'https://host/market/' }).baseUrl).to.equal('https://host/market');
+  });
+
+  it('name a node that redirects, and follow it nowhere', async () => {
+    const never = new AbortController().signal;
+    let [asked, followed] = [0, 0];
+    const server = createServer((request, response) => {
+      if (request.url === '/elsewhere') followed += 1;
+      else asked += 1;
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const url = `http://${host}/canary`;
+      const calls = [
+        () => connectForReading(url, never).getSlot(),
+        () => createPatientFetch(never, createRpcFetch(), 1)(url, { method: 'POST', headers: {} }),
+      ];
+      for (const call of calls) {
+        expect(await call().then(String, (error: Error) => error.message)).to.equal(
+          `the node at http://${host} does not answer: it redirects (307). Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address`,
+        );
+      }
+      expect([asked, followed]).to.deep.equal([2, 0]);
+    } finally {
+      server.close();
+    }
   });
 
   it('are named when their node does not answer, with its host only', async () => {

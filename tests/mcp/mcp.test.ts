@@ -403,6 +403,8 @@ describe('the MCP server', () => {
     const payer = `?payer=${market.callers[0]!.wallet.publicKey}`;
     for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1', payer])
       expect((await mcp(query)).body.error.code, query).to.equal('invalid_request');
+    const message = 'The query parameter "agents" must be agent ids, separated by commas; got "x"';
+    expect((await mcp('?agents=x')).body.error.message).to.equal(message);
   });
 
   it('answers hosts that accept one form, or anything', async () => {

@@ -12,6 +12,7 @@ import { MOST_WAIT_SECONDS, type Tools, type Wallet } from '../../app/mcp/tools/
 import { within } from '../../app/mcp/tools/wait.ts';
 import { errorExample } from '../../app/relay/http/openapi/examples.ts';
 import { agentRoutes } from '../../app/relay/http/routes/agents.ts';
+import { callRoutes } from '../../app/relay/http/routes/calls.ts';
 import { executionRoutes } from '../../app/relay/http/routes/executions.ts';
 import { AGENT_ID, EXECUTION_ID } from '../../app/relay/http/routes/samples.ts';
 import type { PaidCall } from '../../app/sdk/client/client.ts';
@@ -43,7 +44,7 @@ const executions = executionRoutes.getExecution.answers[200]!.examples as unknow
 const COMPLETED = executions.completed!;
 const RUNNING = { ...executions.failed!, status: 'running', error: null, refund: null, cost_usdc: 0.25 };
 const FAILED = { ...executions.failed!, cost_usdc: 0 };
-const paidAnswer = executionRoutes.executeAgent.answers[200]!.examples as unknown as Record<string, object>;
+const paidAnswer = callRoutes.executeAgent.answers[200]!.examples as unknown as Record<string, object>;
 
 function marketOf({ execute, execution, door }: Service, more: Partial<Market> = {}): Market {
   const answer: typeof fetch = async (input, init) => {

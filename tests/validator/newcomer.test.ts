@@ -10,7 +10,7 @@ import { launchBrowser, openPage, requireChromium, untilLoaded } from '../dashbo
 import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR } from '../harness/node/validator.ts';
 import { tellOfCalls } from '../journey/calls.ts';
-import type { Balances, Visitor } from '../journey/visitor.ts';
+import type { Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
 import { type Books, openBooks } from './books.ts';
 import { tellOfPurchases } from './purchases.ts';
@@ -29,7 +29,6 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
   this.timeout(900_000);
   const dataDir = newDirectory();
   let stage: Stage;
-  let initial: Balances;
   let books: Books;
   const visit = (): Visitor => stage.visit();
 
@@ -39,7 +38,6 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
       return this.skip();
     }
     stage = await startStage(dataDir);
-    initial = await visit().balances();
   });
   after(async () => {
     cleanUp();
@@ -50,9 +48,11 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
   // What a creator does wrong does not depend on the node; tests/journey/ has all agents.
   tellOfCalls(visit, ['sandbox-echo', 'sandbox-wrong-hash']);
 
+  tellOfPurchases(() => stage);
+
   describe('the accounts', () => {
     it("sum to the relay's start balance minus fees, including what it has lent", async () => {
-      books = await openBooks(visit, initial);
+      books = await openBooks(visit);
       const { body } = await visit().execute('sandbox-echo', { task: 'counted' });
       expect(body.result).to.equal('counted');
       expect(await books.assertNothingLost()).to.equal(2n * FEE);
@@ -68,8 +68,6 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
       await books.assertNothingLost();
     });
   });
-
-  tellOfPurchases(() => stage);
 
   describe('Ctrl-C', () => {
     it('stops everything', () => stage.end('SIGINT'));

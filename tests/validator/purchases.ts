@@ -24,7 +24,8 @@ export function tellOfPurchases(stage: () => Stage): void {
       const { demo, wallet, url, post } = purchase();
       const pay = await createX402Fetch(wallet, demo.rpc_url);
       const answer = await pay(url, post('bought'));
-      expect([answer.status, ((await answer.json()) as { result: string }).result]).to.deep.equal([200, 'bought']);
+      const text = await answer.text();
+      expect([answer.status, JSON.parse(text).result], text).to.deep.equal([200, 'bought']);
     });
 
     const failing: Record<string, PaymentChange> = {

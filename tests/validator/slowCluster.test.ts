@@ -70,7 +70,7 @@ describe('a slow cluster', function () {
     it('pays a call and refunds another one at the same time, to the unit', async () => {
       const { balances, execute, assertPaid } = visit();
       const before: Balances = await balances();
-      books = await openBooks(visit, before);
+      books = await openBooks(visit);
       const [paid, refunded] = await Promise.all([
         execute('sandbox-echo', { task: 'slowly' }),
         execute('sandbox-wrong-hash', { task: 'slowly' }),

@@ -16,8 +16,8 @@ import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x40
 import { expect } from 'chai';
 import { UNSEEN } from '../../app/sdk/wire/unseen.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
-import { createDoor } from '../harness/edge/door.ts';
 import { newAddress } from '../harness/edge/rows.ts';
+import { createX402 } from '../harness/edge/x402.ts';
 import { decodeHeader } from '../harness/node/x402.ts';
 
 const TEMPLATE = '/v1/x402/agents/{agent_id}/execute';
@@ -31,7 +31,7 @@ describe('catalogues of x402 services', () => {
   const ids = { plain: '', own: '', long: '', paused: '' };
   const pathOf = (agentId: string) => TEMPLATE.replace('{agent_id}', agentId);
   before(async () => {
-    world = await startWorld({ door: createDoor() });
+    world = await startWorld({ x402: createX402() });
     ids.plain = await world.addListing({ price: 10_000n }, { name: 'plain' });
     const City = { type: 'string', minLength: 2, description: TRICK, examples: ['Oslo'] };
     const input_schema = {
@@ -226,8 +226,8 @@ describe('catalogues of x402 services', () => {
   });
 
   it('find nothing to pay where x402 is not accepted', async () => {
-    const { door } = world.deps;
-    world.deps.door = null;
+    const { x402 } = world.deps;
+    world.deps.x402 = null;
     world.state.nowMs += 10_000;
     try {
       const { status, json } = await world.get('/.well-known/x402');
@@ -237,7 +237,7 @@ describe('catalogues of x402 services', () => {
       expect(Object.keys(document.paths)).to.not.include(pathOf(ids.plain));
       expect((await probe(ids.plain)).status).to.equal(404);
     } finally {
-      world.deps.door = door;
+      world.deps.x402 = x402;
     }
   });
 });

@@ -11,7 +11,8 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { CreateDialog, type MadeKey } from './keys/create.tsx';
+import { CreateDialog } from './keys/create.tsx';
+import type { MadeKey } from './keys/makeKey.ts';
 import { registerMade } from './keys/shown.tsx';
 import { useWalletKeys } from './keys/walletKeys.ts';
 

@@ -4,7 +4,6 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import { toError } from '../../sdk/client/http.ts';
-import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Result, Steps } from '../parts/result.tsx';
@@ -13,61 +12,33 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
 import { explain, request } from '../service.ts';
-import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
 import { Amounts, Archived, type Execution, isBeingOpened, OnChain } from './executions/facts.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
+import {
+  isBehind,
+  isDisputeBehind,
+  isOlder,
+  isUnderWay,
+  LATE_MS,
+  lacksProof,
+  readAgain,
+  WAITING_MS,
+} from './executions/polling.ts';
 import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
-/** Poll interval while the index and the node do not agree, ms. */
-const LATE_MS = 2_000;
-/**
- * Poll interval of a refund that waits for an account, and of an archived record that waits for its proof, ms. No event
- * reports their end.
- */
-const WAITING_MS = 10_000;
 
 const executionQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['execution', executionId],
     queryFn: () => request('getExecution', { execution_id: executionId }),
   });
-
-const isUnderWay = ({ status, refund }: Execution): boolean =>
-  status === 'pending' || status === 'running' || refund === 'pending';
-
-function readAgain(execution: Execution | undefined, isLate = false): number | false {
-  if (!execution) return false;
-  if (isLate) return LATE_MS;
-  if (isUnderWay(execution)) return pollMs();
-  return execution.refund === 'waiting' || execution.refund === 'unclaimed' ? WAITING_MS : false;
-}
-
-/** True if the index is behind the chain. */
-function isBehind({ status }: Execution, record: ShownRecord | null | undefined): boolean {
-  if (record?.dispute === 'open') return status !== 'disputed';
-  return record?.status === 'refunded' ? status !== 'failed' : false;
-}
-
-/** True if the record is closed, and the index has no proof of its leaf yet. */
-const lacksProof = ({ status, archive }: Execution, record: ShownRecord | null | undefined): boolean =>
-  status === 'completed' && archive === null && record === null;
-
-/** True if the record was read before the execution ended. */
-function isOlder({ status, refund }: Execution, record: ShownRecord | null | undefined): boolean {
-  return record?.status === 'open' && (status === 'completed' || status === 'disputed' || refund === 'done');
-}
-
-function isDisputeBehind(dispute: DisputeSummary | null, record: ShownRecord | null | undefined): boolean {
-  if (!record) return false;
-  return record.dispute === 'open' ? dispute === null : dispute?.outcome === 'open';
-}
 
 export default function View() {
   const { executionId } = route.useParams();

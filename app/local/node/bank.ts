@@ -10,8 +10,9 @@ import { type Commitment, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 // The bindings below the package's public API. That API would decode and encode every transaction again with another
 // library, which also adds 100 ms to each start.
-import { Account, Clock, EpochSchedule, FailedTransactionMetadata, LiteSvm, Rent } from 'litesvm/dist/internal.js';
+import { Account, EpochSchedule, FailedTransactionMetadata, LiteSvm, Rent } from 'litesvm/dist/internal.js';
 import { decimalsIn } from './accountJson.ts';
+import { clockAt, clockData } from './clock.ts';
 import { costUnits, loadedBytes } from './cost.ts';
 import { History, type Landed, type LandedMeta } from './history.ts';
 import {
@@ -126,20 +127,7 @@ export class Bank {
   }
 
   private setClock(): void {
-    this.svm.setClock(this.clockAt(this.slots.current));
-  }
-
-  private clockAt(slot: number): Clock {
-    const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
-    const time = BigInt(this.slots.clock(slot));
-    const epochStart = this.slots.time(epoch * SLOTS_PER_EPOCH);
-    return new Clock(
-      BigInt(slot),
-      epochStart === null ? time : BigInt(epochStart),
-      BigInt(epoch),
-      BigInt(epoch + 1),
-      time,
-    );
+    this.svm.setClock(clockAt(this.slots, this.slots.current));
   }
 
   /** An account at a commitment; null if there is none. */
@@ -153,12 +141,7 @@ export class Bank {
   /** The account's data. Those of the Clock also depend on the commitment. */
   data(address: PublicKey, account: Account, commitment: Commitment): Uint8Array {
     if (address.toBase58() !== CLOCK_ADDRESS) return account.data();
-    const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixTimestamp } = this.clockAt(
-      this.slots.at(commitment),
-    );
-    return new Uint8Array(
-      new BigUint64Array([slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixTimestamp]).buffer,
-    );
+    return clockData(clockAt(this.slots, this.slots.at(commitment)));
   }
 
   /** All accounts of a program at a commitment. */

@@ -5,7 +5,8 @@
  */
 import { sql } from 'kysely';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
-import { type ConformanceTools, finding, testCreator } from '../../sdk/creator/conformance.ts';
+import { finding, testCreator } from '../../sdk/creator/conformance.ts';
+import type { ConformanceTools } from '../../sdk/creator/conformanceCalls.ts';
 import type { Config } from '../../sdk/program/program.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';

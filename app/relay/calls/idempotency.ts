@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { parseAddress } from '../../sdk/program/program.ts';
 import { createNonce, deriveExecutionId, formatUuid, nonceHalfHour } from '../../sdk/receipt/receipt.ts';
 import { IDEMPOTENCY_KEY } from '../../sdk/wire/choices.ts';
-import type { RequestIssue } from '../../sdk/wire/errorCodes.ts';
+import type { RequestIssue } from '../../sdk/wire/errorDetails.ts';
 import { invalid, show } from '../parse.ts';
 
 /** The identity of a request. */

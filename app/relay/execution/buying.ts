@@ -7,7 +7,7 @@ import { isUndecided } from '../../database/temporary.ts';
 import { decodeOwn, findExecution, findTokenAccount, ownAccount, parseAddress } from '../../sdk/program/program.ts';
 import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
 import { least } from '../../sdk/wire/amounts.ts';
-import type { PaymentReason } from '../../sdk/wire/errorCodes.ts';
+import type { PaymentReason } from '../../sdk/wire/errorDetails.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { costOf } from '../chain/fees.ts';

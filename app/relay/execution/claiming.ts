@@ -15,7 +15,7 @@ import type { Agent } from '../agents/catalog.ts';
 import { costOf } from '../chain/fees.ts';
 import { ApiError } from '../errors.ts';
 import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
-import type { Held, Sums } from '../ledger/funding.ts';
+import type { Held, Sums } from '../ledger/sums.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { PaidCall, Principal } from './contract.ts';

@@ -10,17 +10,16 @@ import type { Rents } from '../chain/rent.ts';
 import { ApiError } from '../errors.ts';
 import {
   FIRST_OPENS_OF_LISTING,
-  type Held,
   type Kind,
   type Lending,
   LISTING_LOSS_MS,
   MOST_LISTING_LOSS,
   opensAllowed,
-  type Sums,
   shareOf,
   tryAfterMs,
   type Way,
 } from '../ledger/funding.ts';
+import type { Held, Sums } from '../ledger/sums.ts';
 
 /** Retry delay while the deposits of calls in progress are lent: they come back when the calls end. */
 const RETRY_SECONDS = 5;
@@ -103,7 +102,7 @@ const unavailable = (message: string, retryAfterSeconds: number): ApiError =>
   });
 
 function unstableListing({ listing_lost: lost, listing_lost_ms: since, now_ms: now }: Sums): ApiError {
-  const message = `Changes of this agent's listing or payout account during calls have cost the marketplace ${lost} lamports of network fees within an hour, more than ${MOST_LISTING_LOSS}.`;
+  const message = `Changes of this agent's listing or payout account during calls, or its exposure limit, have cost the marketplace ${lost} lamports of network fees within an hour, more than ${MOST_LISTING_LOSS}.`;
   return unavailable(message, secondsUntil(since + LISTING_LOSS_MS, now));
 }
 

@@ -3,8 +3,9 @@
  * share. This module only knows which call waits for what. Calls of one wallet therefore query together, as soon as one
  * of them is decided.
  */
-import type { Held, Purse } from '../ledger/funding.ts';
+import type { Purse } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
+import type { Held } from '../ledger/sums.ts';
 import type { Payer, PayerAccounts } from './reserve.ts';
 
 /** Poll interval while no event arrives: another relay's opens may have landed. */

@@ -12,7 +12,7 @@ import {
   ownAccount,
   parseAddress,
 } from '../../sdk/program/program.ts';
-import type { SpendingLimit } from '../../sdk/wire/errorCodes.ts';
+import type { SpendingLimit } from '../../sdk/wire/errorDetails.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import type { AccountsAt } from '../chain/reader.ts';
@@ -20,7 +20,8 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { readToken } from '../chain/tokenAccounts.ts';
 import { ApiError, chainUnreadable, withRenewal } from '../errors.ts';
-import type { Held, Purse } from '../ledger/funding.ts';
+import type { Purse } from '../ledger/funding.ts';
+import type { Held } from '../ledger/sums.ts';
 import type { Means } from './protection.ts';
 
 /** The payer: a wallet, through one of its keys, 32 hex digits. */

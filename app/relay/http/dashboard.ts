@@ -14,8 +14,8 @@ import type { NextFunction, Request, Response } from 'express';
 import { isThisComputer } from '../access/clientAddress.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
 import { getAgent } from '../agents/catalog.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import type { RelayDeps } from './deps.ts';
 
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
 const YEAR_SECONDS = 31_536_000;

@@ -22,10 +22,10 @@ import { authenticate } from '../access/auth.ts';
 import { readBearer } from '../access/bearer.ts';
 import { ownOrigin } from '../access/cookie.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
-import { DoorQuery } from '../calls/x402/door.ts';
-import type { RelayDeps } from '../deps.ts';
+import { X402Query } from '../calls/x402/sell.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { invalid, jsonFault, parse, readQuery } from '../parse.ts';
+import type { RelayDeps } from './deps.ts';
 import { challengeFor } from './oauth.ts';
 import { readJsonBody, requirePost } from './request.ts';
 import type { createFetchWithin } from './within.ts';
@@ -46,8 +46,9 @@ const AMOUNT_RULE = 'must be an amount of USDC with at most 6 decimal places';
 const McpQuery = z.strictObject({
   agents: z
     .string()
+    .refine((text) => text.split(',').every((id) => ADDRESS.test(id)), 'must be agent ids, separated by commas')
     .transform((text) => text.split(','))
-    .pipe(z.array(z.string().regex(ADDRESS, 'must be agent ids, separated by commas')).max(MOST_AGENTS))
+    .pipe(z.array(z.string()).max(MOST_AGENTS))
     .default([]),
   approve_above_usdc: z
     .string()
@@ -61,7 +62,7 @@ const McpQuery = z.strictObject({
     })
     .prefault(APPROVE_ABOVE),
   /** The wallet that pays for a host without a key. Quotes then name it. */
-  payer: DoorQuery.shape.payer,
+  payer: X402Query.shape.payer,
   /** `key`: a request without an API key is refused, so that the host asks its user to sign in. */
   pay_by: z.literal('key', 'must be key').optional(),
 });
@@ -91,7 +92,7 @@ export function createMcp(
       }
     }
     // Without a key, each tool's own request is limited like any other of this address.
-    if (hasKey || !deps.door) await requireKey();
+    if (hasKey || !deps.x402) await requireKey();
     const settings = parse(McpQuery, readQuery(request.url), 'query');
     if (settings.pay_by === 'key' && !hasKey) await requireKey();
     const bytes = await readJsonBody(request, MAX_BYTES);

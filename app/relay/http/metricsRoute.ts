@@ -5,8 +5,8 @@ import { Registry } from 'prom-client';
 import { readBearer } from '../access/bearer.ts';
 import { isThisComputer } from '../access/clientAddress.ts';
 import { isLoopbackHost } from '../access/cookie.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import type { RelayDeps } from './deps.ts';
 import { sendBytes } from './respond.ts';
 
 interface MetricsRouteDeps {

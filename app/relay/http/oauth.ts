@@ -16,9 +16,9 @@ import { isLoopback, ownOrigin } from '../access/cookie.ts';
 import { registerClient } from '../access/oauth/clients.ts';
 import { exchangeCode, MCP_PATH } from '../access/oauth/codes.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
-import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
+import type { RelayDeps } from './deps.ts';
 import { readForm, readJsonBody, requirePost } from './request.ts';
 
 /** Registrations and forms are small. */

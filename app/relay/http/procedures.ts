@@ -22,13 +22,13 @@ import { listOwn } from '../agents/ownListings.ts';
 import { readOutcomes, readStatistics } from '../agents/statistics.ts';
 import { type TrialLimits, tryListing } from '../agents/trial.ts';
 import { listReceived, readReceived } from '../calls/received.ts';
-import type { RelayDeps } from '../deps.ts';
 import { keepEvidence } from '../disputes/evidence.ts';
 import { listAllDisputes, listOwnDisputes } from '../disputes/lists.ts';
 import { keepReason, keepReply, readCase, readCaseEvidence } from '../disputes/resolving.ts';
 import { chainUnreadable } from '../errors.ts';
 import { dropExample } from '../ledger/examples.ts';
 import { readState, type StateDeps } from '../operation/state.ts';
+import type { RelayDeps } from './deps.ts';
 
 export interface ProcedureContext {
   deps: RelayDeps;
@@ -166,7 +166,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
       .slice(0, config.tierCount)
       .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
     standard_tags: [...STANDARD_TAGS],
-    x402_service_fee_usdc: deps.door && toUsdc(deps.door.serviceFee()),
+    x402_service_fee_usdc: deps.x402 && toUsdc(deps.x402.serviceFee()),
   };
 }
 

@@ -1,9 +1,9 @@
 /** The context of the routes: their dependencies, and documents made once for many requests. */
 import { isDeepStrictEqual } from 'node:util';
 import { createDirectory, type Offered } from '../calls/x402/directory.ts';
-import type { RelayDeps } from '../deps.ts';
 import { createEndpoints } from '../events/endpoints.ts';
 import { createReadiness } from '../operation/health.ts';
+import type { RelayDeps } from './deps.ts';
 import { createLlmsText } from './docs/llms.ts';
 import { createGuide, createPage } from './docs/page.ts';
 import { createDocument, type OpenApi } from './openapi/document.ts';
@@ -39,7 +39,7 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
       // Without the database, the routes are still known.
       const offered = await readOffered().catch(() => document?.offered ?? NONE);
       if (!document || !isDeepStrictEqual(document.offered, offered)) {
-        const shown = deps.door ? withOffered(writeDocument(), offered) : writeDocument();
+        const shown = deps.x402 ? withOffered(writeDocument(), offered) : writeDocument();
         document = { offered, bytes: Buffer.from(JSON.stringify(shown)) };
       }
       return document.bytes;

@@ -3,27 +3,20 @@ import { sql } from 'kysely';
 import type { Named } from '../../database/prepared.ts';
 import { IS_KEYED, readByDeposit, readExecutionRow, readIdByTail, TAIL } from './executions.ts';
 import {
-  type Asking,
   covers,
   fits,
-  type Held,
   type Lending,
   type Limits,
   limitsOf,
   type Money,
-  meOf,
-  meRow,
   moneyOf,
   type Purse,
-  readHeld,
-  readSums,
-  SUMS,
-  type Sums,
   type Way,
   waysOf,
   waysRows,
 } from './funding.ts';
 import type { OpenedRecord } from './notes.ts';
+import { type Asking, type Held, meOf, meRow, readHeld, readSums, SUMS, type Sums } from './sums.ts';
 import { EXECUTION_COLUMNS, type ExecutionColumns, type JournalRow } from './tables.ts';
 import { readTransactions } from './transactions.ts';
 import { compilable, JournalConflict, type Writing } from './writing.ts';
@@ -226,7 +219,8 @@ export function createClaims(writing: Writing) {
         opened_at: record.openedAt,
         deadline: record.deadline,
         refund_at: record.refundAt,
-        error_message: 'The marketplace lost its record of this call before it could be served',
+        error_message:
+          'The marketplace lost its record of this call before it could be served. To make the call again, send a new Idempotency-Key.',
         rebuilds: 0n,
         lease_owner: null,
       };

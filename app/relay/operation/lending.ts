@@ -2,7 +2,8 @@
 import type { Kysely } from 'kysely';
 import { least } from '../../sdk/wire/amounts.ts';
 import { RENTS_SECONDS } from '../execution/recover.ts';
-import { type Lending, readLent } from '../ledger/funding.ts';
+import type { Lending } from '../ledger/funding.ts';
+import { readLent } from '../ledger/sums.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 /** The balance keeps this many times the minimum below which new executions are refused, so that loans never close it. */

@@ -127,7 +127,7 @@ const AGENT: Record<string, string> = isPage ? {} : { 'user-agent': `agent-marke
  * The client that all others are made of; it reads no environment variable. Throws TypeError for a wrong address, and for
  * a key with a character that no key has.
  */
-export function createClient(options: Options) {
+export function createClient(options: Options & Pick<RouteOptions, 'patience'>) {
   const baseUrl = checkedUrl(options.baseUrl);
   const apiKey = checkedApiKey(options.apiKey);
   const { timeout = 60_000, maxRetries = 2 } = options;
@@ -173,7 +173,14 @@ export function createClient(options: Options) {
     }
 
     const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: retry in ${Math.round(pauseMs)} ms`);
-    const patience = { repeats: maxRetries, pauseMs: LONGEST_PAUSE_MS, isPaid, onRepeat, ...request.patience };
+    const patience = {
+      repeats: maxRetries,
+      pauseMs: LONGEST_PAUSE_MS,
+      isPaid,
+      onRepeat,
+      ...options.patience,
+      ...request.patience,
+    };
     return method === 'GET' || isPaid ? repeat(once, patience, signal) : once();
   }
 

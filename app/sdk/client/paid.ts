@@ -57,6 +57,7 @@ export function executeRequest(
   isAsync: boolean,
 ): ApiRequest {
   const { maxCostUsdc, timeoutSeconds, signal, onDelta } = options;
+  requireInput(input);
   const body = {
     task: input.task,
     parameters: input.parameters,
@@ -67,6 +68,14 @@ export function executeRequest(
   };
   const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID();
   return { route: 'executeAgent', input: { agent_id: agentId, body }, idempotencyKey, signal, onDelta };
+}
+
+/** Throws TypeError for a field that would not be sent: a limit such as `max_cost_usdc` would be ignored. */
+function requireInput(input: RunInput): void {
+  const unknown = Object.keys(input).find((name) => name !== 'task' && name !== 'parameters');
+  if (unknown === undefined) return;
+  const advice = 'Limits such as maxCostUsdc and timeoutSeconds are options, the next argument.';
+  throw new TypeError(`The input has task and parameters only, not ${unknown}. ${advice}`);
 }
 
 /** Returns once the execution has started. A repeat of a call that has ended returns its result. */

@@ -18,12 +18,6 @@ export {
   KEY_DIRECTORY_TYPE,
   type PublicJwk,
 } from './callSignature.ts';
-export {
-  type Conformance,
-  type ConformanceTarget,
-  type ConformanceTools,
-  createTestKeys,
-  type Finding,
-  testCreator,
-} from './conformance.ts';
+export { type Conformance, createTestKeys, type Finding, testCreator } from './conformance.ts';
+export type { ConformanceTarget, ConformanceTools } from './conformanceCalls.ts';
 export * from './creator.ts';

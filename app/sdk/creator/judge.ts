@@ -91,7 +91,7 @@ export function judgeNow(bytes: Uint8Array, expected: Expected): Judgement {
     json = parseJson(bytes, { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, roundNumbers: true });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const jsonFault = `The creator's answer is not valid JSON: ${error.message}`;
+    const jsonFault = `The creator's answer cannot be read: ${error.message}`;
     const nothing = { isNamed: false, isCompleted: false, isHashed: false, isSigned: false };
     return { verdict: { kind: 'invalid', message: jsonFault }, jsonFault, ...nothing };
   }

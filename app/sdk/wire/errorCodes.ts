@@ -3,41 +3,12 @@
  * relay answers with it, clients read answers with it, and /openapi.json and /docs are generated from it.
  */
 import * as z from 'zod';
+import { PAYMENT_REASONS, PRICE_LIMITS, RequestIssue } from './errorDetails.ts';
 import { KEY_SCOPES } from './keyScopes.ts';
 
 const Nothing = z.null();
 const Usdc = z.number().min(0);
 const Lamports = z.int().min(0);
-
-/** One error in a request. */
-export const RequestIssue = z.strictObject({
-  /** The part of the request. */
-  in: z.enum(['body', 'query', 'header']),
-  /** Names and indices within that part, joined by dots; empty for the whole part. */
-  path: z.string(),
-  expected: z.string(),
-  /** The received value: a short one as JSON, the type of a longer one, or `nothing`. */
-  got: z.string(),
-});
-export type RequestIssue = z.infer<typeof RequestIssue>;
-
-/** The limits that can refuse a payment, in the order of their checks. */
-export const SPENDING_LIMITS = ['balance', 'allowance', 'per_execution', 'period', 'total', 'gas'] as const;
-export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
-/** The limits on the price: all but gas, which is SOL. */
-const PRICE_LIMITS = SPENDING_LIMITS.filter((limit) => limit !== 'gas') as Exclude<SpendingLimit, 'gas'>[];
-
-/** Reasons why the payment of an x402 client was not taken. */
-export const PAYMENT_REASONS = [
-  'no_payment',
-  'payment_invalid',
-  'quote_expired',
-  'quote_used',
-  'quote_changed',
-  'insufficient_funds',
-  'payment_failed',
-] as const;
-export type PaymentReason = (typeof PAYMENT_REASONS)[number];
 
 export interface ErrorEntry {
   status: number;
@@ -309,28 +280,3 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 export type ErrorDetails<Code extends ErrorCode = ErrorCode> = z.infer<(typeof ERRORS)[Code]['details']>;
-
-/** The body of every error. `execution_id` is null without an execution, `details` without details. */
-export const ErrorBody = z.strictObject({
-  error: z.strictObject({
-    code: z.enum(ERROR_CODES),
-    message: z.string(),
-    execution_id: z.string().nullable(),
-    details: z.record(z.string(), z.unknown()).nullable(),
-  }),
-});
-export type ErrorBody = z.infer<typeof ErrorBody>;
-
-const bodies = new Map<ErrorCode, z.ZodType<ErrorBody>>();
-
-/** The body of errors with this code, with its `details` from the table. */
-export function errorBodyOf(code: ErrorCode): z.ZodType<ErrorBody> {
-  const known = bodies.get(code);
-  if (known) return known;
-  const { message, execution_id } = ErrorBody.shape.error.shape;
-  const schema = z.strictObject({
-    error: z.strictObject({ code: z.literal(code), message, execution_id, details: ERRORS[code].details }),
-  }) as unknown as z.ZodType<ErrorBody>;
-  bodies.set(code, schema);
-  return schema;
-}

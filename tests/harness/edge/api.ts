@@ -16,10 +16,11 @@ import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
 import { USUAL_RESULTS } from '../../../app/relay/config.ts';
-import type { RelayDeps } from '../../../app/relay/deps.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
-import { createStreams, USUAL_STREAMS } from '../../../app/relay/events/streams.ts';
+import { createStreams } from '../../../app/relay/events/streams.ts';
+import { USUAL_STREAMS } from '../../../app/relay/events/streamWriter.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
+import type { RelayDeps } from '../../../app/relay/http/deps.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import { ownLimits } from '../../../app/relay/ledger/limits.ts';
@@ -193,8 +194,8 @@ export async function startWorld(
       outcomeOf: async () => state.execute(),
       inFlight: () => 3,
     },
-    door: null,
-    noDoor: 'This service does not accept x402 payments',
+    x402: null,
+    noX402: 'This service does not accept x402 payments',
     limits: ownLimits(),
     readKeyDirectory: async () => callKeys.directory,
     streams,

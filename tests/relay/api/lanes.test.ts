@@ -6,12 +6,11 @@ import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/pr
 import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf, newExecutionId } from '../../harness/edge/rows.ts';
-import { onPostgres } from '../../harness/postgres.ts';
 import * as work from '../operation/threadWork.ts';
 
 const WORK = new URL('../operation/threadWork.ts', import.meta.url).href;
 
-describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, () => {
+describe('a large request', () => {
   let world: World;
   before(async () => {
     world = await startWorld();

@@ -189,7 +189,7 @@ describe('the limit for requests without a key', () => {
     let busy: World;
     before(async () => {
       const config = { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: PER_SECOND, burst: PER_SECOND } };
-      busy = await startWorld({ config, isBusy: () => true, door: {} as never });
+      busy = await startWorld({ config, isBusy: () => true, x402: {} as never });
     });
     after(() => busy.stop());
 

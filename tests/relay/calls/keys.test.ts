@@ -2,7 +2,6 @@
  * API keys on the real node, with two relay processes on one ledger. A revocation applies from the next request at
  * both. A key's figures come from the chain. A rotated key gives way to its successor.
  */
-
 import { expect } from 'chai';
 import { decodeAccount, findGrant, findSpender } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';

@@ -2,7 +2,6 @@
  * Listings made by the program alone, without the relay, on the real node. They are shown and executable only once
  * anyone has uploaded the bytes that match their hash.
  */
-
 import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';

@@ -2,7 +2,6 @@
  * Limits of the fee payer's losses, on the real node. A wallet may have one open in flight, more by its completed calls.
  * It repays the fees of its opens that failed; a listing that changed under opens is refused for a while.
  */
-
 import {
   ComputeBudgetProgram,
   Keypair,

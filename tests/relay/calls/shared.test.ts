@@ -1,6 +1,7 @@
 /** Calls that are ready in the same moment share a transaction, on the real node: fees, balances and poisoned parts. */
 import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { ARCHIVE_SHARE } from '../../../app/relay/chain/fees.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { findExecution, findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
@@ -109,17 +110,18 @@ describe('transactions that calls share', function () {
         if (calls > 1) expect([message.version, message.compiledInstructions.length]).to.deep.equal([1, calls]);
       }
     }
-    // Each wallet pays its share of the open out of its gas balance.
+    // Each wallet pays its shares of open and settle out of its gas balance; the rest of the record's gas came back.
     const rows = await market.query(
       'ledger',
-      `SELECT e.fee_lamports, t.fee, e.gas_lamports, e.tank_lamports FROM executions AS e
-        JOIN transactions AS t ON t.execution_id = e.execution_id AND t.kind = 'open' WHERE e.task LIKE 'together%'`,
+      `SELECT e.fee_lamports, t.fee, e.gas_lamports, e.tank_lamports, s.fee AS settle_fee FROM executions AS e
+        JOIN transactions AS t ON t.execution_id = e.execution_id AND t.kind = 'open'
+        JOIN transactions AS s ON s.execution_id = e.execution_id AND s.kind = 'settle' WHERE e.task LIKE 'together%'`,
     );
     const { record, escrow } = await readRents(market);
     let collected = 0n;
-    for (const { fee_lamports, fee, gas_lamports, tank_lamports } of rows) {
+    for (const { fee_lamports, fee, gas_lamports, tank_lamports, settle_fee } of rows) {
       expect([fee_lamports, tank_lamports]).to.deep.equal([fee, fee + gas_lamports + escrow]);
-      collected += fee_lamports + gas_lamports;
+      collected += fee_lamports + settle_fee + ARCHIVE_SHARE;
     }
     expect(1_000_000_000n - BigInt(await market.node.connection.getBalance(tank, 'confirmed'))).to.equal(collected);
     expect(before - (await lamports())).to.equal(paid - collected + BigInt(CALLS) * record);

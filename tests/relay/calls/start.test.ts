@@ -2,7 +2,6 @@
  * POST /v1/executions/{execution_id}/start on the real node. An execution that a wallet funded by the program alone,
  * with its own signature, runs, is paid and is answered like any other. A refused start changes nothing.
  */
-
 import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';

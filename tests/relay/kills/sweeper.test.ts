@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { until } from '../../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { onPostgres } from '../../harness/postgres.ts';
-import type { Step } from '../operation/sweeperProcess.ts';
-import { type Stage, startStage } from '../operation/sweepStage.ts';
+import type { Step } from '../sweeper/sweeperProcess.ts';
+import { type Stage, startStage } from '../sweeper/sweepStage.ts';
 
 const FEE = 5_000;
 /** Each sweeper is killed once at one of these steps. One is enough to see that another database stores the same. */

@@ -14,7 +14,8 @@ import {
   whatHolds,
 } from '../../../app/relay/execution/protection.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
-import { FIRST_OPENS_OF_LISTING, type Lending, readLent, type Way } from '../../../app/relay/ledger/funding.ts';
+import { FIRST_OPENS_OF_LISTING, type Lending, type Way } from '../../../app/relay/ledger/funding.ts';
+import { readLent } from '../../../app/relay/ledger/sums.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
 import {

@@ -39,8 +39,8 @@ async function restoreLedger(market: TestMarketplace): Promise<void> {
   expect([status, stderr]).to.deep.equal([0, '']);
 }
 
-/** Runs `npm run drill` as an operator does. */
-async function drill(market: TestMarketplace, ...args: string[]) {
+/** Starts `npm run drill` as an operator does. `ended` resolves to its exit code and what it has printed. */
+function startDrill(market: TestMarketplace, ...args: string[]) {
   const env = {
     ...process.env,
     SOLANA_RPC_URL: market.node.rpcUrl,
@@ -49,9 +49,13 @@ async function drill(market: TestMarketplace, ...args: string[]) {
   };
   const words = ['scripts/run.mjs', 'scripts/drill.ts', '--json', ...args];
   const child = spawn(process.execPath, words, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { status, stderr, found: stdout === '' ? null : JSON.parse(stdout) };
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr, [status]]) => ({ status, stderr, found: stdout === '' ? null : JSON.parse(stdout) }),
+  );
+  return { child, ended };
 }
+
+const drill = (market: TestMarketplace, ...args: string[]) => startDrill(market, ...args).ended;
 
 describe('the ledger lost, and an old backup restored', () => {
   let market: TestMarketplace;
@@ -128,6 +132,13 @@ describe('the ledger lost, and an old backup restored', () => {
     const failed = await drill(market);
     expect([failed.status, failed.found]).to.deep.equal([2, null]);
     rmSync(damaged);
+    // Its first words come when it works in its scratch place.
+    const interrupted = startDrill(market);
+    await once(interrupted.child.stderr, 'data');
+    interrupted.child.kill('SIGTERM');
+    const { status: code, stderr: said, found } = await interrupted.ended;
+    expect([code, found]).to.deep.equal([2, null]);
+    expect(said).to.include('The drill was ended by SIGTERM.');
     // A drill leaves nothing behind, and moves nothing.
     expect(existsSync(join(dirname(file), '.work'))).to.equal(false);
     expect(await market.balances()).to.deep.equal(before);

@@ -85,7 +85,7 @@ describe('two deployments with one relay authority', () => {
 
   function requireRefused({ status, body, text }: Answer): void {
     expect([status, body.error.code], text).to.deep.equal([503, 'service_unavailable']);
-    expect(body.error.message).to.match(/^Another deployment uses the key of this relay’s authority/);
+    expect(body.error.message).to.match(/^The ledger of the service lacks transactions of its relay authority/);
   }
 
   /** Gives the second deployment a key and the listing's description, so that it can serve a caller. */

@@ -128,6 +128,21 @@ describe('room for the ledger', () => {
     }
   });
 
+  it('has its reason in the error when SQLite itself has undone a transaction', async () => {
+    const { db, sqlite, close } = openDatabase(':memory:');
+    try {
+      sqlite.exec('CREATE TABLE kept (value TEXT UNIQUE)');
+      const twice = db.transaction().execute(async (transaction) => {
+        await transaction.executeQuery(query('INSERT INTO kept VALUES (?)', 'x'));
+        await transaction.executeQuery(query('INSERT OR ROLLBACK INTO kept VALUES (?)', 'x'));
+      });
+      expect(await twice.catch((error: unknown) => error)).to.include({ code: 'SQLITE_CONSTRAINT_UNIQUE' });
+      expect(sqlite.prepare('SELECT count(*) FROM kept').pluck().get()).to.equal(0n);
+    } finally {
+      close();
+    }
+  });
+
   it('is used up when the SQLite file may not grow, and writes made then leave nothing behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storage-'));
     const { sqlite, close } = openDatabase(join(folder, 'full.db'));

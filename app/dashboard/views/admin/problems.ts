@@ -31,8 +31,8 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     todo: 'Its key is no longer a relay authority on the chain. Register it again, or start the relay with a registered key.',
   },
   authority_shared: {
-    title: 'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
-    todo: 'The log names the transaction. Stop that deployment, or give one of the two its own authority. Executions are accepted again two minutes after its last transaction.',
+    title: 'The ledger lacks transactions of this relay’s authority',
+    todo: 'The log names them. If another deployment signs with it, stop that deployment, or give one of the two its own authority. After the ledger was lost or restored, wait. Executions are accepted again AUTHORITY_SILENCE_SECONDS (two minutes) after the last of them.',
   },
   opens_paused: {
     title: 'New executions are paused',

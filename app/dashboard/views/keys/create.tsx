@@ -1,7 +1,6 @@
 /** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
 import { lastingAllowance } from '../../../sdk/wallet/allowance.ts';
-import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import { FIRST_GAS } from '../../../sdk/wallet/firstGas.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
@@ -11,7 +10,6 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
-import { explain } from '../../service.ts';
 import {
   AddressField,
   AgentsField,
@@ -29,23 +27,9 @@ import {
   ScopeFields,
   USUAL_LIMITS,
 } from './fields.tsx';
+import { type MadeKey, makeKey } from './makeKey.ts';
 import { spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount } from './wallet.tsx';
-
-/** A key to show to its owner now: it cannot be shown again. */
-export interface MadeKey {
-  apiKey: string;
-  name: string;
-  scopes: KeyScope[];
-  /** An error that occurred after the key was granted on-chain; null if there was none. */
-  problem: string | null;
-  /** The data to register it with; null if the marketplace already knows it. */
-  unregistered: { allowedIps: string[] | null; allowedAgents: string[] | null } | null;
-  /** The time until which the replaced key works; null if no key was replaced. */
-  replacedUntil: string | null;
-}
-
-const DAY_SECONDS = 86_400;
 
 interface CreateDialogProps {
   open: boolean;
@@ -282,76 +266,4 @@ function readGas(text: string, { gas, leastGas }: WalletMoney): bigint {
     throw new RangeError(`A gas balance must be at least ${formatSol(leastGas)} SOL.`);
   }
   return lamports;
-}
-
-interface KeyWishes {
-  name: string;
-  scopes: KeyScope[];
-  readings: LimitReadings;
-  periodSeconds: number;
-  lamports: bigint;
-  allowance: bigint;
-  allowedIps: string[] | null;
-  allowedAgents: string[] | null;
-  mayReplace: boolean;
-}
-
-async function makeKey(
-  { marketplace, wallet, onProgress, createKey, readClock }: Signing,
-  { name, scopes, readings, periodSeconds, lamports, allowance, allowedIps, allowedAgents, mayReplace }: KeyWishes,
-): Promise<MadeKey> {
-  const now = await readClock(marketplace.connection);
-  const limits = {
-    perExecutionMax: readings.perExecution.value!,
-    periodMax: readings.perPeriod.value!,
-    totalMax: readings.total.value!,
-    periodSeconds,
-    expiresAt: now + BigInt(readings.days.value! * DAY_SECONDS),
-    maxGasLamports: readings.maxGas.value!,
-  };
-  const restrictions = {
-    scopes,
-    ...(allowedIps && { allowed_ips: allowedIps }),
-    ...(allowedAgents && { allowed_agents: allowedAgents }),
-  };
-  return keepGranted({ name, scopes, allowedIps, allowedAgents }, (onGranted) =>
-    createKey(
-      marketplace,
-      {
-        wallet,
-        name,
-        limits,
-        restrictions,
-        allowance,
-        onProgress,
-        ...(lamports > 0n && { gas: lamports }),
-        ...(mayReplace && { replaceDelegate: true }),
-      },
-      onGranted,
-    ),
-  );
-}
-
-/** Returns the key even if a step after its grant fails: it can already spend, so its owner must see it. */
-export async function keepGranted(
-  { name, scopes, allowedIps, allowedAgents }: Pick<KeyWishes, 'name' | 'scopes' | 'allowedIps' | 'allowedAgents'>,
-  make: (onGranted: (apiKey: string) => void) => Promise<KeyResult & { replaced_until?: string }>,
-): Promise<MadeKey> {
-  const granted: string[] = [];
-  const made = { name, scopes };
-  try {
-    const result = await make((apiKey) => granted.push(apiKey));
-    const replacedUntil = result.replaced_until ?? null;
-    return { ...made, apiKey: result.api_key, problem: null, unregistered: null, replacedUntil };
-  } catch (error) {
-    const [apiKey] = granted;
-    if (!apiKey) throw error;
-    return {
-      ...made,
-      apiKey,
-      problem: explain(error),
-      unregistered: { allowedIps, allowedAgents },
-      replacedUntil: null,
-    };
-  }
 }

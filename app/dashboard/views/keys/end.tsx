@@ -8,7 +8,7 @@ import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note, Select } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
-import { keepGranted, type MadeKey } from './create.tsx';
+import { keepGranted, type MadeKey } from './makeKey.ts';
 
 const DAY_SECONDS = 86_400;
 const GRACES = [0, 3_600, DAY_SECONDS, 7 * DAY_SECONDS];

@@ -6,8 +6,8 @@ import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Button, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, Time } from '../../parts/values.tsx';
 import { call, explain, queryClient } from '../../service.ts';
-import type { MadeKey } from './create.tsx';
 import { firstAgentQuery, firstCurl } from './firstCall.ts';
+import type { MadeKey } from './makeKey.ts';
 
 export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: string; onClose(): void }) {
   const { apiKey, name, scopes, replacedUntil } = made;

@@ -1,7 +1,7 @@
 /** The Test Execution tool: one synthetic call to the endpoint, and its checks. Nothing goes on-chain. */
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
-import type { RequestIssue } from '../../../sdk/wire/errorCodes.ts';
+import type { RequestIssue } from '../../../sdk/wire/errorDetails.ts';
 import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
 import { Checks } from '../../parts/checks.tsx';

@@ -3,7 +3,7 @@ import { AgentsQuery } from '../../../sdk/wire/wire.ts';
 import type { ListDeps } from '../../agents/catalog.ts';
 import { findAgents } from '../../agents/search.ts';
 import { shareReading } from '../../shareReading.ts';
-import type { DoorDeps } from './door.ts';
+import type { X402Deps } from './repeated.ts';
 
 /** The path of the x402 route. */
 export const BUY_PATH = '/v1/x402/agents/{agent_id}/execute';
@@ -25,16 +25,16 @@ export interface Offered {
   total: bigint;
 }
 
-export type DirectoryDeps = Pick<ListDeps, 'views' | 'undocumented'> & Pick<DoorDeps, 'door'> & { now(): number };
+export type DirectoryDeps = Pick<ListDeps, 'views' | 'undocumented'> & Pick<X402Deps, 'x402'> & { now(): number };
 
 /** Reads the best active agents; none if this service does not sell to x402 clients. */
 export function createDirectory(deps: DirectoryDeps): () => Promise<Offered[]> {
   return shareReading(
     async () => {
-      const { door } = deps;
-      if (!door) return [];
+      const { x402 } = deps;
+      if (!x402) return [];
       const { agents } = await findAgents(deps, AgentsQuery.parse({ sort: 'best', limit: String(MOST_OFFERED) }));
-      const serviceFee = door.serviceFee();
+      const serviceFee = x402.serviceFee();
       return agents.map(({ listing, price, description: { name, tagline } }) => {
         return { agentId: listing, name, tagline, total: price + serviceFee };
       });

@@ -1,4 +1,4 @@
-/** The 402 of the x402 door, with a quote: the current cost of the request, and the deposit to pay it into. */
+/** The 402 of the x402 route, with a quote: the current cost of the request, and the deposit to pay it into. */
 import type { Kysely } from 'kysely';
 import { createNonce, nonceHalfHour } from '../../../sdk/receipt/receipt.ts';
 import { quote } from '../../../sdk/wire/creatorsWords.ts';
@@ -13,7 +13,7 @@ import type { LedgerTables } from '../../ledger/tables.ts';
 import type { CallAnswer } from '../answers.ts';
 import { ANY_AGENT, type Bazaar, describeAgent } from './bazaar.ts';
 import { encodeHeader } from './paymentResponse.ts';
-import { type Door, type Quote, quoteOf, type Requirements, tailFor, toRequirements } from './quote.ts';
+import { type Quote, quoteOf, type Requirements, tailFor, toRequirements, type X402 } from './quote.ts';
 
 /**
  * Characters of a quote in its header. Clients send it back in one header beside their transaction, in base64 as well.
@@ -40,8 +40,8 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
-/** The door's reads of the chain. */
-export interface DoorChain {
+/** Its reads of the chain. */
+export interface X402Chain {
   lastHeightOf: RelaySigner['lastHeightOf'];
   /** Takes a reading out of the budget of unpaid requests. */
   takeReading: TakeReading;
@@ -70,15 +70,15 @@ interface Offer {
 }
 
 /** 402 with a quote. Throws ApiError 503. */
-export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer: Offer): Promise<CallAnswer> {
+export async function answerQuote(deps: OfferDeps, x402: X402 & X402Chain, offer: Offer): Promise<CallAnswer> {
   const { agent, error } = offer;
   const changes = await countChangedListings(deps.ledger, agent.listing, deps.now() - DAY_MS);
   if (changes >= MAX_CHANGES) {
     const message = `The agent's listing changed ${changes} times during calls of the last 24 hours, so this service gives no quotes for it now. Retry later.`;
     throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_CHANGED_SECONDS });
   }
-  door.requireFees();
-  const accepts = [toRequirements(door, chooseQuote(deps, door, offer), deps.now() + QUOTE_MS)];
+  x402.requireFees();
+  const accepts = [toRequirements(x402, chooseQuote(deps, x402, offer), deps.now() + QUOTE_MS)];
   const encode = (bazaar: Bazaar) => encodeHeader(requiredOf(deps, offer, accepts, bazaar));
   const own = encode(await describeAgent(deps, agent));
   return {
@@ -107,11 +107,11 @@ function requiredOf(deps: OfferDeps, { agent, url, error }: Offer, accepts: Requ
  * With an Idempotency-Key the quote is the same for the same terms in the same half-hour. Its nonce is valid for 25
  * minutes or more, longer than the quote and its deposit live.
  */
-function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Quote {
+function chooseQuote(deps: OfferDeps, x402: X402, offer: Offer): Quote {
   const { agent, payer, key, requestHash, timeoutSeconds } = offer;
   const { listing, listingVersion, price } = agent;
-  const serviceFee = door.serviceFee();
-  const tail = key === null ? undefined : tailFor(door, payer, key);
+  const serviceFee = x402.serviceFee();
+  const tail = key === null ? undefined : tailFor(x402, payer, key);
   const nonce = Buffer.from(createNonce(nonceHalfHour(deps.accounts.clock()), tail));
-  return quoteOf(door, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });
+  return quoteOf(x402, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });
 }

@@ -8,7 +8,7 @@ import { renderJson } from '../../json.ts';
 import { type DepositCall, readDepositCall } from '../../ledger/executions.ts';
 import type { LedgerTables } from '../../ledger/tables.ts';
 import type { CallAnswer } from '../answers.ts';
-import type { Door } from './quote.ts';
+import type { X402 } from './quote.ts';
 
 const RETRY_SECONDS = 1;
 /** Errors that do not report on a taken payment. */
@@ -16,7 +16,7 @@ const UNPAID: readonly ErrorCode[] = ['payment_required', 'request_in_progress',
 
 interface ReceiptDeps {
   ledger: Kysely<LedgerTables>;
-  door: Pick<Door, 'network'> | null;
+  x402: Pick<X402, 'network'> | null;
 }
 
 /** Headers of x402 are JSON in base64. */
@@ -52,7 +52,7 @@ async function toPaidAnswer(deps: ReceiptDeps, executionId: string, answer: Call
   const success = answer.status < 300 || row.state === 'settled';
   const headers: Record<string, string> = {
     ...answer.headers,
-    'PAYMENT-RESPONSE': encodeHeader(receiptOf(deps.door!.network, row, success)),
+    'PAYMENT-RESPONSE': encodeHeader(receiptOf(deps.x402!.network, row, success)),
   };
   if (!isRunning) return { ...answer, headers };
   const more = { Location: `/v1/executions/${executionId}`, 'Retry-After': String(RETRY_SECONDS) };

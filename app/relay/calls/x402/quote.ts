@@ -1,5 +1,5 @@
 /**
- * The quotes of the x402 door. A quote names the deposit to pay, whose address commits to everything that is bought. No
+ * The quotes of the x402 route. A quote names the deposit to pay, whose address commits to everything that is bought. No
  * quote is stored: its ticket proves that this service made it. Only the client that got the quote knows the ticket.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -17,8 +17,8 @@ const NETWORK_LENGTH = 32;
 const TICKET_DOMAIN = 'agent-marketplace:x402-ticket:v1:';
 const NONCE_DOMAIN = 'agent-marketplace:x402-nonce:v1:';
 
-/** The door's keys and settings. */
-export interface Door {
+/** The keys and settings of sales to x402 clients. */
+export interface X402 {
   feePayer: PublicKey;
   usdcMint: PublicKey;
   /** Name by CAIP-2. */
@@ -66,7 +66,7 @@ export function secretOf(feePayer: { secretKey: Uint8Array }): Buffer {
 }
 
 /** The last 12 bytes of a repeatable request's nonce. Nobody else can distinguish them from random ones. */
-export function tailFor({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string): Buffer {
+export function tailFor({ secret }: Pick<X402, 'secret'>, payer: string | null, key: string): Buffer {
   const digest = createHmac('sha256', secret)
     .update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`)
     .digest();
@@ -74,7 +74,7 @@ export function tailFor({ secret }: Pick<Door, 'secret'>, payer: string | null, 
 }
 
 /** Adds the addresses of the deposit and its vault. */
-export function quoteOf({ usdcMint }: Pick<Door, 'usdcMint'>, terms: QuoteTerms): Quote {
+export function quoteOf({ usdcMint }: Pick<X402, 'usdcMint'>, terms: QuoteTerms): Quote {
   const { address, vault } = depositAddress({
     terms: {
       listing: parseAddress(terms.listing),
@@ -118,7 +118,7 @@ const Requirements = z.object({
 });
 export type Requirements = z.infer<typeof Requirements>;
 
-/** The part of PaymentPayload that the door reads. A client without a payment id echoes only the declaration. */
+/** The part of PaymentPayload that is read. A client without a payment id echoes only the declaration. */
 const Payload = z.object({
   x402Version: z.literal(2),
   accepted: Requirements,
@@ -150,17 +150,17 @@ export interface PaidQuote {
 }
 
 /** The requirements of a quote, with its ticket. */
-export function toRequirements(door: Door, quote: Quote, expiresMs: number): Requirements {
+export function toRequirements(x402: X402, quote: Quote, expiresMs: number): Requirements {
   const expiresAt = new Date(expiresMs).toISOString();
   return {
     scheme: 'exact',
-    network: door.network,
+    network: x402.network,
     amount: String(quote.price + quote.serviceFee),
-    asset: door.usdcMint.toBase58(),
+    asset: x402.usdcMint.toBase58(),
     payTo: quote.deposit,
     maxTimeoutSeconds: quote.timeoutSeconds + ANSWER_MARGIN_SECONDS,
     extra: {
-      feePayer: door.feePayer.toBase58(),
+      feePayer: x402.feePayer.toBase58(),
       expires_at: expiresAt,
       paymentFlow: 'escrow',
       listing: quote.listing,
@@ -171,17 +171,17 @@ export function toRequirements(door: Door, quote: Quote, expiresMs: number): Req
       payer: quote.payer,
       price: String(quote.price),
       service_fee: String(quote.serviceFee),
-      ticket: ticketOf(door, quote.deposit, expiresAt).toString('base64url'),
+      ticket: ticketOf(x402, quote.deposit, expiresAt).toString('base64url'),
     },
   };
 }
 
 /** Reads the header PAYMENT-SIGNATURE: a payment of a quote that this service made. Throws ApiError 402. */
-export function readPaidQuote(door: Door, header: string): PaidQuote {
+export function readPaidQuote(x402: X402, header: string): PaidQuote {
   const { accepted, payload, extensions } = parseHeader(header);
   const { extra } = accepted;
   const expiresMs = Date.parse(extra.expires_at);
-  const quote = quoteOf(door, {
+  const quote = quoteOf(x402, {
     listing: extra.listing,
     listingVersion: extra.listing_version,
     requestHash: extra.request_hash,
@@ -192,7 +192,7 @@ export function readPaidQuote(door: Door, header: string): PaidQuote {
     serviceFee: BigInt(extra.service_fee),
   });
   // Every field of a quote follows from its terms, so it is made again.
-  const own = toRequirements(door, quote, expiresMs);
+  const own = toRequirements(x402, quote, expiresMs);
   const ticket = Buffer.from(extra.ticket, 'base64url');
   const expected = Buffer.from(own.extra.ticket, 'base64url');
   const isOurs = ticket.length === expected.length && timingSafeEqual(ticket, expected);
@@ -233,6 +233,6 @@ function isReadable({ extra }: Requirements): boolean {
   }
 }
 
-function ticketOf({ secret }: Door, deposit: string, expiresAt: string): Buffer {
+function ticketOf({ secret }: X402, deposit: string, expiresAt: string): Buffer {
   return createHmac('sha256', secret).update(`${TICKET_DOMAIN}${deposit}:${expiresAt}`).digest();
 }

@@ -4,7 +4,6 @@
  */
 import type { z } from 'zod';
 import { ERRORS } from '../../../sdk/wire/wire.ts';
-import { COMPLETED_EVENT } from '../routes/events.ts';
 import { type Answer, CACHING, type ResponseHeader, type Route } from '../routes/route.ts';
 import { errorsOf, ROUTE_IDS, type RouteId, routeOf } from '../routes/table.ts';
 import { errorExample, procedureErrorExample } from './examples.ts';
@@ -19,6 +18,7 @@ import {
   ProcedureError,
 } from './procedures.ts';
 import { componentSchemas, describeFields, type Json, pointTo, refOf, type Schemas, toJson } from './schemas.ts';
+import { WEBHOOK } from './webhook.ts';
 
 /** The part of an OpenAPI document that this code uses. */
 export interface OpenApi {
@@ -87,36 +87,6 @@ const TAGS: OpenApi['tags'] = [
   { name: 'Creators', description: 'For creators, who list agents.' },
   { name: 'Service', description: 'The service itself.' },
 ];
-
-const WEBHOOK_HEADERS = {
-  'webhook-id': 'The `id` of the event. An event may be sent twice.',
-  'webhook-timestamp': 'When this attempt was made, unix seconds.',
-  'webhook-signature':
-    'The signature by the Standard Webhooks specification; two signatures while the secret before a rotation is still valid.',
-};
-const WEBHOOK: Json = {
-  operationId: 'receiveEvent',
-  // The signature in the headers identifies the sender.
-  security: [],
-  tags: ['Events'],
-  summary: 'Receive an event',
-  description:
-    'Sent to each of your endpoints that has this type in its `event_types`. Any 2xx status within 10 seconds confirms it; otherwise it is sent again, for 24 hours.',
-  parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => {
-    return { name, in: 'header', required: true, description, schema: { type: 'string' } };
-  }),
-  requestBody: {
-    required: true,
-    description: 'The event.',
-    content: {
-      'application/json': {
-        schema: { $ref: '#/components/schemas/MarketplaceEvent' },
-        examples: { completed: { value: COMPLETED_EVENT } },
-      },
-    },
-  },
-  responses: { 204: { description: 'Received.' } },
-};
 
 /** Makes the document of a deployment. */
 export function createDocument(deployment: { baseUrl: string; environment: 'live' | 'test' }): OpenApi {

@@ -3,7 +3,8 @@
  * languages. The glossary describes every field.
  */
 import { z } from 'zod';
-import { ERROR_CODES, RequestIssue } from '../../../sdk/wire/errorCodes.ts';
+import { ERROR_CODES } from '../../../sdk/wire/errorCodes.ts';
+import { RequestIssue } from '../../../sdk/wire/errorDetails.ts';
 import { MarketplaceEvent } from '../../../sdk/wire/events.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import * as wire from '../../../sdk/wire/wire.ts';

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { EventData, EventType, MarketplaceEvent } from '../../../sdk/wire/events.ts';
 import { clientNetwork } from '../../access/clientAddress.ts';
-import type { RelayDeps } from '../../deps.ts';
 import { requireNoQuery } from '../../parse.ts';
+import type { RelayDeps } from '../deps.ts';
 import { CACHING, type Caller, route } from './route.ts';
 import { AGENT_ID, EXECUTION_ID, EXECUTION_PARAM } from './samples.ts';
 

@@ -6,12 +6,12 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
 import type { Offered } from '../../calls/x402/directory.ts';
-import type { RelayDeps } from '../../deps.ts';
 import type { Webhooks } from '../../events/endpoints.ts';
 import type { OpenStream } from '../../events/streams.ts';
 import type { Principal } from '../../execution/contract.ts';
 import type { Parts } from '../../json.ts';
 import type { Body } from '../../longBytes.ts';
+import type { RelayDeps } from '../deps.ts';
 
 /** How long and by whom an answer may be cached: the value of Cache-Control. Cacheable answers have an ETag. */
 export const CACHING = {

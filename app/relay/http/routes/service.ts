@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Directory, Health, Ready } from '../../../sdk/wire/wire.ts';
 import { MOST_OFFERED, offeredPath } from '../../calls/x402/directory.ts';
-import { requireDoor } from '../../calls/x402/door.ts';
+import { requireX402 } from '../../calls/x402/sell.ts';
 import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
 import { createServiceCard } from '../agentCard.ts';
@@ -194,7 +194,7 @@ export const serviceRoutes = {
     errors: ['not_found'],
     cache: CACHING.document,
     async handle({ deps, readOffered }) {
-      requireDoor(deps);
+      requireX402(deps);
       const resources = (await readOffered()).map(({ agentId }) => `${deps.baseUrl()}${offeredPath(agentId)}`);
       const instructions = `POST a JSON object with "task", and "parameters" by the schema in the 402. More agents: ${deps.baseUrl()}/v1/agents`;
       return { status: 200, value: Buffer.from(JSON.stringify({ version: 1, resources, instructions })) };

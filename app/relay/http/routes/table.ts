@@ -4,6 +4,8 @@
  */
 import type { ErrorCode } from '../../../sdk/wire/wire.ts';
 import { agentRoutes } from './agents.ts';
+import { archiveRoutes } from './archives.ts';
+import { callRoutes } from './calls.ts';
 import { creatorRoutes } from './creators.ts';
 import { eventRoutes } from './events.ts';
 import { executionRoutes } from './executions.ts';
@@ -15,7 +17,9 @@ import { webhookRoutes } from './webhooks.ts';
 
 const ROUTES = {
   ...agentRoutes,
+  ...callRoutes,
   ...executionRoutes,
+  ...archiveRoutes,
   ...keyRoutes,
   ...eventRoutes,
   ...webhookRoutes,

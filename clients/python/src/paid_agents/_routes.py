@@ -141,7 +141,7 @@ def _change(service: Service, model: type[M], method: str, path: str, body: Mapp
 
 
 def instant(time: datetime | None) -> datetime | None:
-    """A time for a filter. Raises ValueError without a time zone, because the moment would be ambiguous."""
-    if time is not None and time.tzinfo is None:
-        raise ValueError("from_ and to need a time zone, such as datetime.now(timezone.utc)")
+    """A time for a filter. Raises ValueError for text, or without a time zone: the moment would be ambiguous."""
+    if time is not None and getattr(time, "tzinfo", None) is None:
+        raise ValueError("from_ and to need a datetime with a time zone, such as datetime.now(timezone.utc)")
     return time

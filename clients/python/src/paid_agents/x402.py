@@ -128,6 +128,8 @@ def check_quote(
         field = ".".join(str(part) for part in first["loc"]) or "value"
         raise QuoteRefusedError(field, first["input"], first["msg"]) from None
     extra = read.extra
+    if network not in _NETWORKS:
+        raise ValueError(f"network must be mainnet or devnet, not {network}; a local network calls itself devnet")
     name, usdc = _NETWORKS[network]
     _expect("network", read.network, name)
     _expect("asset", read.asset, usdc if asset is None else asset)

@@ -1,6 +1,7 @@
 /** Explains why a call could not run, and what to do about it. */
 import { MarketplaceError } from '../../../../sdk/client/error.ts';
-import type { ErrorDetails, RequestIssue } from '../../../../sdk/wire/errorCodes.ts';
+import type { ErrorDetails } from '../../../../sdk/wire/errorCodes.ts';
+import type { RequestIssue } from '../../../../sdk/wire/errorDetails.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { formatAmount, shorten } from '../../../parts/values.tsx';
 import { explain, isUnanswered } from '../../../service.ts';

@@ -1,9 +1,9 @@
 /** The x402 route of a server without a chain: it quotes, and nobody pays. */
 import { Keypair } from '@solana/web3.js';
 import { networkOf } from '../../../app/relay/calls/x402/quote.ts';
-import type { RelayDeps } from '../../../app/relay/deps.ts';
+import type { RelayDeps } from '../../../app/relay/http/deps.ts';
 
-export function createDoor(): NonNullable<RelayDeps['door']> {
+export function createX402(): NonNullable<RelayDeps['x402']> {
   const [feePayer, usdcMint] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
   return {
     ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: () => 5_000n },

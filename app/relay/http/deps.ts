@@ -2,29 +2,29 @@
  * The dependencies of the relay's HTTP server, built once in start.ts: the sum of those of all modules, and its own.
  */
 import type { Keypair } from '@solana/web3.js';
-import type { KeyDirectory } from '../sdk/wire/wire.ts';
-import type { AskerDeps } from './access/asker.ts';
-import type { WalletDeps } from './access/auth.ts';
-import type { CookieDeps } from './access/cookie.ts';
-import type { KeysDeps } from './access/keys.ts';
-import type { OAuthDeps } from './access/oauth/codes.ts';
-import type { OwnKeyDeps } from './access/ownKey.ts';
-import type { PublicLimitDeps } from './access/publicLimit.ts';
-import type { Sessions, SessionsDeps } from './access/sessions.ts';
-import type { ListDeps } from './agents/catalog.ts';
-import type { MetadataDeps } from './agents/metadata.ts';
-import type { ProberDeps } from './agents/prober.ts';
-import type { TrialDeps } from './agents/trial.ts';
-import type { ExecuteDeps } from './calls/execute.ts';
-import type { RecordsDeps } from './calls/records.ts';
-import type { DoorDeps } from './calls/x402/door.ts';
-import type { ChainAccounts } from './chain/accounts.ts';
-import type { ResolvingDeps } from './disputes/resolving.ts';
-import type { EndpointsDeps } from './events/endpoints.ts';
-import type { Streams } from './events/streams.ts';
-import type { ReadyDeps } from './operation/health.ts';
-import type { Metrics } from './operation/metrics.ts';
-import type { Operator } from './operation/state.ts';
+import type { KeyDirectory } from '../../sdk/wire/wire.ts';
+import type { AskerDeps } from '../access/asker.ts';
+import type { WalletDeps } from '../access/auth.ts';
+import type { CookieDeps } from '../access/cookie.ts';
+import type { KeysDeps } from '../access/keys.ts';
+import type { OAuthDeps } from '../access/oauth/codes.ts';
+import type { OwnKeyDeps } from '../access/ownKey.ts';
+import type { PublicLimitDeps } from '../access/publicLimit.ts';
+import type { Sessions, SessionsDeps } from '../access/sessions.ts';
+import type { ListDeps } from '../agents/catalog.ts';
+import type { MetadataDeps } from '../agents/metadata.ts';
+import type { ProberDeps } from '../agents/prober.ts';
+import type { TrialDeps } from '../agents/trial.ts';
+import type { ExecuteDeps } from '../calls/execute.ts';
+import type { RecordsDeps } from '../calls/records.ts';
+import type { X402Deps } from '../calls/x402/repeated.ts';
+import type { ChainAccounts } from '../chain/accounts.ts';
+import type { ResolvingDeps } from '../disputes/resolving.ts';
+import type { EndpointsDeps } from '../events/endpoints.ts';
+import type { Streams } from '../events/streams.ts';
+import type { ReadyDeps } from '../operation/health.ts';
+import type { Metrics } from '../operation/metrics.ts';
+import type { Operator } from '../operation/state.ts';
 
 /** The HTTP layer's own dependencies. */
 interface HttpDeps {
@@ -61,6 +61,6 @@ type AccessDeps = WalletDeps &
   AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
 type EventsDeps = EndpointsDeps;
-type CallsDeps = ExecuteDeps & DoorDeps & RecordsDeps & ResolvingDeps;
+type CallsDeps = ExecuteDeps & X402Deps & RecordsDeps & ResolvingDeps;
 
 export type RelayDeps = HttpDeps & AccessDeps & AgentsDeps & CallsDeps & EventsDeps & ReadyDeps;

@@ -1,0 +1,81 @@
+/** Builds the dependencies of the API. */
+import { join } from 'node:path';
+import { createSessions } from '../access/sessions.ts';
+import { createLostCalls } from '../calls/lostCalls.ts';
+import type { createChainAccounts } from '../chain/accounts.ts';
+import { explorerQuery } from '../explorer.ts';
+import type { RelayDeps } from '../http/deps.ts';
+import { createKeyReader } from '../ledger/apiKeys.ts';
+import { callCreator } from '../outbound/dispatch.ts';
+import { createPost } from '../outbound/testPost.ts';
+import type { RelayOptions } from './parts.ts';
+import { type EngineParts, X402_OFF } from './parts.ts';
+
+/** Output of `npm run build:dashboard`. */
+const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
+
+type MoreDeps = Pick<
+  RelayDeps,
+  'baseUrl' | 'x402' | 'genesisHash' | 'engine' | 'isBusy' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
+> & {
+  accounts: ReturnType<typeof createChainAccounts>;
+  money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
+};
+
+/** Builds the dependencies of the API. */
+export function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: MoreDeps): RelayDeps {
+  const { files, chain, metrics, payers } = parts;
+  return {
+    config,
+    dashboardFolder: DASHBOARD,
+    baseUrl: more.baseUrl,
+    explorerQuery: explorerQuery(more.genesisHash, config.publicRpcUrl),
+    ledger: files.ledger.db,
+    views: files.views.db,
+    readText: parts.readText,
+    documents: parts.documents,
+    findKey: createKeyReader(files.views),
+    payers,
+    isBusy: more.isBusy,
+    lostCalls: createLostCalls({
+      ledger: files.ledger.db,
+      views: files.views.db,
+      clock: more.accounts.clock,
+      now: () => Date.now(),
+      log,
+    }),
+    undocumented: parts.undocumented,
+    keyUse: more.keyUse,
+    genesisHash: more.genesisHash,
+    limits: more.limits,
+    sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, payers, now: () => Date.now() }),
+    accounts: more.accounts,
+    engine: more.engine,
+    x402: more.x402,
+    noX402: config.x402 && !chain.finality.isFast ? X402_OFF : 'This service does not accept x402 payments',
+    gate: parts.gate,
+    metrics,
+    operator: {
+      ...more.money,
+      authority: chain.authority.toBase58(),
+      readBalances: more.accounts.readBalances,
+      nodes: chain.nodes,
+      lending: parts.lending,
+      clock: () => chain.clock(),
+      x402: () =>
+        config.x402 && {
+          feePayer: config.x402.feePayer.publicKey.toBase58(),
+          lamports: parts.x402Runway?.status().lamports ?? null,
+          minLamports: config.x402.minLamports,
+        },
+      lamportsPerCall: metrics.lamportsPerCall,
+    },
+    readKeyDirectory: more.readKeyDirectory,
+    streams: more.streams,
+    agentHealth: parts.agentHealth,
+    callCreator: (call) => callCreator(parts.creators, { ...call, once: true }),
+    testTools: { sign: parts.creators.sign, post: createPost(parts.creators) },
+    now: () => Date.now(),
+    log,
+  };
+}

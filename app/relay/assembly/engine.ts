@@ -1,0 +1,101 @@
+/** Builds the engine with its journal, and what watches the cluster for it. */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { attachedIndex, readRestartSlot } from '../../../indexer/queries/read.ts';
+import { areOpensPaused, parseAddress } from '../../sdk/program/program.ts';
+import { watchStanding } from '../chain/cluster.ts';
+import { createWarnings } from '../events/warnings.ts';
+import { createEngine } from '../execution/engine.ts';
+import { createExposure } from '../execution/exposure.ts';
+import { createKeepLate } from '../execution/late.ts';
+import { compareEnds } from '../execution/restarted.ts';
+import { createJournal, type Journal } from '../ledger/journal.ts';
+import { createLeadership, type Leadership } from '../ledger/leadership.ts';
+import { createSweepTransactions } from '../ledger/sweepTransactions.ts';
+import { isReturned, readClosedEnd } from '../ledger/unfinished.ts';
+import { type ChainWatch, createChainWatch } from '../operation/chainWatch.ts';
+import type { EngineParts, RelayOptions } from './parts.ts';
+
+/** Builds the engine with its journal, and closes the gate when the chain refuses its opens. */
+export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
+  const { files, chain, gate, documents } = parts;
+  const { ledger, writes } = files;
+  const owner = randomUUID();
+  const journal = createJournal(parts.storage.listenTo(writes), ledger.db, owner);
+  const leases = files.leasesOf(owner);
+  const standing = watchStanding(chain, parts.config, log, ({ isOurs, opensPaused }) => {
+    gate.set('authority_changed', !isOurs);
+    gate.set('opens_paused', opensPaused);
+    parts.lending.keeps(standing.config().recordSeconds);
+  });
+  gate.set('opens_paused', areOpensPaused(parts.config));
+  const exposure = createExposure();
+  const engine = createEngine({
+    chain: wrapChain ? wrapChain(chain) : chain,
+    leases,
+    journal: parts.metrics.listenTo(wrapJournal ? wrapJournal(journal) : journal),
+    creators: parts.creators,
+    usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
+    lending: parts.lending,
+    isAlone: parts.watch.isAlone,
+    authorities: standing,
+    hasPaid: parts.payers.hasPaid,
+    keepLate: createKeepLate(journal, ledger.db, log),
+    async requireServing(listing) {
+      exposure.requireRoom(listing);
+      await parts.agentHealth.requireServing(listing);
+    },
+    openFailed(error, listing) {
+      if (error === 'ExposureLimitReached') exposure.reached(listing);
+      // The chain's refusal counts until Config shows otherwise.
+      if (error === 'OpensPaused') gate.set('opens_paused', true);
+      if (error === 'OpensPaused' || error === 'NotRelayAuthority') void standing.look();
+      // An error without a program name may be the system's: too few lamports.
+      if (error === null) parts.runway.look().catch(() => undefined);
+    },
+    claimed: createWarnings({ ledger: ledger.db, writes, now: () => Date.now(), log }),
+    readText: parts.readText,
+    resultBytesPerCent: config.results.bytesPerCent,
+    closedEnd: (executionId) => readClosedEnd(files.views.db, executionId),
+    isReturned: (deposit) => isReturned(files.views.db, deposit),
+    endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,
+    log,
+    observe: parts.observe,
+  });
+  const sweepTransactions = createSweepTransactions(writes, ledger.db, owner);
+  const leadership = createLeadership(ledger.db, owner);
+  const chainWatch = watchChain({ ...parts, journal, leadership }, log);
+  return { engine, leases, leadership, sweepTransactions, commits: writes.commits, standing, chainWatch };
+}
+
+/** Watches the cluster. The leader compares the ledger after a restart. */
+function watchChain(
+  {
+    files,
+    chain,
+    clock,
+    gate,
+    journal,
+    leadership,
+  }: Pick<EngineParts, 'files' | 'chain' | 'clock' | 'gate'> & { journal: Journal; leadership: Leadership },
+  log: Logger,
+): ChainWatch {
+  const views = files.views.db;
+  return createChainWatch({
+    chain,
+    ledger: files.ledger.db,
+    gate,
+    readIndexRestart: () => readRestartSlot(attachedIndex(views)),
+    async compare() {
+      if (!(await leadership.leads('restart'))) return false;
+      // Another relay's node may answer.
+      return compareEnds({ chain, journal, views }, log).catch(async (error) => {
+        await leadership.leave('restart');
+        throw error;
+      });
+    },
+    now: () => Date.now(),
+    aheadMs: clock.aheadMs,
+    log,
+  });
+}
