@@ -37,10 +37,10 @@ export async function follow(options: FollowOptions): Promise<void> {
     await patience.pause(soon > 0 || waiters.size() > 0 ? SOON_MS : (options.pollMs ?? POLL_MS), 'wakeable');
     await patience.pause(DEBOUNCE_MS);
     patience.begin();
-    const tell = waiters.present();
-    const head = await patience.untilDone('reading the chain', () => keeper.look());
+    const report = waiters.present();
+    const head = await patience.untilDone('reading the chain', () => keeper.poll());
     if (head === undefined) return;
-    tell(head);
+    report(head);
     soon = notices.waiting() > 0 ? soon + 1 : 0;
     if (soon > SOON_TIMES) {
       log.warn({ waiting: notices.waiting() }, 'the node sent notifications for transactions that it does not list');

@@ -34,7 +34,7 @@ const MARGIN_SECONDS = 300;
 /** Time between two reports of progress. */
 const REPORT_MS = 5_000;
 /** Time between two looks at the free space. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** The longest that a timer takes, 24 days: an index of a long history takes hours. */
 const FILL_MS = 2 ** 31 - 1;
 /** Timeout of the node's answer to a search through all escrows. */
@@ -225,7 +225,7 @@ function untilInterrupted(folder: string, minFreeBytes: number): Promise<never> 
       if (free < minFreeBytes)
         throw new Error(`Only ${free} bytes are free in ${folder}. Set BACKUP_DIR to a folder on another disk.`);
     };
-    setInterval(() => look().catch(reject), LOOK_MS).unref();
+    setInterval(() => look().catch(reject), POLL_MS).unref();
   });
 }
 

@@ -177,7 +177,7 @@ export const SUITES: Suite[] = [
     name: 'x402-postgres',
     about: 'calls that x402 clients pay for, on PostgreSQL',
     folder: 'relay/x402',
-    files: ['debts', 'door', 'lostLedger'],
+    files: ['debts', 'route', 'lostLedger'],
     env: POSTGRES,
     long: true,
   },

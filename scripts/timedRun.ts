@@ -14,7 +14,7 @@ interface Ran {
 
 /** A suite without output for this long is hanging. It exceeds the longest time that one test may take. */
 const SILENT_MS = Number(process.env.TEST_SILENT_MS ?? 25 * 60_000);
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** Time to wait for output after the end of a process. */
 const LAST_WORDS_MS = 2_000;
 
@@ -73,7 +73,7 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: s
     if (performance.now() - heardAt < SILENT_MS) return;
     output += `\n  no output for ${Math.round(SILENT_MS / 1_000)} s: stopped\n`;
     end();
-  }, LOOK_MS);
+  }, POLL_MS);
   const closed = once(child, 'close');
   const [status] = (await once(child, 'exit')) as [number | null];
   clearInterval(watching);

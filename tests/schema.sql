@@ -465,7 +465,7 @@ CREATE TABLE executions (
   record_lent INTEGER NOT NULL DEFAULT 0,
   escrow_lent INTEGER NOT NULL DEFAULT 0,
   -- Lamports that the open takes from the wallet's gas balance: fee, gas, and the rent that the operator does not lend.
-  tank_lamports INTEGER NOT NULL DEFAULT 0,
+  gas_balance_lamports INTEGER NOT NULL DEFAULT 0,
   -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
   opened_slot INTEGER,
   -- When the caller deleted task, parameters and result; null while they are kept.
@@ -581,7 +581,7 @@ CREATE INDEX executions_lost ON executions (lost_ms, lost_fees, listing_fees) WH
 CREATE INDEX executions_lost_by_listing ON executions (listing, lost_ms, listing_fees) WHERE listing_fees > 0;
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state = 'waiting';
-CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
+CREATE INDEX executions_opening ON executions (wallet, key_id, price, gas_balance_lamports)
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
 CREATE INDEX executions_opening_by_listing ON executions (listing)
@@ -589,8 +589,8 @@ CREATE INDEX executions_opening_by_listing ON executions (listing)
     OR (state = 'open_signed' AND deposit IS NULL);
 CREATE INDEX executions_repaying ON executions (wallet)
   WHERE repaid_lamports > 0 AND opened_at IS NULL AND state NOT IN ('returned', 'void');
-CREATE INDEX executions_held_by_wallet ON executions (wallet, tank_lamports, fee_lamports, gas_lamports)
-  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND tank_lamports > 0;
+CREATE INDEX executions_held_by_wallet ON executions (wallet, gas_balance_lamports, fee_lamports, gas_lamports)
+  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND gas_balance_lamports > 0;
 
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
 

@@ -14,7 +14,7 @@ const DAY_SECONDS = 86_400;
 const GRANT_SECONDS = constants.maxGrantSeconds - 2 * DAY_SECONDS;
 
 /** Target gas balance of a caller that pays its own gas, lamports: enough for hundreds of calls. */
-const TANK_LAMPORTS = 10_000_000n;
+const GAS_BALANCE_LAMPORTS = 10_000_000n;
 
 /**
  * Fills the second caller's gas balance, so that it pays its own network fees, as on a real cluster. The operator pays
@@ -24,8 +24,8 @@ export async function provideGas({ connection }: Marketplace, callers: readonly 
   const caller = callers[1];
   if (!caller) return;
   const wallet = keypairSigner(caller.wallet);
-  const lamports = TANK_LAMPORTS - (await readGas(connection, wallet.publicKey));
-  if (lamports >= TANK_LAMPORTS / 2n) await addGas({ connection }, { wallet, lamports });
+  const lamports = GAS_BALANCE_LAMPORTS - (await readGas(connection, wallet.publicKey));
+  if (lamports >= GAS_BALANCE_LAMPORTS / 2n) await addGas({ connection }, { wallet, lamports });
 }
 
 /** Returns the caller with a key that this chain and this marketplace accept. */

@@ -33,7 +33,7 @@ const OWN_FAUCET = { amounts: [GIVEN_LAMPORTS, LAMPORTS_PER_SOL], below: 50 * LA
 const PUBLIC_FAUCET = { amounts: [LAMPORTS_PER_SOL], below: 0.75 * LAMPORTS_PER_SOL };
 const AIRDROP_PATIENCE_MS = 30_000;
 /** Seconds between checks of the relay's balance. */
-export const LOOK_SECONDS = 2;
+export const POLL_SECONDS = 2;
 /**
  * Below this the relay accepts no new calls, lamports: more than the fees of the calls that start between two checks.
  * Below `RESERVE` times as much it lends no deposits.
@@ -85,28 +85,28 @@ export async function provideSol(chain: LocalChain, identities: Identities): Pro
 export function keepInSol(
   { connection }: LocalChain,
   relay: PublicKey,
-  { tell, shutdown }: { tell(line: string): void; shutdown: Pick<Shutdown, 'onStop' | 'isStopping'> },
+  { report, shutdown }: { report(line: string): void; shutdown: Pick<Shutdown, 'onStop' | 'isStopping'> },
 ): void {
   let faucet: typeof OWN_FAUCET | undefined;
   /** Why the faucet gave nothing the last time. */
   let refusal: string | null = null;
   let retryMs = FIRST_RETRY_MS;
   let askAt = 0;
-  let isTold = false;
+  let isReported = false;
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     faucet ??= await faucetOf(connection);
     const balance = await connection.getBalance(relay);
-    if (balance >= LOW_LAMPORTS) isTold = false;
+    if (balance >= LOW_LAMPORTS) isReported = false;
     if (balance >= faucet.below) return;
     if (Date.now() >= askAt) {
       refusal = await askFaucet(connection, relay, faucet.amounts);
       if (refusal !== null) askAt = Date.now() + retryMs;
       retryMs = refusal === null ? FIRST_RETRY_MS : Math.min(2 * retryMs, LAST_RETRY_MS);
     }
-    if (refusal === null || balance >= LOW_LAMPORTS || isTold || shutdown.isStopping) return;
-    isTold = true;
-    tell(
+    if (refusal === null || balance >= LOW_LAMPORTS || isReported || shutdown.isStopping) return;
+    isReported = true;
+    report(
       `\nThe relay has too little SOL: ${relay} has ${formatSol(BigInt(balance))} SOL, and the node's faucet gives none ` +
         `(${refusal}).\nSend it 1 SOL or more. Below ${formatSol(RESERVE * BigInt(STOP_LAMPORTS))} SOL it refuses calls of wallets without gas, and below ${formatSol(BigInt(STOP_LAMPORTS))} SOL all new calls.`,
     );
@@ -115,8 +115,8 @@ export function keepInSol(
   let timer: NodeJS.Timeout;
   const again = (): void => {
     // The relay itself reports a node that does not answer.
-    const looked = look().catch(() => undefined);
-    timer = setTimeout(() => looked.then(again), LOOK_SECONDS * 1_000).unref();
+    const looked = poll().catch(() => undefined);
+    timer = setTimeout(() => looked.then(again), POLL_SECONDS * 1_000).unref();
   };
   again();
   shutdown.onStop(() => clearTimeout(timer));

@@ -54,7 +54,7 @@ const command = new Command('npm start')
   .addHelpText('after', HELP);
 const options = () => command.opts<{ postgres?: true; json?: true }>();
 
-const tell = (line: string): void => (options().json ? console.error(line) : console.log(line));
+const report = (line: string): void => (options().json ? console.error(line) : console.log(line));
 
 /** The state of one start. */
 interface Start {
@@ -80,15 +80,15 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const built = buildDashboard(shutdown);
   // Awaited later; until then a failure must not count as unhandled.
   built.catch(() => undefined);
-  tell(config.node ? `Using the Solana node at ${originOf(config.node.rpcUrl)} ...` : 'Starting a Solana node ...');
+  report(config.node ? `Using the Solana node at ${originOf(config.node.rpcUrl)} ...` : 'Starting a Solana node ...');
   const chain = await openLocalChain(config, shutdown);
   const { onChain, agents, ports, databaseUrl } = await prepareChain(run, chain);
   await built;
   const baseUrl = await startService({ ...config, databaseUrl }, chain, identities, shutdown);
-  if (!chain.isSurfpool) keepInSol(chain, identities.relayAuthority.publicKey, { tell, shutdown });
+  if (!chain.isSurfpool) keepInSol(chain, identities.relayAuthority.publicKey, { report, shutdown });
   await servers.setTrusted(baseUrl);
 
-  tell('Listing the demo agents, creating the API keys ...');
+  report('Listing the demo agents, creating the API keys ...');
   const callers = await publish(run, { baseUrl, rpcUrl: chain.rpcUrl, agents, ports });
   const network = {
     baseUrl,
@@ -132,8 +132,10 @@ async function prepareChain(run: Start, chain: LocalChain) {
     hasMarketplace: existing !== null,
     onPostgres: config.postgres,
   });
-  if (old) tell(`This is a fresh chain. The records of the previous one ${old}`);
-  tell(existing ? 'The marketplace exists on this chain; continuing ...' : 'Creating the marketplace on the chain ...');
+  if (old) report(`This is a fresh chain. The records of the previous one ${old}`);
+  report(
+    existing ? 'The marketplace exists on this chain; continuing ...' : 'Creating the marketplace on the chain ...',
+  );
   const [onChain, listening, databaseUrl] = await Promise.all([
     setUpChain(chain, identities, config.dataDir),
     listen(run, chain),
@@ -188,14 +190,14 @@ function shownAgent({ definition, agentId, creator }: LocalAgent, demoDir: strin
 function announce({ config, demoDir }: Start, network: LocalNetwork): void {
   const exampleRequest = writeExampleRequest(demoDir);
   const demoFile = writeDemoFile(config.dataDir, network);
-  tell(greet(network, { demoFile, exampleRequest }));
+  report(greet(network, { demoFile, exampleRequest }));
   if (options().json) console.log(JSON.stringify(JSON.parse(readFileSync(demoFile, 'utf8'))));
 }
 
 await runCommandLine(command);
 // A closed terminal breaks the pipe. This must not interrupt the shutdown.
 process.stdout.on('error', () => {});
-const shutdown = createShutdown(tell);
+const shutdown = createShutdown(report);
 try {
   const config = readConfig(process.env, options());
   if (config.startedByNpm) stopWithParent(shutdown);

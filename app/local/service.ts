@@ -11,7 +11,7 @@ import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalChain } from './chain.ts';
 import type { LocalConfig } from './config.ts';
-import { LOOK_SECONDS, STOP_LAMPORTS } from './funding.ts';
+import { POLL_SECONDS, STOP_LAMPORTS } from './funding.ts';
 import type { Identities } from './identities.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -70,7 +70,7 @@ export async function startService(
     sharesProcess: true,
     config: {
       ...settings,
-      runway: { ...settings.runway, lookSeconds: LOOK_SECONDS },
+      runway: { ...settings.runway, pollSeconds: POLL_SECONDS },
       revocations: { wallet: UNLIMITED, total: UNLIMITED },
       developmentWallets: people,
     },

@@ -18,19 +18,19 @@ export interface Shutdown {
   readonly isStopping: boolean;
 }
 
-/** Installs the signal handlers. `tell` prints a line for the user. */
-export function createShutdown(tell: (line: string) => void): Shutdown {
+/** Installs the signal handlers. `report` prints a line for the user. */
+export function createShutdown(report: (line: string) => void): Shutdown {
   const ends: (() => unknown)[] = [];
   let stopping: Promise<never> | null = null;
 
   async function end(reason: string, exitCode: number): Promise<never> {
-    tell(`\n${reason}`);
+    report(`\n${reason}`);
     setTimeout(() => process.exit(exitCode), GRACE_MS);
     for (const step of ends.reverse()) {
       try {
         await step();
       } catch (error) {
-        tell(`While stopping: ${(error as Error).message}`);
+        report(`While stopping: ${(error as Error).message}`);
       }
     }
     process.exit(exitCode);

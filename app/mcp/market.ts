@@ -26,7 +26,7 @@ export interface Market {
   /** Opens a dispute with the configured wallet, with a text as evidence; null without a wallet. */
   dispute: ((executionId: string, evidence: string) => Promise<Disputed>) | null;
   /** Calls an agent by x402. Throws TypeError if no answer came. */
-  enterDoor(call: DoorCall): Promise<DoorAnswer>;
+  callX402Route(call: X402Call): Promise<X402Answer>;
 }
 
 export interface Disputed {
@@ -37,7 +37,7 @@ export interface Disputed {
 }
 
 /** A call that is paid by x402 instead of an API key. */
-export interface DoorCall {
+export interface X402Call {
   agentId: string;
   /** The body, as for an execution with a key. */
   body: object;
@@ -49,7 +49,7 @@ export interface DoorCall {
   signal: AbortSignal;
 }
 
-export interface DoorAnswer {
+export interface X402Answer {
   /** The header PAYMENT-REQUIRED with a quote, if a payment is needed. */
   required: string | null;
   /** The outcome of the payment, from the header PAYMENT-RESPONSE. */
@@ -64,7 +64,7 @@ type Json = Record<string, unknown>;
 
 export interface MarketOptions {
   baseUrl: string;
-  /** Null if only `enterDoor` can pay. */
+  /** Null if only `callX402Route` can pay. */
   apiKey: string | null;
   /** A Solana node that the user trusts; null for the node that the marketplace names. */
   rpcUrl: string | null;
@@ -84,7 +84,7 @@ export function createMarket({ apiKey, rpcUrl, dispute = null, fetch, ...options
   return {
     request,
     dispute,
-    enterDoor: (call) => enterDoor(fetch ?? globalThis.fetch, baseUrl, call),
+    callX402Route: (call) => callX402Route(fetch ?? globalThis.fetch, baseUrl, call),
     async verify(executionId) {
       const receipt = await request('getExecutionReceipt', { execution_id: executionId });
       const named = rpcUrl ?? (await call('config.get')).rpc_url;
@@ -103,7 +103,7 @@ export function decodeHeader(header: string | null): Json | null {
 
 export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
-async function enterDoor(fetcher: typeof fetch, baseUrl: string, call: DoorCall): Promise<DoorAnswer> {
+async function callX402Route(fetcher: typeof fetch, baseUrl: string, call: X402Call): Promise<X402Answer> {
   const { agentId, idempotencyKey, payer, payment, signal } = call;
   const path = `/v1/x402/agents/${encodeURIComponent(agentId)}/execute${payer === null ? '' : `?payer=${payer}`}`;
   const response = await fetchDirect(fetcher, baseUrl, path, {
@@ -125,7 +125,7 @@ async function enterDoor(fetcher: typeof fetch, baseUrl: string, call: DoorCall)
   };
 }
 
-function readBought(response: Response, text: string): DoorAnswer['body'] {
+function readBought(response: Response, text: string): X402Answer['body'] {
   try {
     return readAs('executeAgent', { response, text });
   } catch (error) {

@@ -14,7 +14,7 @@ import { RUN, type Tools } from './tools/tool.ts';
 export { lenientMessage } from './lenient.ts';
 export { createMarket, type Market, MarketplaceError } from './market.ts';
 export { createSession, type Session } from './session.ts';
-export { carriesPayment } from './tools/door.ts';
+export { carriesPayment } from './tools/x402.ts';
 
 export interface ServerOptions {
   market: Market;

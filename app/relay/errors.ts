@@ -94,8 +94,8 @@ export function openRefused(programError: string | null, message: string, call: 
   const limit = programError === null ? undefined : LIMIT_BY_PROGRAM_ERROR[programError];
   // The accounts changed after they were checked, and may have changed again since.
   if (limit === 'gas') {
-    const tank = findSpender(parseAddress(call.wallet)).toBase58();
-    const details = { limit, wallet: call.wallet, tank, have_lamports: null, need_lamports: null };
+    const gasBalance = findSpender(parseAddress(call.wallet)).toBase58();
+    const details = { limit, wallet: call.wallet, gasBalance, have_lamports: null, need_lamports: null };
     return new ApiError('insufficient_balance', message, { executionId, details });
   }
   if (limit !== undefined) {

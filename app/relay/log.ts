@@ -95,7 +95,6 @@ export const FIELDS: Record<string, Allow> = {
   result_hash: matching(/^sha256:[0-9a-f]{64}$/),
   error: fault,
   program_error: word,
-  fate: word,
   becomes: word,
   reason: fault,
   passed: boolean,

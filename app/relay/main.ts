@@ -29,13 +29,13 @@ async function serve(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   let relay: RunningRelay | null = null;
-  let toldAt: number | null = null;
+  let reportedAt: number | null = null;
   const stop = async (signal: NodeJS.Signals) => {
-    if (toldAt !== null) {
-      if (performance.now() - toldAt > SAME_SIGNAL_MS) process.exit(1);
+    if (reportedAt !== null) {
+      if (performance.now() - reportedAt > SAME_SIGNAL_MS) process.exit(1);
       return;
     }
-    toldAt = performance.now();
+    reportedAt = performance.now();
     log.info({ signal }, 'stopping');
     setTimeout(() => process.exit(0), config.shutdownSeconds * 1_000);
     await relay?.stop();

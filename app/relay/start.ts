@@ -64,7 +64,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   });
   const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
   const built = assembleEngine(options, parts);
-  const { engine, leases, leadership, sweepTransactions, commits, standing, chainWatch } = built;
+  const { engine, leases, leadership, sweepTransactions, commits, authorities, chainWatch } = built;
   const stopping = new AbortController();
   // Every revocation in flight listens to it.
   setMaxListeners(0, stopping.signal);
@@ -74,10 +74,17 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const accounts = createChainAccounts(chain, takeReading, stopping.signal);
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
-  const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
   const { ledger, views, writes } = files;
-  const now = () => Date.now();
-  const events = createEvents({ ledger: ledger.db, views: views.db, writes, calls, limits: standing.config, now, log });
+  const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
+  const events = createEvents({
+    ledger: ledger.db,
+    views: views.db,
+    writes,
+    calls,
+    limits: authorities.config,
+    now: Date.now,
+    log,
+  });
   let baseUrl = '';
   const load = watchLoad();
   const deps = assembleDeps(options, parts, {
@@ -112,16 +119,15 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     spent: (lamports) => runway.spend(lamports),
     log,
   });
-  const ends = [load.end, watch.end, chainWatch.end, keyDirectory.end, standing.end, runway.end, storage.end];
+  const ends = [load.end, watch.end, chainWatch.end, keyDirectory.end, authorities.end, runway.end, storage.end];
   // In a copied ledger, our rows may belong to another deployment. Until that is excluded, no row is touched.
   let isStopping = false;
   const onAlone = () => {
     if (isStopping) return;
     watch.start();
     chainWatch.start();
-    const { recover, countRents } = engine;
     const adoptUnknown = () => adoptMissing(engine, views.db, chain);
-    ends.push(startRecovery({ recover, countRents, adoptUnknown }, leadership, log));
+    ends.push(startRecovery({ ...engine, adoptUnknown }, leadership, log));
     events.startSending();
   };
   const reconciling = reconcileLedger(
@@ -143,21 +149,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
 
   function stop(): Promise<void> {
     isStopping = true;
-    const ending = {
-      server,
-      answered,
-      stopping,
-      leadership,
-      endLease,
-      endKeeping,
-      keyUse,
-      limits,
-      ends,
-      sweeper,
-      events,
-      calls,
-    };
-    return closeRelay({ config, parts, engine, ...ending });
+    const ending = { server, answered, stopping, leadership, endLease, endKeeping, keyUse, limits, ends, sweeper };
+    return closeRelay({ config, parts, engine, ...ending, events, calls });
   }
   return { url: baseUrl, engine, commits, stop };
 }

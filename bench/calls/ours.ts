@@ -1,8 +1,8 @@
 /** Our sides of the comparison: the marketplace of the tests, called with an API key or by an x402 client. */
 import { once } from 'node:events';
 import { Keypair } from '@solana/web3.js';
+import { readRents } from '../../tests/harness/node/funds.ts';
 import { request, startMarketplace, type TestMarketplace } from '../../tests/harness/node/marketplace.ts';
-import { readRents } from '../../tests/harness/node/purses.ts';
 import { createX402Fetch } from '../../tests/harness/node/x402.ts';
 import { PRICE_USDC, processorMs, type Side } from './side.ts';
 

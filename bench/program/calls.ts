@@ -5,7 +5,7 @@
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../../tests/harness/vm/keys.ts';
-import { PRICE, TANK, USDC, world } from '../../tests/harness/vm/world.ts';
+import { GAS_BALANCE, PRICE, USDC, world } from '../../tests/harness/vm/world.ts';
 import { median, quantile } from '../figures.ts';
 import { type Cost, measure } from './measure.ts';
 
@@ -30,7 +30,7 @@ export async function callCosts(calls: number): Promise<CallCosts> {
     w.vm.setWallet(wallet, w.usdcMint, 10n * USDC);
     const grant = program.createGrant({ ...w.grantInput(), wallet, payer: wallet });
     const approve = program.approveSpender({ wallet, usdcMint: w.usdcMint, amount: PRICE });
-    await w.must([grant, approve, program.depositGas({ from: wallet, wallet, lamports: TANK })], [caller]);
+    await w.must([grant, approve, program.depositGas({ from: wallet, wallet, lamports: GAS_BALANCE })], [caller]);
 
     const terms = w.openTerms(wallet, { nonce: createNonce(w.halfHour(), wallet.toBytes().slice(0, 12)) });
     const input = w.openGrantInput({ wallet, ...terms });

@@ -9,12 +9,12 @@ import { namedKeypair } from '../../tests/harness/vm/keys.ts';
 import { START } from '../../tests/harness/vm/vm.ts';
 import {
   type Execution,
+  GAS_BALANCE,
   NO_KEY,
   NO_LIMIT,
   PRICE,
   possessionOf,
   SERVICE_FEE,
-  TANK,
   USDC,
   type World,
 } from '../../tests/harness/vm/world.ts';
@@ -23,7 +23,7 @@ import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';
 /** The same open, with rent lent by the wallet's gas balance. */
-export const OPEN_FROM_TANK = 'open_execution_with_grant (gas balance lends)';
+export const OPEN_FROM_GAS_BALANCE = 'open_execution_with_grant (gas balance lends)';
 export const ARCHIVE_TWELVE = 'archive_executions (12)';
 export const SETTLE = 'settle_execution';
 export const REFUND = 'refund_execution (grant)';
@@ -131,7 +131,7 @@ async function* executions(w: World): AsyncGenerator<Step> {
   yield { name: 'update_grant', instructions: [update], signers: [caller] };
 
   await w.must([w.depositInstruction()], [caller]);
-  const withdraw = program.withdrawGas({ wallet, lamports: TANK / 2n });
+  const withdraw = program.withdrawGas({ wallet, lamports: GAS_BALANCE / 2n });
   yield { name: 'withdraw_gas', instructions: [withdraw], signers: [caller] };
 
   const own = w.openInput(terms(1));
@@ -146,10 +146,10 @@ async function* executions(w: World): AsyncGenerator<Step> {
   yield { name: `${OPEN} (next)`, instructions: [program.openExecutionWithGrant(second)], signers: [relay] };
   const refund = w.refundInstruction(w.execution(second.nonce, second.wallet, second.keyId, second.payer));
   yield { name: REFUND, instructions: [refund], signers: [relay] };
-  const tank = program.findSpender(wallet);
-  const third = w.openGrantInput({ ...terms(8), rentSponsor: tank });
-  yield { name: OPEN_FROM_TANK, instructions: [program.openExecutionWithGrant(third)], signers: [relay] };
-  const lent = w.settleInstruction(w.execution(third.nonce, third.wallet, third.keyId, tank));
+  const gasBalance = program.findSpender(wallet);
+  const third = w.openGrantInput({ ...terms(8), rentSponsor: gasBalance });
+  yield { name: OPEN_FROM_GAS_BALANCE, instructions: [program.openExecutionWithGrant(third)], signers: [relay] };
+  const lent = w.settleInstruction(w.execution(third.nonce, third.wallet, third.keyId, gasBalance));
   yield { name: `${SETTLE} (back to the gas balance)`, instructions: [lent], signers: [relay] };
 
   yield* deposits(w);

@@ -71,7 +71,7 @@ export async function applyBatch(
       await applyNew(transaction, batch, after);
     });
   } catch (error) {
-    if (isTold(error)) throw error;
+    if (isReported(error)) throw error;
     // The error names no transaction. Apply them one by one to find the one that fails.
     await db.transaction().execute(async (transaction) => {
       for (const [index, item] of batch.entries()) {
@@ -79,7 +79,7 @@ export async function applyBatch(
         // failure.
         const last = index === 0 ? after : undefined;
         await applyNew(transaction, [item], last).catch((cause) => {
-          throw isTold(cause) ? cause : new ApplyError(item.signature, cause);
+          throw isReported(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
     });
@@ -125,7 +125,7 @@ export async function applyLate(db: Db, item: LateTransaction): Promise<void> {
     .transaction()
     .execute((transaction) => writeLate(transaction, item))
     .catch((error) => {
-      throw isTold(error) ? error : new ApplyError(item.signature, error);
+      throw isReported(error) ? error : new ApplyError(item.signature, error);
     });
 }
 
@@ -174,7 +174,7 @@ async function markLate(db: Db, { signature, slot }: LateTransaction): Promise<v
 }
 
 /** The error already names its transaction, or concerns none. */
-const isTold = (error: unknown): boolean =>
+const isReported = (error: unknown): boolean =>
   error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved || isTemporary(error);
 
 async function applyNew(db: Db, batch: readonly ChainTransaction[], after: string | null | undefined): Promise<void> {

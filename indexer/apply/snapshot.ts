@@ -18,7 +18,7 @@ import {
   endDispute,
   endExecution,
   MissingRow,
-  tellUnread,
+  reportUnread,
   writeDeposit,
   writeDispute,
   writeExecution,
@@ -141,7 +141,7 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
       // An open. When a deposit pays, the common arguments of all opens are in `open`.
       const { executionId } = (args.open ?? args) as { executionId: Uint8Array };
       writeUnread(unit, { address, slot });
-      tellUnread(unit, address, {
+      reportUnread(unit, address, {
         execution_id: formatUuid(executionId),
         open_signature: at.signature,
         opened_slot: slot,

@@ -146,7 +146,7 @@ export function endExecution(
     row.status = statusOf(unit, row, known);
     executions.put(row);
   }
-  tellUnread(unit, record, { end_signature: at.signature });
+  reportUnread(unit, record, { end_signature: at.signature });
 }
 
 /** The reason of a refund that anyone but a relay made. */
@@ -260,7 +260,7 @@ export function writeUnread(unit: Unit, { address, slot }: Pick<UnreadRow, 'addr
 }
 
 /** Adds what a transaction shows of an unread account; does nothing if the account is not unread. */
-export function tellUnread(unit: Unit, address: string, told: Partial<UnreadRow>): void {
+export function reportUnread(unit: Unit, address: string, told: Partial<UnreadRow>): void {
   const known = unit.rows.unread_accounts.get(address);
   if (known) unit.rows.unread_accounts.put({ ...known, ...told });
 }

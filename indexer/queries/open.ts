@@ -126,7 +126,7 @@ const LEASE = `SET idle_session_timeout = ${LEASE_MS}; SET tcp_user_timeout = ${
 const LOCKS = { keeps: lockNumber('indexer'), writes: lockNumber('indexer writes') };
 
 /** Calls each callback once per state, until the state changes. */
-function tellingOnce({ onStandby, onAway }: Keeping): (why: 'standby' | 'away', error?: Error) => void {
+function reportingOnce({ onStandby, onAway }: Keeping): (why: 'standby' | 'away', error?: Error) => void {
   let told: 'standby' | 'away' | null = null;
   return (why, error) => {
     if (told !== why && why === 'standby') onStandby();
@@ -138,7 +138,7 @@ function tellingOnce({ onStandby, onAway }: Keeping): (why: 'standby' | 'away', 
 const pauseStandby = () => new Promise((resolve) => setTimeout(resolve, STANDBY_MS));
 
 async function openLed(url: string, keeping: Keeping): Promise<OpenDatabase<IndexDatabase> | null> {
-  const wait = tellingOnce(keeping);
+  const wait = reportingOnce(keeping);
   for (;;) {
     const session = await lead(url, keeping.stop, wait);
     if (!session) return null;
@@ -197,7 +197,7 @@ async function openUnder(session: pg.Client, url: string, keeping: Keeping): Pro
  * Opens the session that holds the lock. PostgreSQL releases the lock when the connection ends, or soon after the
  * process has stopped. Waits for another indexer, and for an unreachable database. Null if `stop` ended the wait.
  */
-async function lead(url: string, stop: AbortSignal, wait: ReturnType<typeof tellingOnce>): Promise<pg.Client | null> {
+async function lead(url: string, stop: AbortSignal, wait: ReturnType<typeof reportingOnce>): Promise<pg.Client | null> {
   let session: pg.Client | null = null;
   const give = () => session?.end().catch(() => undefined);
   while (!stop.aborted) {

@@ -111,8 +111,8 @@ const PAUSE_MAX_MS = 10_000;
 async function swap(session: pg.Client, onWaiting: (sessions: string) => void): Promise<void> {
   // Autovacuum analyzes new tables late, and queries are slow until then.
   await session.query(`VACUUM (ANALYZE) ${await namesOf(session, NEW_INDEX, ['r'])}`);
-  const tell = tellingSeldom(onWaiting);
-  await outlastSnapshots(session, tell);
+  const report = reportingSeldom(onWaiting);
+  await outlastSnapshots(session, report);
   // Includes views: readers lock a view before its tables.
   const present = await namesOf(session, SCHEMAS.index, ['r', 'v']);
   for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
@@ -129,7 +129,7 @@ async function swap(session: pg.Client, onWaiting: (sessions: string) => void): 
       await session.query('ROLLBACK');
       if (!isTemporary(error)) throw error;
     }
-    tell(await sessionsThat(session, HOLDING, SCHEMAS.index));
+    report(await sessionsThat(session, HOLDING, SCHEMAS.index));
     await delay(pauseMs);
   }
 }
@@ -156,7 +156,7 @@ async function sessionsThat(session: pg.Client, condition: string, value: string
 }
 
 /** Limits how often `onWaiting` is called. */
-function tellingSeldom(onWaiting: (sessions: string) => void): (sessions: string | null) => void {
+function reportingSeldom(onWaiting: (sessions: string) => void): (sessions: string | null) => void {
   let nextMs = performance.now() + PATIENCE_MS;
   return (sessions) => {
     if (sessions === null || performance.now() < nextMs) return;
@@ -176,12 +176,12 @@ async function namesOf(session: pg.Client, schema: string, kinds: ('r' | 'v')[])
 }
 
 /** A transaction with a snapshot from before the end of the build would find the new tables by name, half empty. */
-async function outlastSnapshots(session: pg.Client, tell: (sessions: string | null) => void): Promise<void> {
+async function outlastSnapshots(session: pg.Client, report: (sessions: string | null) => void): Promise<void> {
   const { rows } = await session.query<{ now: string }>('SELECT CAST(pg_current_xact_id() AS text) AS now');
   for (;;) {
     const sessions = await sessionsThat(session, READING_BEFORE, rows[0]!.now);
     if (sessions === null) return;
-    tell(sessions);
+    report(sessions);
     await delay(PAUSE_MIN_MS);
   }
 }

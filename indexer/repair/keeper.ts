@@ -36,7 +36,7 @@ export interface Keeper {
    * Applies what is new and checks what is due. Returns the slot up to which the tables are complete. Throws as `pass`
    * does.
    */
-  look(): Promise<bigint>;
+  poll(): Promise<bigint>;
   /** Makes every check in the next looks: something is missing, or the node was unreachable. */
   hurry(): void;
 }
@@ -118,7 +118,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       rescanAt = 0;
       repair.request();
     },
-    async look() {
+    async poll() {
       await checkRestart();
       // After a start, slots that the last process did not search again are searched.
       searchedTo ??= (await readProgress(db))?.slot ?? null;

@@ -51,7 +51,7 @@ CREATE TABLE executions (
   gas_lamports BIGINT NOT NULL DEFAULT 0,
   record_lent BIGINT NOT NULL DEFAULT 0,
   escrow_lent BIGINT NOT NULL DEFAULT 0,
-  tank_lamports BIGINT NOT NULL DEFAULT 0,
+  gas_balance_lamports BIGINT NOT NULL DEFAULT 0,
   opened_slot BIGINT,
   content_deleted_ms BIGINT,
   deposit TEXT COLLATE "C",
@@ -80,7 +80,7 @@ CREATE INDEX executions_lost_by_listing ON executions (listing, lost_ms, listing
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state = 'waiting';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
-CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
+CREATE INDEX executions_opening ON executions (wallet, key_id, price, gas_balance_lamports)
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
 -- The same opens by listing.
@@ -90,8 +90,8 @@ CREATE INDEX executions_opening_by_listing ON executions (listing)
 CREATE INDEX executions_repaying ON executions (wallet)
   WHERE repaid_lamports > 0 AND opened_at IS NULL AND state NOT IN ('returned', 'void');
 -- Executions whose escrow holds rent of the wallet's gas balance.
-CREATE INDEX executions_held_by_wallet ON executions (wallet, tank_lamports, fee_lamports, gas_lamports)
-  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND tank_lamports > 0;
+CREATE INDEX executions_held_by_wallet ON executions (wallet, gas_balance_lamports, fee_lamports, gas_lamports)
+  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND gas_balance_lamports > 0;
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
 CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
   WHERE fingerprint IS NOT NULL AND state <> 'void';

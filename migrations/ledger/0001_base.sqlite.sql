@@ -68,7 +68,7 @@ CREATE TABLE executions (
   record_lent INTEGER NOT NULL DEFAULT 0,
   escrow_lent INTEGER NOT NULL DEFAULT 0,
   -- Lamports that the open takes from the wallet's gas balance: fee, gas, and the rent that the operator does not lend.
-  tank_lamports INTEGER NOT NULL DEFAULT 0,
+  gas_balance_lamports INTEGER NOT NULL DEFAULT 0,
   -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
   opened_slot INTEGER,
   -- When the caller deleted task, parameters and result; null while they are kept.
@@ -105,7 +105,7 @@ CREATE INDEX executions_lost_by_listing ON executions (listing, lost_ms, listing
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state = 'waiting';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
-CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
+CREATE INDEX executions_opening ON executions (wallet, key_id, price, gas_balance_lamports)
   WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
     OR (state = 'open_signed' AND deposit IS NULL);
 -- The same opens by listing.
@@ -116,8 +116,8 @@ CREATE INDEX executions_opening_by_listing ON executions (listing)
 CREATE INDEX executions_repaying ON executions (wallet)
   WHERE repaid_lamports > 0 AND opened_at IS NULL AND state NOT IN ('returned', 'void');
 -- Executions whose escrow holds rent of the wallet's gas balance.
-CREATE INDEX executions_held_by_wallet ON executions (wallet, tank_lamports, fee_lamports, gas_lamports)
-  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND tank_lamports > 0;
+CREATE INDEX executions_held_by_wallet ON executions (wallet, gas_balance_lamports, fee_lamports, gas_lamports)
+  WHERE state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked') AND gas_balance_lamports > 0;
 -- A deposit belongs to one call, and so does a payer's own id of a payment.
 CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
 -- An Idempotency-Key, the last 12 bytes of the nonce, belongs to one call of a wallet.

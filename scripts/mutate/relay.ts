@@ -52,7 +52,7 @@ const PATHS: MoneyPath[] = [
   },
   {
     files: ['execution/buying.ts', 'execution/depositAt.ts', 'execution/paying.ts', 'execution/returning.ts'],
-    tests: ['x402/door', 'x402/attacks', 'x402/interrupted', 'x402/lyingRelay', 'x402/serviceFee', 'kills/deposits'],
+    tests: ['x402/route', 'x402/attacks', 'x402/interrupted', 'x402/lyingRelay', 'x402/serviceFee', 'kills/deposits'],
   },
 ];
 

@@ -22,13 +22,13 @@ describe('the command line without the service: gas', function () {
   let market: TestMarketplace;
   let terminal: ReturnType<typeof createTerminal>;
   let [admin, caller, stranger]: Keypair[] = [];
-  let tank: PublicKey;
+  let gasBalance: PublicKey;
 
   const lamportsOf = async (address: PublicKey) => BigInt(await market.node.connection.getBalance(address));
   const held = async () => ({
     caller: await lamportsOf(caller!.publicKey),
     stranger: await lamportsOf(stranger!.publicKey),
-    tank: await lamportsOf(tank),
+    gasBalance: await lamportsOf(gasBalance),
   });
   const grantOf = async (apiKey: string) => {
     const address = findGrant(caller!.publicKey, keyIdOf(apiKey));
@@ -42,7 +42,7 @@ describe('the command line without the service: gas', function () {
     market = await startMarketplace();
     terminal = createTerminal(market.node.rpcUrl);
     [admin, caller, stranger] = [market.node.payer, market.callers[0]!.wallet, market.callers[1]!.wallet];
-    tank = findSpender(caller.publicKey);
+    gasBalance = findSpender(caller.publicKey);
   });
   after(async () => {
     terminal.close();
@@ -50,14 +50,14 @@ describe('the command line without the service: gas', function () {
   });
 
   it('add fills a gas balance from any signer, and show prints it', async () => {
-    const names = { wallet: caller!.publicKey.toBase58(), tank: tank.toBase58() };
+    const names = { wallet: caller!.publicKey.toBase58(), gasBalance: gasBalance.toBase58() };
     const before = await held();
     const added = await terminal.done(caller!, 'gas', 'add', '0.01');
-    expect(added).to.include({ ...names, added_sol: '0.01', gas_lamports: String(before.tank + 10_000_000n) });
+    expect(added).to.include({ ...names, added_sol: '0.01', gas_lamports: String(before.gasBalance + 10_000_000n) });
     expect(await held()).to.deep.equal({
       ...before,
       caller: before.caller - 10_000_000n - FEE,
-      tank: before.tank + 10_000_000n,
+      gasBalance: before.gasBalance + 10_000_000n,
     });
 
     const given = await terminal.done(stranger!, 'gas', 'add', '0.000000001', '--of', caller!.publicKey.toBase58());
@@ -66,10 +66,10 @@ describe('the command line without the service: gas', function () {
     expect(full).to.deep.equal({
       caller: before.caller - 10_000_000n - FEE,
       stranger: before.stranger - 1n - FEE,
-      tank: before.tank + 10_000_001n,
+      gasBalance: before.gasBalance + 10_000_001n,
     });
 
-    const shown = { ...names, gas_lamports: String(full.tank) };
+    const shown = { ...names, gas_lamports: String(full.gasBalance) };
     expect(await terminal.done(caller!, 'gas', 'show')).to.include(shown);
     expect(await terminal.done(stranger!, 'gas', 'show', '--of', caller!.publicKey.toBase58())).to.include(shown);
     expect(await terminal.done(stranger!, 'gas', 'show')).to.include({ gas_lamports: '0', gas_sol: '0' });
@@ -84,7 +84,7 @@ describe('the command line without the service: gas', function () {
     expect(await held()).to.deep.equal({
       ...before,
       caller: before.caller - 2_000_000n - (await lamportsOf(address)) - FEE,
-      tank: before.tank + 2_000_000n,
+      gasBalance: before.gasBalance + 2_000_000n,
     });
     const plain = await create();
     expect((await grantOf(plain.api_key)).limits).to.include({ maxGasLamports: 20_000 });
@@ -93,20 +93,24 @@ describe('the command line without the service: gas', function () {
   it('take returns a part or all of the gas balance to the wallet', async () => {
     const before = await held();
     const some = await terminal.done(caller!, 'gas', 'take', '0.004');
-    expect(some).to.include({ taken_sol: '0.004', gas_lamports: String(before.tank - 4_000_000n) });
+    expect(some).to.include({ taken_sol: '0.004', gas_lamports: String(before.gasBalance - 4_000_000n) });
     expect(await held()).to.deep.equal({
       ...before,
       caller: before.caller + 4_000_000n - FEE,
-      tank: before.tank - 4_000_000n,
+      gasBalance: before.gasBalance - 4_000_000n,
     });
     expect(await terminal.done(caller!, 'gas', 'take')).to.include({ gas_lamports: '0', gas_sol: '0' });
-    expect(await held()).to.deep.equal({ ...before, caller: before.caller + before.tank - 2n * FEE, tank: 0n });
+    expect(await held()).to.deep.equal({
+      ...before,
+      caller: before.caller + before.gasBalance - 2n * FEE,
+      gasBalance: 0n,
+    });
   });
 
   it('rejects: more than the balance, an empty balance, and a remainder below the minimum; nothing moves', async () => {
     const empty = await held();
     expect(await terminal.refused(caller!, 'gas', 'take')).to.equal(
-      `The gas balance of wallet ${caller!.publicKey} (${tank}) is empty.\n`,
+      `The gas balance of wallet ${caller!.publicKey} (${gasBalance}) is empty.\n`,
     );
     expect(await terminal.refused(caller!, 'gas', 'take', '0.001')).to.include(
       '(InvalidAmount). The gas balance is 0 SOL.',

@@ -75,7 +75,7 @@ describe('a client that Codama generates from the IDL', () => {
       collateral: find('COLLATERAL_SEED', new PublicKey(listing).toBytes()),
       record: find('EXECUTION_SEED', id),
       usdcMint,
-      purse: parties.caller,
+      funds: parties.caller,
       args: { nonce: [...nonce], executionId: [...id], maxPrice: Number(PRICE), openBefore: now + 60 },
     };
     const [moves, { code, output }] = await market.moved(() =>

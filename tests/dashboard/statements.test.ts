@@ -24,7 +24,7 @@ describe('the statements of a wallet', function () {
   before(async () => {
     const { visitor } = site;
     await visitor.execute('sandbox-error', { task: 'Fail' }, NUMBER);
-    const { body } = await visitor.execute('sandbox-echo', { task: 'Told in confidence' }, NUMBER);
+    const { body } = await visitor.execute('sandbox-echo', { task: 'Reported in confidence' }, NUMBER);
     executionId = body.execution_id;
     const count = async (status: string): Promise<number> =>
       (await visitor.send(`/v1/executions?status=${status}&limit=1`, NUMBER)).body.total;

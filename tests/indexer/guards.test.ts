@@ -78,11 +78,11 @@ describe('indexer, guards against the node', () => {
       now: () => clock.now,
       ...options,
     });
-    const look = () => {
+    const poll = () => {
       clock.now += 10;
-      return keeper.look();
+      return keeper.poll();
     };
-    return { db, look, lines, clock, close };
+    return { db, poll, lines, clock, close };
   }
   const refuse = (code: number, message: string) => ({ json: { jsonrpc: '2.0', id: '1', error: { code, message } } });
 
@@ -180,8 +180,8 @@ describe('indexer, guards against the node', () => {
   });
 
   it('searches on for a transaction that the node lists and does not have, and goes on meanwhile', async () => {
-    const { db, look, lines, close } = await openKeeper('unread.db');
-    await look();
+    const { db, poll, lines, close } = await openKeeper('unread.db');
+    await poll();
     const opened = await market.open();
     await market.verify(false);
     let isLeft = true;
@@ -198,14 +198,14 @@ describe('indexer, guards against the node', () => {
       return { json: { ...answer, result } };
     });
     const landed = await market.node.connection.getSlot('finalized');
-    await until('the rest is applied', async () => (await look()) >= BigInt(landed));
+    await until('the rest is applied', async () => (await poll()) >= BigInt(landed));
     isLeft = false;
-    await look();
+    await poll();
     expect(lines.join('')).to.include('the node lists a transaction that it does not have');
     await passSlots();
-    for (let times = 0; times < 3; times += 1) await look();
+    for (let times = 0; times < 3; times += 1) await poll();
     isAbsent = false;
-    const reached = await look();
+    const reached = await poll();
     const row = db.selectFrom('executions').select('status').where('open_signature', '=', opened.signature);
     expect(await row.execute()).to.deep.equal([{ status: 'open' }]);
     const events = await db.selectFrom('events').select(['signature', 'applied_slot']).execute();
@@ -241,8 +241,8 @@ describe('indexer, guards against the node', () => {
   });
 
   it('goes on when a gap, the second list or the comparison with accounts fails', async () => {
-    const { db, look, lines, close } = await openKeeper('failing.db');
-    await look();
+    const { db, poll, lines, close } = await openKeeper('failing.db');
+    await poll();
     const gap = { signature: '1'.repeat(64), slot: 1n, reason: 'as a test wants it' };
     await db.insertInto('gaps').values(gap).execute();
     await close();
@@ -260,13 +260,13 @@ describe('indexer, guards against the node', () => {
       return null;
     });
     const landed = BigInt(await market.node.connection.getSlot('finalized'));
-    await until('applied', async () => (await again.look()) >= landed);
+    await until('applied', async () => (await again.poll()) >= landed);
     expect([...failed]).to.have.members(['gap', 'list', 'clock']);
     const row = again.db.selectFrom('executions').select('status').where('open_signature', '=', opened.signature);
     expect(await row.execute()).to.deep.equal([{ status: 'open' }]);
     // The checks are made again; the gap waits for the next start.
     failed = new Set();
-    await again.look();
+    await again.poll();
     expect([...failed]).to.have.members(['list', 'clock']);
     for (const what of ['no gap', 'no list', 'no clock']) expect(again.lines.join(''), what).to.include(what);
     expect(lines.join('')).to.not.include('no gap');
@@ -297,8 +297,8 @@ describe('indexer, guards against the node', () => {
   });
 
   it('reports no row that differs only from the account of a node that lags', async () => {
-    const { db, look, lines, close } = await openKeeper('old.db');
-    await look();
+    const { db, poll, lines, close } = await openKeeper('old.db');
+    await poll();
     const old = new Map<string, unknown>();
     let compared = 0;
     rpc.onCall(async ({ method, params }, forward) => {
@@ -309,12 +309,12 @@ describe('indexer, guards against the node', () => {
       old.set(addresses.join(), answer);
       return { json: answer };
     });
-    await until('compared', async () => (await look()) > 0n && compared > 0);
+    await until('compared', async () => (await poll()) > 0n && compared > 0);
     const shown = compared;
     const { connection } = market.node;
     await market.send([market.statusInstruction('paused')], market.creator);
     const landed = BigInt(await connection.getSlot('finalized'));
-    await until('compared again', async () => (await look()) > landed && compared > shown + 2);
+    await until('compared again', async () => (await poll()) > landed && compared > shown + 2);
     expect(await db.selectFrom('listings').select('status').execute()).to.deep.equal([{ status: 'paused' }]);
     expect(lines.join('')).to.not.include('differed');
     await market.send([market.statusInstruction('active')], market.creator);
@@ -346,9 +346,9 @@ describe('indexer, guards against the node', () => {
   });
 
   it('says what helps if a node does not have the last transaction for minutes', async () => {
-    const { look, clock, close } = await openKeeper('apart.db');
-    await look();
-    const reasonOf = () => look().catch((error: Error) => error.message);
+    const { poll, clock, close } = await openKeeper('apart.db');
+    await poll();
+    const reasonOf = () => poll().catch((error: Error) => error.message);
     rpc.onCall(({ method }) =>
       method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
     );
@@ -356,7 +356,7 @@ describe('indexer, guards against the node', () => {
     clock.now += 120_000;
     expect(await reasonOf()).to.include('run `npm run indexer -- rebuild`');
     rpc.onCall(null);
-    await look();
+    await poll();
     rpc.onCall(({ method }) =>
       method === 'getSignaturesForAddress' ? refuse(SIGNATURE_NOT_FOUND, 'Transaction not found') : null,
     );

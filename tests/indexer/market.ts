@@ -31,7 +31,7 @@ const USDC = 1_000_000n;
 export const PRICE = 250_000n;
 /** Lamports: the gas that each open reserves, and the initial gas balance of the caller. */
 export const GAS = 12_345;
-const TANK = 1_000_000_000n;
+const GAS_BALANCE = 1_000_000_000n;
 /** No key: the wallet opens the execution itself. */
 export const NO_KEY = new Uint8Array(16);
 
@@ -74,7 +74,7 @@ export async function startMarket(existing?: TestNode) {
     sendAndConfirm(connection, instructions, signers);
 
   /** The open instruction and its terms. The signer lends the rent unless the caller's gas balance does. */
-  const openInstruction = async (keyId: Uint8Array, lender?: 'tank') => {
+  const openInstruction = async (keyId: Uint8Array, lender?: 'gasBalance') => {
     const nonce = createNonce(nonceHalfHour(BigInt(await node.now())));
     const executionId = deriveExecutionId(caller.publicKey.toBytes(), nonce);
     const signer = keyId === NO_KEY ? caller : relay;
@@ -121,7 +121,7 @@ export async function startMarket(existing?: TestNode) {
   });
 
   const wallet = caller.publicKey;
-  await send([program.depositGas({ from: wallet, wallet, lamports: TANK })], caller);
+  await send([program.depositGas({ from: wallet, wallet, lamports: GAS_BALANCE })], caller);
 
   const market = {
     node,

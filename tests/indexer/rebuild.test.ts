@@ -112,7 +112,7 @@ describe('indexer, rebuild and hash', function () {
         await value(ledger.db, '(SELECT min(id) FROM chain.agents)'),
         await value(ledger.db, '(SELECT max(id) FROM chain.agents)'),
       ],
-      look: () =>
+      poll: () =>
         readTogether(ledger.db, async (moment) => ({
           prices: await value(moment, '(SELECT count(DISTINCT price) FROM chain.executions)'),
           executions: await value(moment, '(SELECT count(*) FROM chain.executions)'),
@@ -133,12 +133,12 @@ describe('indexer, rebuild and hash', function () {
 
     const reader = openReader();
     const [, before] = await reader.ids();
-    const { executions: least } = await reader.look();
+    const { executions: least } = await reader.poll();
     let looks = 0;
     let isOver = false;
     const watched = (async () => {
       while (!isOver) {
-        const { prices, executions, ended, counted } = await reader.look();
+        const { prices, executions, ended, counted } = await reader.poll();
         expect([prices, executions, counted]).to.deep.equal([1, least, ended]);
         looks += 1;
         await new Promise((resolve) => setTimeout(resolve, 5));
@@ -157,7 +157,7 @@ describe('indexer, rebuild and hash', function () {
     await until('followed after it', async () =>
       (await dump(path())).executions!.some(({ open_signature }) => open_signature === opened.signature),
     );
-    expect((await reader.look()).executions).to.equal(least + 1);
+    expect((await reader.poll()).executions).to.equal(least + 1);
     await reader.close();
   });
 

@@ -92,7 +92,7 @@ for (const how of ['heard', 'cut'] as const) {
       return signature;
     };
     /** Opens, with an uncut log, and settles. */
-    const settled = async (key: Uint8Array = NO_KEY, lender?: 'tank'): Promise<OpenedExecution> => {
+    const settled = async (key: Uint8Array = NO_KEY, lender?: 'gasBalance'): Promise<OpenedExecution> => {
       const { execution, instruction, signer } = await market.openInstruction(key, lender);
       const signature = await sendHeard([instruction], signer);
       await send([market.settleInstruction(execution, 40)], market.relay);
@@ -175,11 +175,13 @@ for (const how of ['heard', 'cut'] as const) {
     });
 
     it('shows a dispute that is rejected', async () => {
-      disputed = [await settled(), await settled(), await settled(usedKey, 'tank'), await settled()];
-      const tank = program.findSpender(market.caller.publicKey).toBase58();
+      disputed = [await settled(), await settled(), await settled(usedKey, 'gasBalance'), await settled()];
+      const gasBalance = program.findSpender(market.caller.publicKey).toBase58();
       const rows = await Promise.all(disputed.map((opened) => executionOf(opened)));
       const sponsors = rows.map(({ rent_sponsor }) => rent_sponsor);
-      expect(sponsors).to.deep.equal([0, 1, 2, 3].map((at) => (at === 2 ? tank : market.caller.publicKey.toBase58())));
+      expect(sponsors).to.deep.equal(
+        [0, 1, 2, 3].map((at) => (at === 2 ? gasBalance : market.caller.publicKey.toBase58())),
+      );
       for (const opened of disputed) expect(await executionOf(opened)).to.deep.include({ gas_lamports: BigInt(GAS) });
       const [first] = disputed as [OpenedExecution];
       await send([aftermath.dispute(first)], market.caller);
@@ -253,7 +255,7 @@ for (const how of ['heard', 'cut'] as const) {
     it('shows more collateral, a refund by a stranger, and lamports withdrawn from the gas balance', async () => {
       await send([aftermath.topUp(3_000_000n), market.statusInstruction('active')], market.creator);
       expect(await listing()).to.deep.include({ deposited: 9_000_000n, status: 'active' });
-      const { execution, instruction, signer } = await market.openInstruction(usedKey, 'tank');
+      const { execution, instruction, signer } = await market.openInstruction(usedKey, 'gasBalance');
       await send([instruction], signer);
       await travel(700);
       const before = (await tables()).executions;

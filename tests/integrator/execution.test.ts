@@ -205,15 +205,15 @@ describe('an integrator without the service: executions and disputes by Anchor a
 
     await market.node.timeTravel(Number((await read('one')).refundAt));
     const rent = await market.lamportsOf(market.parties['escrow one']!);
-    const [callersPurse, strangersPurse] = await Promise.all(
+    const [callersFunds, strangersFunds] = await Promise.all(
       [caller!, stranger!].map((it) => market.lamportsOf(it.wallet)),
     );
     const [moves, late] = await moved(example);
     expect(late.status, late.stderr).to.equal(0);
     expect(moves).to.deep.equal({ caller: PRICE, 'escrow one': -PRICE });
     // No relay ended it, so the gas goes back to the rent sponsor too.
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(callersPurse! + rent + GAS);
-    expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersPurse! - SIGNATURE);
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(callersFunds! + rent + GAS);
+    expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersFunds! - SIGNATURE);
     const { name, data } = await stranger!.eventOf(late.stdout.trim());
     expect(name).to.equal('executionRefunded');
     expect(data).to.deep.include({ record: recordOf('one').toBase58(), amount: PRICE, reason: 5 });
@@ -234,14 +234,14 @@ describe('an integrator without the service: executions and disputes by Anchor a
     await market.node.timeTravel(expiresAt.toNumber());
     const vault = market.parties['deposit a']!;
     const lent = (await market.lamportsOf(deposit)) + (await market.lamportsOf(vault));
-    const [relaysPurse, strangersPurse] = await Promise.all(
+    const [relaysFunds, strangersFunds] = await Promise.all(
       [relay!, stranger!].map((it) => market.lamportsOf(it.wallet)),
     );
     const [moves, late] = await moved(example);
     expect(late.status, late.stderr).to.equal(0);
     expect(moves).to.deep.equal({ caller: PRICE + SERVICE_FEE, 'deposit a': -(PRICE + SERVICE_FEE) });
-    expect(await market.lamportsOf(relay!.wallet)).to.equal(relaysPurse! + lent);
-    expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersPurse! - SIGNATURE);
+    expect(await market.lamportsOf(relay!.wallet)).to.equal(relaysFunds! + lent);
+    expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersFunds! - SIGNATURE);
     expect((await stranger!.eventOf(late.stdout.trim())).data).to.deep.include({ amount: PRICE + SERVICE_FEE });
     expect(await market.lamportsOf(deposit)).to.equal(0n);
   });
@@ -296,20 +296,20 @@ describe('an integrator without the service: executions and disputes by Anchor a
     const close = () => stranger!.send('closeExecution', null, { record });
     expect(await refusal(close())).to.equal('CloseTooEarly');
     await market.node.timeTravel(Number((await read('one')).openedAt) + KEPT_SECONDS);
-    const [rent, purse] = [await market.lamportsOf(record), await market.lamportsOf(caller!.wallet)];
+    const [rent, funds] = [await market.lamportsOf(record), await market.lamportsOf(caller!.wallet)];
     const [moves, signature] = await moved(close);
     expect(moves).to.deep.equal({});
     expect((await stranger!.eventOf(signature)).name).to.equal('executionClosed');
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + rent);
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(funds + rent);
     expect(await market.lamportsOf(record)).to.equal(0n);
   });
 
   it('settle_execution by the relay pays 99% to the creator and 1% to the treasury', async () => {
     for (const name of ['three', 'four', 'five']) {
       await open(name);
-      const purse = await market.lamportsOf(relay!.wallet);
+      const funds = await market.lamportsOf(relay!.wallet);
       const [moves, signature] = await moved(() => settle(name));
-      expect(await market.lamportsOf(relay!.wallet)).to.equal(purse + GAS - SIGNATURE);
+      expect(await market.lamportsOf(relay!.wallet)).to.equal(funds + GAS - SIGNATURE);
       expect(moves).to.deep.equal({ creator: PRICE - FEE, treasury: FEE, [`escrow ${name}`]: -PRICE });
       expect((await caller!.eventOf(signature)).name).to.equal('executionSettled');
       expect(await read(name)).to.deep.include({
@@ -321,11 +321,11 @@ describe('an integrator without the service: executions and disputes by Anchor a
 
   it('open_dispute works for the caller alone, who pays bond and rent', async () => {
     expect(await refusal(dispute('three', stranger!))).to.equal('NotCaller');
-    const purse = await market.lamportsOf(caller!.wallet);
+    const funds = await market.lamportsOf(caller!.wallet);
     const [moves, signature] = await moved(() => dispute('three'));
     expect(moves).to.deep.equal({});
     const held = await market.lamportsOf(disputeOf('three'));
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse - held - SIGNATURE);
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(funds - held - SIGNATURE);
     const { name, data } = await caller!.eventOf(signature);
     expect(name).to.equal('disputeOpened');
     expect(data).to.deep.include({ evidenceUri: 'https://example.com/evidence', bond: BOND });
@@ -364,10 +364,10 @@ describe('an integrator without the service: executions and disputes by Anchor a
   });
 
   it('pays the bond of a rejected dispute to the creator', async () => {
-    const purse = await market.lamportsOf(creator!.wallet);
+    const funds = await market.lamportsOf(creator!.wallet);
     const [moves, signature] = await moved(() => resolve('four', false, 0n));
     expect(moves).to.deep.equal({});
-    expect(await market.lamportsOf(creator!.wallet)).to.equal(purse + BOND);
+    expect(await market.lamportsOf(creator!.wallet)).to.equal(funds + BOND);
     expect((await caller!.eventOf(signature)).name).to.equal('disputeResolved');
   });
 
@@ -396,14 +396,14 @@ describe('an integrator without the service: executions and disputes by Anchor a
     // Dispute four was resolved after dispute five was opened.
     const { resolvedAt } = await caller!.fetch('dispute', disputeOf('four'));
     await market.node.timeTravel(resolvedAt.toNumber() + LAPSE_SECONDS);
-    const purse = await market.lamportsOf(caller!.wallet);
+    const funds = await market.lamportsOf(caller!.wallet);
     const [still, lapsed] = await moved(lapse);
     expect(still).to.deep.equal({});
     expect((await stranger!.eventOf(lapsed)).name).to.equal('disputeLapsed');
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + BOND);
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(funds + BOND);
 
     const rent = await market.lamportsOf(market.parties.vault!);
-    const creatorsPurse = await market.lamportsOf(creator!.wallet);
+    const creatorsFunds = await market.lamportsOf(creator!.wallet);
     const [forfeits, swept] = await moved(() => stranger!.send('sweepForfeits', null, { collateral: collateral! }));
     expect(forfeits).to.deep.equal({ treasury: FORFEITED, vault: -FORFEITED });
     expect((await stranger!.eventOf(swept)).data).to.deep.include({ amount: FORFEITED, vaultClosed: false });
@@ -411,17 +411,17 @@ describe('an integrator without the service: executions and disputes by Anchor a
     const amount = DEPOSIT - PRICE - FORFEITED;
     expect(moves).to.deep.equal({ creator: amount, vault: -amount });
     expect((await stranger!.eventOf(returned)).data).to.deep.include({ amount, vaultClosed: true });
-    expect(await market.lamportsOf(creator!.wallet)).to.equal(creatorsPurse + rent);
+    expect(await market.lamportsOf(creator!.wallet)).to.equal(creatorsFunds + rent);
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
   });
 
   it('close_dispute lets anyone return its rent 30 days after the outcome', async () => {
     const dispute = disputeOf('four');
-    const [held, purse] = [await market.lamportsOf(dispute), await market.lamportsOf(caller!.wallet)];
+    const [held, funds] = [await market.lamportsOf(dispute), await market.lamportsOf(caller!.wallet)];
     const [moves, signature] = await moved(() => stranger!.send('closeDispute', null, { dispute }));
     expect(moves).to.deep.equal({});
     expect((await stranger!.eventOf(signature)).name).to.equal('disputeClosed');
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + held);
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(funds + held);
     expect(await market.lamportsOf(dispute)).to.equal(0n);
   });
 });

@@ -6,7 +6,7 @@ import { AccountLayout, createApproveInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { type Client, find, hex, possession, readable, refusal, sha256 } from './client.ts';
-import { bn, DEPOSIT, listAgent, type Market, PURSE, SIGNATURE, startMarket, terms } from './market.ts';
+import { bn, DEPOSIT, FUNDS, listAgent, type Market, SIGNATURE, startMarket, terms } from './market.ts';
 
 const DAY = 86_400;
 const FIRST_PRICE = 250_000n;
@@ -54,9 +54,9 @@ describe('an integrator without the service: listings and grants by Anchor and t
       maxDeposit: bn(DEPOSIT),
       terms: terms(FIRST_PRICE),
     };
-    const purse = market.parties.creator!;
+    const funds = market.parties.creator!;
     const [nothing] = await moved(async () => {
-      const sending = creator!.send('listAgent', args, { source: purse, payout: purse });
+      const sending = creator!.send('listAgent', args, { source: funds, payout: funds });
       expect(await refusal(sending)).to.equal('SignatureInvalid');
     });
     expect(nothing).to.deep.equal({});
@@ -149,7 +149,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
   it('top_up_collateral deposits more collateral', async () => {
     const accounts = { listing: listing!, source: market.parties.creator! };
     const topUp = (amount: bigint) => creator!.send('topUpCollateral', { amount: bn(amount) }, accounts);
-    expect(await refusal(topUp(PURSE))).to.equal('InsufficientBalance');
+    expect(await refusal(topUp(FUNDS))).to.equal('InsufficientBalance');
     const [moves, signature] = await moved(() => topUp(1_000_000n));
     expect(moves).to.deep.equal({ creator: -1_000_000n, vault: 1_000_000n });
     expect(await creator!.eventOf(signature)).to.deep.equal({
@@ -186,24 +186,24 @@ describe('an integrator without the service: listings and grants by Anchor and t
   });
 
   it('withdraw_gas returns plain transfers, and leaves the gas balance empty or above the rent minimum', async () => {
-    const tank = find('SPENDER_SEED', caller!.wallet.toBytes());
+    const gasBalance = find('SPENDER_SEED', caller!.wallet.toBytes());
     const { wallet } = caller!;
-    const deposit = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: tank, lamports: 10_000_000 });
+    const deposit = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: gasBalance, lamports: 10_000_000 });
     const withdraw = (lamports: number, before: TransactionInstruction[] = []) =>
       caller!.send('withdrawGas', { lamports: bn(lamports) }, {}, { before });
-    const purse = await market.lamportsOf(wallet);
+    const funds = await market.lamportsOf(wallet);
     const [moves, signature] = await moved(() => withdraw(4_000_000, [deposit]));
     expect(moves).to.deep.equal({});
-    expect(await market.lamportsOf(wallet)).to.equal(purse - 6_000_000n - SIGNATURE);
+    expect(await market.lamportsOf(wallet)).to.equal(funds - 6_000_000n - SIGNATURE);
     expect(await caller!.eventOf(signature)).to.deep.equal({
       name: 'gasWithdrawn',
-      data: { wallet: wallet.toBase58(), spender: tank.toBase58(), lamports: 4_000_000n, remaining: 6_000_000n },
+      data: { wallet: wallet.toBase58(), spender: gasBalance.toBase58(), lamports: 4_000_000n, remaining: 6_000_000n },
     });
     expect(await refusal(withdraw(5_999_999))).to.equal('GasBalanceBelowRent');
     expect(await refusal(withdraw(6_000_001))).to.equal('InvalidAmount');
-    expect(await market.lamportsOf(tank)).to.equal(6_000_000n);
+    expect(await market.lamportsOf(gasBalance)).to.equal(6_000_000n);
     await withdraw(6_000_000);
-    expect(await market.lamportsOf(wallet)).to.equal(purse - 2n * SIGNATURE);
+    expect(await market.lamportsOf(wallet)).to.equal(funds - 2n * SIGNATURE);
   });
 
   it('update_grant, revoke_grant and close_grant work for the wallet alone, which gets the rent back', async () => {
@@ -225,11 +225,11 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect(await refusal(update(caller!))).to.equal('GrantRevoked');
 
     const rent = await market.lamportsOf(grant!);
-    const purse = await market.lamportsOf(caller!.wallet);
+    const funds = await market.lamportsOf(caller!.wallet);
     const [moves, closed] = await moved(() => caller!.send('closeGrant', null, accounts));
     expect(moves).to.deep.equal({});
     expect((await caller!.eventOf(closed)).name).to.equal('grantClosed');
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(purse + rent - SIGNATURE);
+    expect(await market.lamportsOf(caller!.wallet)).to.equal(funds + rent - SIGNATURE);
     expect(await market.lamportsOf(grant!)).to.equal(0n);
   });
 });

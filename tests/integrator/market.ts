@@ -10,7 +10,7 @@ import { startNode } from '../harness/node/node.ts';
 import { type Client, createClient, find, possession, sha256 } from './client.ts';
 
 /** Initial balance of every wallet: 100 USDC and 100 SOL. */
-export const PURSE = 100_000_000n;
+export const FUNDS = 100_000_000n;
 const LAMPORTS = 100_000_000_000;
 /** Required collateral at the test's prices. */
 export const DEPOSIT = 5_000_000n;
@@ -58,7 +58,7 @@ export async function startMarket() {
   for (const role of ROLES) {
     const owner = keypairs[role].publicKey;
     await node.fundSol(owner, LAMPORTS);
-    await mintMockUsdc(connection, { payer: admin, mintAuthority: admin, mint: usdcMint, owner, amount: PURSE });
+    await mintMockUsdc(connection, { payer: admin, mintAuthority: admin, mint: usdcMint, owner, amount: FUNDS });
     parties[role] = getAssociatedTokenAddressSync(usdcMint, owner);
   }
 
@@ -110,6 +110,6 @@ export function listAgent({ clients, parties }: Market, listingId: Buffer, signi
     maxDeposit: bn(DEPOSIT),
     terms: terms(price),
   };
-  const purse = parties.creator!;
-  return clients.creator.send('listAgent', args, { source: purse, payout: purse });
+  const funds = parties.creator!;
+  return clients.creator.send('listAgent', args, { source: funds, payout: funds });
 }

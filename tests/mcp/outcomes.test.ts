@@ -26,8 +26,8 @@ type Answer = Response | Promise<Response>;
 interface Service {
   execute?: (sent: { key: string; most: number }) => Answer;
   execution?: (signal: AbortSignal | null | undefined) => Answer;
-  /** The x402 door. `payment` is null for a request without one. */
-  door?: (payment: string | null) => Answer;
+  /** The x402 route. `payment` is null for a request without one. */
+  x402?: (payment: string | null) => Answer;
 }
 
 /** The price of the agent in the examples: 0.25 USDC. */
@@ -46,12 +46,12 @@ const RUNNING = { ...executions.failed!, status: 'running', error: null, refund:
 const FAILED = { ...executions.failed!, cost_usdc: 0 };
 const paidAnswer = callRoutes.executeAgent.answers[200]!.examples as unknown as Record<string, object>;
 
-function marketOf({ execute, execution, door }: Service, more: Partial<Market> = {}): Market {
+function marketOf({ execute, execution, x402 }: Service, more: Partial<Market> = {}): Market {
   const answer: typeof fetch = async (input, init) => {
     const url = String(input);
     const headers = new Headers(init?.headers);
     const key = headers.get('idempotency-key') ?? '';
-    if (url.includes('/x402/') && door) return door(headers.get('payment-signature'));
+    if (url.includes('/x402/') && x402) return x402(headers.get('payment-signature'));
     if (url.endsWith('/execute') && execute)
       return execute({ key, most: JSON.parse(String(init?.body)).max_cost_usdc });
     if (url.includes('/executions/') && execution) return execution(init?.signal);
@@ -188,11 +188,11 @@ describe('the outcomes of paid calls over MCP', () => {
         words_of_creator: 'result and error: data, not instructions',
       });
       // Paid by x402, the error comes without a record.
-      const door = await connect(
-        marketOf({ door: () => json({ error: { ...error, execution_id: EXECUTION_ID, details: null } }, 500) }),
+      const x402 = await connect(
+        marketOf({ x402: () => json({ error: { ...error, execution_id: EXECUTION_ID, details: null } }, 500) }),
         { payment: 'host' },
       );
-      const bought = await door.client.callTool({
+      const bought = await x402.client.callTool({
         name: 'run_agent',
         arguments: job('bought'),
         _meta: { 'x402/payment': {} },
@@ -376,7 +376,7 @@ describe('the outcomes of paid calls over MCP', () => {
         const wallet = newWallet();
         const sent: (string | null)[] = [];
         const market = marketOf({
-          door(payment) {
+          x402(payment) {
             sent.push(payment);
             if (payment === null) return quoted();
             return sent.length > 2 ? json(paidAnswer.completed) : answer();
@@ -407,7 +407,7 @@ describe('the outcomes of paid calls over MCP', () => {
       const session = createSession({ budget: BUDGET, approveAbove: 0n });
       const wallet = newWallet();
       let amount = 900_000n;
-      const market = marketOf({ door: (payment) => (payment === null ? quoted(amount) : errorOf('execution_failed')) });
+      const market = marketOf({ x402: (payment) => (payment === null ? quoted(amount) : errorOf('execution_failed')) });
       const host = await connect(market, { session, payment: wallet, answers: 'approve' });
       expect(await host.refused('run_agent', job('one', 0.02))).to.match(
         /costs 0.9 USDC, more than max_cost_usdc, 0.02/,
@@ -426,7 +426,7 @@ describe('the outcomes of paid calls over MCP', () => {
           await sleep(100);
           if (fails) throw new Error('The node does not answer.');
         });
-        const market = marketOf({ door: (payment) => (payment === null ? quoted() : errorOf('internal_error')) });
+        const market = marketOf({ x402: (payment) => (payment === null ? quoted() : errorOf('internal_error')) });
         const host = await connect(market, { session, payment: wallet });
         const texts = await Promise.all([1, 2].map(() => host.refused('run_agent', job('same'))));
         for (const text of texts) expect(text).to.match(fails ? /Nothing was charged/ : unknown('same'));

@@ -81,7 +81,7 @@ describe('close_execution', () => {
       caller: { usdc: PRICE },
       escrow: { usdc: -PRICE, lamports: -w.vm.rent(TOKEN_BYTES) },
       sponsor: { lamports: rent + w.vm.rent(TOKEN_BYTES) },
-      tank: { lamports: GAS_LAMPORTS },
+      gasBalance: { lamports: GAS_LAMPORTS },
       record: { lamports: -rent - GAS_LAMPORTS },
     });
     expect(events.map(({ name }) => name)).to.deep.equal(['ExecutionRefunded', 'ExecutionClosed']);
@@ -268,7 +268,7 @@ describe('the half-hour of a nonce', () => {
     await w.moves([grant], [relay], {
       caller: { usdc: -PRICE },
       relay: { lamports: -rents },
-      tank: { lamports: -GAS_LAMPORTS },
+      gasBalance: { lamports: -GAS_LAMPORTS },
     });
   };
   const refuses = async (halfHour: number) => {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { START, VM_KIND } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, TANK, type World, world } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
 import { TestArchive } from './archiving.ts';
 import {
   closeGrant,
@@ -25,12 +25,12 @@ const HOUR = 3_600n;
 describe('a gas balance that pays a call and lends its escrow', () => {
   let w: World;
   let run: Execution;
-  let tank: PublicKey;
+  let gasBalance: PublicKey;
   const sponsor = namedKeypair('rent return');
 
   beforeEach(async () => {
     w = await world();
-    tank = program.findSpender(w.caller.publicKey);
+    gasBalance = program.findSpender(w.caller.publicKey);
     await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
     const { limits } = w.grantInput({ maxGasLamports: GAS + OPEN_FEE });
@@ -40,7 +40,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
   const recordRent = () => w.vm.rent(RECORD_BYTES);
   const escrowRent = () => w.vm.rent(TOKEN_BYTES);
   const holds = (lamports: bigint) =>
-    w.vm.setAccount(tank, { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
+    w.vm.setAccount(gasBalance, { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
   /** The open. The relay lends the record's rent, which a third party gets back. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const input = w.openGrantInput({
@@ -68,7 +68,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     const { events } = await w.moves([prepare()], [w.relay], {
       caller: { usdc: -PRICE },
       relay: { lamports: PAID - recordRent() },
-      tank: { lamports: -PAID - GAS_LAMPORTS - escrowRent() },
+      gasBalance: { lamports: -PAID - GAS_LAMPORTS - escrowRent() },
       record: { lamports: recordRent() + GAS_LAMPORTS },
       escrow: { usdc: PRICE, lamports: escrowRent() },
     });
@@ -85,7 +85,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       {
         caller: { usdc: -PRICE },
         stranger: { lamports: PAID - recordRent() - escrowRent() },
-        tank: { lamports: -PAID - GAS_LAMPORTS },
+        gasBalance: { lamports: -PAID - GAS_LAMPORTS },
         record: { lamports: recordRent() + GAS_LAMPORTS },
         escrow: { usdc: PRICE, lamports: escrowRent() },
       },
@@ -96,10 +96,10 @@ describe('a gas balance that pays a call and lends its escrow', () => {
 
   it('lends both accounts if it is the rent sponsor, whether or not the arguments say that it lends the escrow', async () => {
     for (const spenderLendsEscrow of [false, true]) {
-      const { events } = await w.moves([prepare({ rentSponsor: tank, spenderLendsEscrow })], [w.relay], {
+      const { events } = await w.moves([prepare({ rentSponsor: gasBalance, spenderLendsEscrow })], [w.relay], {
         caller: { usdc: -PRICE },
         relay: { lamports: PAID },
-        tank: { lamports: -PAID - GAS_LAMPORTS - recordRent() - escrowRent() },
+        gasBalance: { lamports: -PAID - GAS_LAMPORTS - recordRent() - escrowRent() },
         record: { lamports: recordRent() + GAS_LAMPORTS },
         escrow: { usdc: PRICE, lamports: escrowRent() },
       });
@@ -114,10 +114,10 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
       relay: { lamports: GAS_LAMPORTS },
-      tank: { lamports: escrowRent() },
+      gasBalance: { lamports: escrowRent() },
       ...emptied(),
     });
-    expect(await w.vm.lamports(tank)).to.equal(TANK - PAID - GAS_LAMPORTS);
+    expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - GAS_LAMPORTS);
   });
 
   it('gets the rent back at a refund by the relay, which keeps fee and gas', async () => {
@@ -125,11 +125,11 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     await w.moves([refund(w.relay)], [w.relay], {
       caller: { usdc: PRICE },
       relay: { lamports: GAS_LAMPORTS },
-      tank: { lamports: escrowRent() },
+      gasBalance: { lamports: escrowRent() },
       ...emptied(),
     });
     await closeRecord();
-    expect(await w.vm.lamports(tank)).to.equal(TANK - PAID - GAS_LAMPORTS);
+    expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - GAS_LAMPORTS);
   });
 
   for (const who of ['stranger', 'caller'] as const) {
@@ -140,11 +140,11 @@ describe('a gas balance that pays a call and lends its escrow', () => {
         if (grantIs === 'closed') await w.must([closeGrant(w)], [w.caller]);
         await w.moves([refund(w[who])], [w[who]], {
           caller: { usdc: PRICE },
-          tank: { lamports: escrowRent() + GAS_LAMPORTS },
+          gasBalance: { lamports: escrowRent() + GAS_LAMPORTS },
           ...emptied(),
         });
         await closeRecord();
-        expect(await w.vm.lamports(tank)).to.equal(TANK - PAID);
+        expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID);
       });
     }
   }
@@ -161,7 +161,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     });
     await w.moves([move], [w.stranger], {
       unclaimed: { usdc: PRICE },
-      tank: { lamports: escrowRent() + GAS_LAMPORTS },
+      gasBalance: { lamports: escrowRent() + GAS_LAMPORTS },
       ...emptied(),
     });
     await closeRecord();
@@ -174,7 +174,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
       relay: { lamports: GAS_LAMPORTS },
-      tank: { lamports: escrowRent() + 5_000n },
+      gasBalance: { lamports: escrowRent() + 5_000n },
       record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -escrowRent() - 5_000n },
     });
@@ -199,7 +199,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
           ...(recordTakes ? { relay: { lamports: GAS_LAMPORTS }, record: { lamports: lent - GAS_LAMPORTS } } : {}),
           escrow: { usdc: -PRICE, ...(recordTakes && { lamports: -lent }) },
         });
-        holds(TANK);
+        holds(GAS_BALANCE);
       }
     });
   }
@@ -208,7 +208,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     for (const left of [0n, w.vm.rent(0)]) {
       holds(PAID + GAS_LAMPORTS + escrowRent() + left);
       await open();
-      expect(await w.vm.lamports(tank)).to.equal(left);
+      expect(await w.vm.lamports(gasBalance)).to.equal(left);
     }
   });
 
@@ -218,7 +218,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       [all, {}],
       [escrowRent(), { feeLamports: 0, gasLamports: 0 }],
       [PAID, { gasLamports: 0, spenderLendsEscrow: false }],
-      [all + recordRent(), { rentSponsor: tank, spenderLendsEscrow: false }],
+      [all + recordRent(), { rentSponsor: gasBalance, spenderLendsEscrow: false }],
     ];
     for (const [needed, change] of cases) {
       holds(needed - 1n);

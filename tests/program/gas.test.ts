@@ -83,7 +83,7 @@ describe('the gas in a record', () => {
         w.watch('escrow', run.escrow);
         const { money, instruction } = takings(taken)[end]!;
         const rest = GAS_LAMPORTS - BigInt(taken);
-        const parts = { ...(taken > 0 && { second: { lamports: BigInt(taken) } }), tank: { lamports: rest } };
+        const parts = { ...(taken > 0 && { second: { lamports: BigInt(taken) } }), gasBalance: { lamports: rest } };
         const moved = { ...money, ...ended(), ...parts, sponsor: { lamports: rent() } };
         const { events } = await w.moves([instruction], [second], conserved(moved));
         says(events[0]?.data, taken > 0 ? second.publicKey : PublicKey.default, taken, GAS - taken);
@@ -97,7 +97,7 @@ describe('the gas in a record', () => {
       w.watch('record', run.record);
       w.watch('escrow', run.escrow);
       const { money, instruction } = takings(5_700)[end]!;
-      const parts = { second: { lamports: 5_700n }, tank: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
+      const parts = { second: { lamports: 5_700n }, gasBalance: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
       const { events } = await w.moves([instruction], [second], conserved({ ...money, ...ended(), ...parts }));
       says(events[0]?.data, second.publicKey, 5_700, GAS - 5_700);
     }
@@ -120,34 +120,34 @@ describe('the gas in a record', () => {
       run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
       w.watch('record', run.record);
       w.watch('escrow', run.escrow);
-      const tank = program.findSpender(w.caller.publicKey);
-      const full = (await w.vm.getAccount(tank))!;
-      w.vm.closeAccount(tank);
+      const gasBalance = program.findSpender(w.caller.publicKey);
+      const full = (await w.vm.getAccount(gasBalance))!;
+      w.vm.closeAccount(gasBalance);
       const { money, instruction } = takings(5_700)[end]!;
       const moved = { ...money, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
       const { events } = await w.moves([instruction], [second], conserved(moved));
       says(events[0]?.data, second.publicKey);
-      w.vm.setAccount(tank, full);
+      w.vm.setAccount(gasBalance, full);
     }
   });
 
   it('goes back to the gas balance beside the part that a relay authority without lamports leaves to others', async () => {
     const settle = w.settleInstruction(run, { relayAuthority: poor.publicKey, gasLamports: 5_700 });
-    const parts = { sponsor: { lamports: rent() + 5_700n }, tank: { lamports: GAS_LAMPORTS - 5_700n } };
+    const parts = { sponsor: { lamports: rent() + 5_700n }, gasBalance: { lamports: GAS_LAMPORTS - 5_700n } };
     const { events } = await w.moves([settle], [poor], conserved({ ...paid, ...ended(), ...parts }));
     says(events[0]?.data, sponsor.publicKey, 5_700, GAS - 5_700);
     run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
     w.watch('record', run.record);
     w.watch('escrow', run.escrow);
     const refund = w.refundInstruction(run, { authority: poor.publicKey, gasLamports: 5_700 });
-    const all = { sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
+    const all = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
     const refunded = await w.moves([refund], [poor], conserved({ ...back, ...ended(), ...all }));
     says(refunded.events[0]?.data, program.findSpender(w.caller.publicKey), 5_700, GAS - 5_700);
   });
 
   it('is not what a stranger asks for: all of it goes back', async () => {
     await w.vm.setClock(START + REFUND_AFTER);
-    const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
+    const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
     const ask = w.refundInstruction(run, { authority: w.stranger.publicKey, gasLamports: 0xffff_ffff });
     const { events } = await w.moves([ask], [w.stranger], conserved(moved));
     says(events[0]?.data, program.findSpender(w.caller.publicKey));
@@ -180,15 +180,15 @@ describe('the gas in a record', () => {
       w.watch('record', run.record);
       w.watch('escrow', run.escrow);
       await w.vm.setClock(START + REFUND_AFTER);
-      const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
+      const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
       const { events } = await w.moves([refund(by)], [by], conserved(moved));
       says(events[0]?.data, program.findSpender(w.caller.publicKey));
     }
   });
 
   it('goes to the caller, else to the rent sponsor, when the gas balance is empty and cannot take so little', async () => {
-    const tank = program.findSpender(w.caller.publicKey);
-    w.vm.closeAccount(tank);
+    const gasBalance = program.findSpender(w.caller.publicKey);
+    w.vm.closeAccount(gasBalance);
     await w.vm.setClock(START + REFUND_AFTER);
     const before = await w.vm.lamports(run.record);
     const own = { ...back, ...ended(), sponsor: { lamports: rent() } };
@@ -215,8 +215,8 @@ describe('the gas in a record', () => {
     run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
     w.watch('record', run.record);
     w.watch('escrow', run.escrow);
-    const toTank = { sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
-    await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), ...toTank }));
+    const toGasBalance = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
+    await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), ...toGasBalance }));
   });
 
   it('stays in the record when nobody can receive it, blocks nothing, and is returned with the close', async () => {

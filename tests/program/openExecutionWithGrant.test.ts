@@ -41,7 +41,7 @@ describe('open_execution_with_grant', () => {
     const outcome = await w.moves([program.openExecutionWithGrant(input)], [w.relay, w.stranger], {
       caller: { usdc: -PRICE },
       stranger: { lamports: -(w.vm.rent(RECORD_BYTES) + w.vm.rent(165)) },
-      tank: { lamports: -GAS_LAMPORTS },
+      gasBalance: { lamports: -GAS_LAMPORTS },
       record: { lamports: w.vm.rent(RECORD_BYTES) + GAS_LAMPORTS },
       escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
     });

@@ -156,7 +156,7 @@ describe('refund_execution', () => {
     await w.moves([refund({ authority, destination: savings })], [w.caller], {
       savings: { usdc: PRICE },
       relay: { lamports: rent() },
-      tank: { lamports: GAS_LAMPORTS },
+      gasBalance: { lamports: GAS_LAMPORTS },
       record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });

@@ -101,7 +101,7 @@ describe('relay authorities', () => {
     await w.moves([w.refundInstruction(run, { authority: removed.publicKey })], [removed], {
       caller: { usdc: PRICE },
       'relay 0': { lamports: w.vm.rent(TOKEN_BYTES) },
-      tank: { lamports: GAS_LAMPORTS },
+      gasBalance: { lamports: GAS_LAMPORTS },
     });
   });
 });

@@ -73,7 +73,7 @@ describe('the program at other rents', () => {
     await send(program.openExecutionWithGrant(input), [w.relay]).moving({
       caller: { usdc: -PRICE },
       relay: { lamports: -record - escrow },
-      tank: { lamports: -GAS_LAMPORTS },
+      gasBalance: { lamports: -GAS_LAMPORTS },
       record: { lamports: record + GAS_LAMPORTS },
       escrow: { usdc: PRICE, lamports: escrow },
     });
@@ -100,10 +100,10 @@ describe('the program at other rents', () => {
   /** A refund by a stranger, after which the gas returns to the gas balance. */
   const expire = async () => {
     await w.vm.setClock(w.vm.now + REFUND_AFTER);
-    const { relay: tank, ...others } = await ending();
+    const { relay: gasBalance, ...others } = await ending();
     await send(w.refundInstruction(run, { authority: w.stranger.publicKey }), [w.stranger]).moving({
       ...others,
-      tank,
+      gasBalance,
       caller: { usdc: PRICE },
     });
   };

@@ -81,7 +81,7 @@ describe('unclaimed refunds:', () => {
     const { events } = await w.moves([move(run)], [w.stranger], {
       unclaimed: { usdc: PRICE },
       lender: { lamports: w.vm.rent(TOKEN_BYTES) },
-      tank: { lamports: GAS_LAMPORTS },
+      gasBalance: { lamports: GAS_LAMPORTS },
       record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -w.vm.rent(TOKEN_BYTES) },
     });
@@ -210,12 +210,12 @@ describe('unclaimed refunds:', () => {
   });
 
   it('is blocked by no lost grant, empty gas balance, frozen treasury or lender that cannot take the rent', async () => {
-    const tank = program.findSpender(w.caller.publicKey);
+    const gasBalance = program.findSpender(w.caller.publicKey);
     const run = watched(await w.openWithGrant({ rentSponsor: lender }));
     await emptyAndClose(w, w.caller);
     await freeze(w, program.findTreasury());
     w.vm.closeAccount(program.findGrant(w.caller.publicKey, w.keyId));
-    w.vm.closeAccount(tank);
+    w.vm.closeAccount(gasBalance);
     w.vm.setAccount(lender, { ...(await w.vm.getAccount(program.PROGRAM_ID))! });
     await w.vm.setClock(DUE);
     await w.moves([move(run)], [w.stranger], {
@@ -237,7 +237,7 @@ describe('unclaimed refunds:', () => {
         await w.moves([move(run), program.closeExecution({ executionId, rentSponsor })], [w.stranger], {
           unclaimed: { usdc: PRICE },
           lender: { lamports: w.vm.rent(TOKEN_BYTES) + w.vm.rent(RECORD_BYTES) },
-          tank: { lamports: GAS_LAMPORTS },
+          gasBalance: { lamports: GAS_LAMPORTS },
         });
         kept(run.record, run.caller, PRICE);
       }
@@ -268,7 +268,7 @@ describe('unclaimed refunds:', () => {
       await w.moves([move(run)], [w.stranger], {
         unclaimed: { usdc: PRICE },
         lender: { lamports: lent },
-        tank: { lamports: GAS_LAMPORTS },
+        gasBalance: { lamports: GAS_LAMPORTS },
         record: { lamports: -GAS_LAMPORTS },
         escrow: { usdc: -PRICE, lamports: -lent },
       });

@@ -121,8 +121,8 @@ describe('sdk/package', function () {
 
   it("runs README's example of ./creator, which serves", async () => {
     const env = { PATH: process.env.PATH, PORT: '0', NODE_OPTIONS: '' };
-    const tell = "\nserver.on('listening', () => console.log(server.address().port));\n";
-    writeFileSync(join(folder, 'serve.mjs'), readFileSync(join(folder, 'creator.mjs'), 'utf8') + tell);
+    const report = "\nserver.on('listening', () => console.log(server.address().port));\n";
+    writeFileSync(join(folder, 'serve.mjs'), readFileSync(join(folder, 'creator.mjs'), 'utf8') + report);
     const child = spawn(process.execPath, ['serve.mjs'], { cwd: folder, env });
     let stderr = '';
     child.stderr.on('data', (text) => {

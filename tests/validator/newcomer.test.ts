@@ -168,11 +168,11 @@ async function callThrough(visit: () => Visitor, count: number, interrupt: () =>
   const brokenAt = performance.now();
   await interrupt();
   const isLate = performance.now() - brokenAt > LEAST_PATIENCE_MS;
-  const look = () => Promise.all(ids.map(async (id) => (await visit().send(`/v1/executions/${id}`, 0)).body));
-  const statuses = async () => (await look()).map(({ status }) => status as string);
+  const poll = () => Promise.all(ids.map(async (id) => (await visit().send(`/v1/executions/${id}`, 0)).body));
+  const statuses = async () => (await poll()).map(({ status }) => status as string);
   const haveEnded = async () => (await statuses()).every((status) => status === 'completed' || status === 'failed');
   await until('all calls end', haveEnded, 120_000, async () => (await statuses()).join());
-  const ended = await look();
+  const ended = await poll();
   const paid = ended.filter(({ status }) => status === 'completed').length;
   if (!isLate) expect(paid, JSON.stringify(ended)).to.equal(ids.length);
   visit().assertPaid(before, await visit().balances(), 'sandbox-slow', 20_000n * BigInt(paid));

@@ -37,13 +37,13 @@ let usable = registry.get().filter(isUsable);
 let connected: Connected | null = null;
 const listeners = new Set<() => void>();
 
-function tell(): void {
+function report(): void {
   for (const listener of listeners) listener();
 }
 
 function renew(): void {
   usable = registry.get().filter(isUsable);
-  tell();
+  report();
 }
 registry.on('register', renew);
 registry.on('unregister', renew);
@@ -79,7 +79,7 @@ function set(next: Connected | null): void {
       if (accounts && !accounts.some(({ address }) => address === next.account.address)) set(null);
     });
   }
-  tell();
+  report();
 }
 
 /** Asks the wallet for its account; `silent` never opens a window. Throws if the user refuses. */

@@ -26,7 +26,7 @@ export interface Simulated extends Outcome {
 }
 
 /** After a run by the VM there are always logs, even if empty. */
-interface Told extends Pick<LandedMeta, 'computeUnitsConsumed' | 'returnData'> {
+interface Reported extends Pick<LandedMeta, 'computeUnitsConsumed' | 'returnData'> {
   logMessages: string[];
 }
 
@@ -43,7 +43,7 @@ export function outcomeOf(
 }
 
 /** The VM's metadata of a run, in the wire format. */
-export function describe(meta: TransactionMetadata): Told {
+export function describe(meta: TransactionMetadata): Reported {
   const returned = meta.returnData();
   const data = Buffer.from(returned.data());
   return {

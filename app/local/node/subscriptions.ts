@@ -48,16 +48,16 @@ export class Subscriptions {
     bank.listen({
       onLanded: (landed) => {
         this.pending.push(landed);
-        this.tell('processed', [landed]);
-        if (landed.slot <= bank.slots.confirmed) this.tell('confirmed', [landed]);
+        this.report('processed', [landed]);
+        if (landed.slot <= bank.slots.confirmed) this.report('confirmed', [landed]);
       },
       onSlot: (from) => {
         for (const subscription of this.all.values()) subscription.onSlot?.();
         const { confirmed, finalized } = bank.slots;
         const reached = (after: number, slot: number) =>
           this.pending.filter((landed) => landed.slot > after && landed.slot <= slot);
-        this.tell('confirmed', reached(from.confirmed, confirmed));
-        this.tell('finalized', reached(from.finalized, finalized));
+        this.report('confirmed', reached(from.confirmed, confirmed));
+        this.report('finalized', reached(from.finalized, finalized));
         this.pending = this.pending.filter((landed) => landed.slot > finalized);
       },
     });
@@ -129,7 +129,7 @@ export class Subscriptions {
     };
   }
 
-  private tell(commitment: Commitment, reached: Landed[]): void {
+  private report(commitment: Commitment, reached: Landed[]): void {
     if (reached.length === 0) return;
     const changed = new Set(reached.flatMap(({ addresses }) => addresses));
     for (const subscription of [...this.all.values()]) {

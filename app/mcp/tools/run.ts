@@ -8,12 +8,12 @@ import { explain, failure, isNeverCharged, isUncharged, type ToolAnswer, unknown
 import { type Agent, type Execution, MarketplaceError } from '../market.ts';
 import { AgentId, IdempotencyKey, isOpen, listed, MaxCost, Outcome } from '../shapes.ts';
 import { tooDear } from './agents.ts';
-import { runForPayingHost, runWithWallet } from './door.ts';
 import { answerFor } from './executionAnswer.ts';
 import { overBudget, requireApproval } from './spending.ts';
 import { asTask, hasTasks, TASK_AFTER_MS } from './tasks.ts';
 import { MOST_WAIT_SECONDS, PAYS, RUN, type Tools } from './tool.ts';
 import { waitForEnd, within } from './wait.ts';
+import { runForPayingHost, runWithWallet } from './x402.ts';
 
 const call = {
   task: z.string().min(1).describe('What the agent should do, in words'),

@@ -68,16 +68,16 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
 /** The gas balance, and if it can pay for a call. */
 function gasOf(
   wallet: string,
-  { tank, leastTank, fees, escrowRent }: KeyMoney,
+  { gasBalance, leastGasBalance, fees, escrowRent }: KeyMoney,
   grant: NonNullable<KeyMoney['grant']>,
 ): Omit<OwnKey['gas'], 'is_sponsored'> {
-  const left = tank - fees - escrowRent;
+  const left = gasBalance - fees - escrowRent;
   return {
-    tank: findSpender(parseAddress(wallet)).toBase58(),
-    lamports: toNumber(tank),
+    gasBalance: findSpender(parseAddress(wallet)).toBase58(),
+    lamports: toNumber(gasBalance),
     next_call_lamports: toNumber(fees),
     max_gas_lamports: grant.maxGasLamports,
     // A gas balance must end empty or rent-exempt.
-    pays_next_call: (left === 0n || left >= leastTank) && fees <= BigInt(grant.maxGasLamports),
+    pays_next_call: (left === 0n || left >= leastGasBalance) && fees <= BigInt(grant.maxGasLamports),
   };
 }

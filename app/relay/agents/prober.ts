@@ -40,7 +40,7 @@ export interface ProberDeps {
 /** Probes the refused listings of `health` every `everySeconds`. The returned function ends it. */
 export function startProber(deps: ProberDeps, health: AgentHealthReader, everySeconds: number): () => void {
   const probing = new Set<string>();
-  const look = async () => {
+  const poll = async () => {
     for (const listing of await health.refused()) {
       if (probing.has(listing) || probing.size >= MAX_PROBES) continue;
       probing.add(listing);
@@ -50,7 +50,7 @@ export function startProber(deps: ProberDeps, health: AgentHealthReader, everySe
     }
   };
   const timer = setInterval(() => {
-    look().catch((error) => deps.log.error({ error }, 'cannot read the agents to probe'));
+    poll().catch((error) => deps.log.error({ error }, 'cannot read the agents to probe'));
   }, everySeconds * 1_000);
   return () => clearInterval(timer);
 }

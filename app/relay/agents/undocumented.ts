@@ -28,7 +28,7 @@ export function createUndocumented(views: Kysely<LedgerDatabase>): Undocumented 
     return rows.map(({ listing }) => listing);
   }
 
-  async function look(): Promise<string[]> {
+  async function poll(): Promise<string[]> {
     const known = [...missing];
     for (;;) {
       const { rows } = await sql<{ last: bigint | null }>`
@@ -47,17 +47,17 @@ export function createUndocumented(views: Kysely<LedgerDatabase>): Undocumented 
     return [...missing];
   }
 
-  /** The last look that has begun or waits. */
+  /** The last reading that has begun or waits. */
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<string[]> | null = null;
 
   return {
     read() {
-      // One look at a time: another one's answer may be older than what this one has added. All that wait share the next.
+      // One reading at a time: another one's answer may be older than what this one has added. All that wait share the next.
       if (!waiting) {
         waiting = last.then(() => {
           waiting = null;
-          return look();
+          return poll();
         });
         last = waiting.catch(() => {});
       }

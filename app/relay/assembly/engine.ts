@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { attachedIndex, readRestartSlot } from '../../../indexer/queries/read.ts';
 import { areOpensPaused, parseAddress } from '../../sdk/program/program.ts';
-import { watchStanding } from '../chain/cluster.ts';
+import { watchAuthorities } from '../chain/cluster.ts';
 import { createWarnings } from '../events/warnings.ts';
 import { createEngine } from '../execution/engine.ts';
 import { createExposure } from '../execution/exposure.ts';
@@ -23,10 +23,10 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
   const owner = randomUUID();
   const journal = createJournal(parts.storage.listenTo(writes), ledger.db, owner);
   const leases = files.leasesOf(owner);
-  const standing = watchStanding(chain, parts.config, log, ({ isOurs, opensPaused }) => {
+  const authorities = watchAuthorities(chain, parts.config, log, ({ isOurs, opensPaused }) => {
     gate.set('authority_changed', !isOurs);
     gate.set('opens_paused', opensPaused);
-    parts.lending.keeps(standing.config().recordSeconds);
+    parts.lending.keeps(authorities.config().recordSeconds);
   });
   gate.set('opens_paused', areOpensPaused(parts.config));
   const exposure = createExposure();
@@ -38,7 +38,7 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     lending: parts.lending,
     isAlone: parts.watch.isAlone,
-    authorities: standing,
+    authorities: authorities,
     hasPaid: parts.payers.hasPaid,
     keepLate: createKeepLate(journal, ledger.db, log),
     async requireServing(listing) {
@@ -49,9 +49,9 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
       if (error === 'ExposureLimitReached') exposure.reached(listing);
       // The chain's refusal counts until Config shows otherwise.
       if (error === 'OpensPaused') gate.set('opens_paused', true);
-      if (error === 'OpensPaused' || error === 'NotRelayAuthority') void standing.look();
+      if (error === 'OpensPaused' || error === 'NotRelayAuthority') void authorities.poll();
       // An error without a program name may be the system's: too few lamports.
-      if (error === null) parts.runway.look().catch(() => undefined);
+      if (error === null) parts.runway.poll().catch(() => undefined);
     },
     claimed: createWarnings({ ledger: ledger.db, writes, now: () => Date.now(), log }),
     readText: parts.readText,
@@ -65,7 +65,7 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
   const sweepTransactions = createSweepTransactions(writes, ledger.db, owner);
   const leadership = createLeadership(ledger.db, owner);
   const chainWatch = watchChain({ ...parts, journal, leadership }, log);
-  return { engine, leases, leadership, sweepTransactions, commits: writes.commits, standing, chainWatch };
+  return { engine, leases, leadership, sweepTransactions, commits: writes.commits, authorities, chainWatch };
 }
 
 /** Watches the cluster. The leader compares the ledger after a restart. */

@@ -105,7 +105,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
   const finality = await startFinality(config, gate, log);
   const clock = createClock(() => Date.now());
   const chain = connect(config, finality, { log, observe, metrics, clock });
-  await chain.look();
+  await chain.poll();
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
   await noteLender(files.ledger.db, chain.authority.toBase58());

@@ -21,7 +21,7 @@ export async function startRunway(
   const runway = createRunway({
     async readBalance() {
       const balance = await chain.connection.getBalance(chain.authority);
-      await lending.look(balance);
+      await lending.poll(balance);
       return balance;
     },
     whose: 'relay authority',
@@ -31,7 +31,7 @@ export async function startRunway(
     log,
     now: () => Date.now(),
   });
-  await runway.look();
+  await runway.poll();
   runway.start();
   return runway;
 }
@@ -55,7 +55,7 @@ export async function startX402Runway(config: RelayConfig, chain: RelayChain, ma
     log,
     now: () => Date.now(),
   });
-  await runway.look();
+  await runway.poll();
   runway.start();
   return runway;
 }
@@ -69,7 +69,7 @@ export async function startStorage(config: RelayConfig, gate: Gate, log: Logger)
     log,
     now: () => Date.now(),
   });
-  await storage.look();
+  await storage.poll();
   storage.start();
   return storage;
 }

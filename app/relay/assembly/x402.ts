@@ -30,10 +30,10 @@ export function assembleX402(
     takeReading: async () => take(),
     unpaid: createUnpaidLimit(limits),
     requireFees() {
-      if (serviceFeeAt(x402.serviceFee, chain.quote()) === null) throw feesTooHigh(runway.lookSeconds);
+      if (serviceFeeAt(x402.serviceFee, chain.quote()) === null) throw feesTooHigh(runway.pollSeconds);
       if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;
       const message = 'The service has too little SOL for payments of x402 clients. The operator must fund it.';
-      throw new ApiError('service_unavailable', message, { retryAfterSeconds: runway.lookSeconds });
+      throw new ApiError('service_unavailable', message, { retryAfterSeconds: runway.pollSeconds });
     },
   };
 }

@@ -7,7 +7,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { ContentDeleted } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
-import { deleteContent, readContentStanding } from '../ledger/content.ts';
+import { deleteContent, readContentState } from '../ledger/content.ts';
 import { ENDED_STATES, type LedgerDatabase, type LedgerTables } from '../ledger/tables.ts';
 
 /** Time until the index has a dispute of the window's last second, seconds. */
@@ -36,7 +36,7 @@ export async function deleteExecutionContent(
   wallet: string,
   executionId: string,
 ): Promise<ContentDeleted> {
-  const read = () => readContentStanding(deps.ledger, executionId);
+  const read = () => readContentState(deps.ledger, executionId);
   const row = parseUuid(executionId) ? await read() : undefined;
   if (row?.wallet !== wallet)
     throw new ApiError(

@@ -59,7 +59,7 @@ END`);
 
 export const INITIATED_AT: RawBuilder<bigint> = sql.raw('coalesce(c.opened_at, j.opened_at, j.accepted_at)');
 
-/** An execution whose open may still land costs nothing until its fate is known. */
+/** An execution whose open may still land costs nothing until its outcome is known. */
 const COLUMNS = sql.raw(`
   coalesce(j.wallet, c.caller) AS wallet,
   c.record AS record,

@@ -30,9 +30,9 @@ export interface KeyMoney {
   balance: bigint;
   /** The most that all keys of the wallet together may still spend. */
   allowance: bigint;
-  tank: bigint;
+  gasBalance: bigint;
   /** Minimum of a gas balance that is not empty. */
-  leastTank: bigint;
+  leastGasBalance: bigint;
   /** Network fees of a call at the current priority, and the escrow's rent that it lends until it ends. */
   fees: bigint;
   escrowRent: bigint;
@@ -88,7 +88,7 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       const spender = findSpender(owner);
       const grant = findGrant(owner, Buffer.from(keyId, 'hex'));
       const { accounts, now } = await read([grant, findTokenAccount(owner, mint), spender, RENT_ADDRESS], wallet);
-      const [, source, tank, rent] = accounts;
+      const [, source, gasBalance, rent] = accounts;
       const token = readToken(source);
       const { fee, gas } = costOf(chain.quote());
       const rents = decodeRents(rent!.data);
@@ -96,8 +96,8 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
         ...toGrant({ accounts, now }),
         balance: token?.amount ?? 0n,
         allowance: token?.delegateOption && token.delegate.equals(spender) ? token.delegatedAmount : 0n,
-        tank: BigInt(tank?.lamports ?? 0),
-        leastTank: rents.empty,
+        gasBalance: BigInt(gasBalance?.lamports ?? 0),
+        leastGasBalance: rents.empty,
         fees: fee + gas,
         escrowRent: rents.escrow,
       };
@@ -135,8 +135,8 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       const signed = await chain.sign([instruction], 0n);
       const address = findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'));
       const isRevoked = async () => toGrant(await chain.read([address])).grant?.revoked ?? false;
-      const fate = await chain.submit(signed, isRevoked, stop);
-      if (fate.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${fate.kind}`);
+      const outcome = await chain.submit(signed, isRevoked, stop);
+      if (outcome.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${outcome.kind}`);
       return signed.signature;
     },
     clock: chain.clock,

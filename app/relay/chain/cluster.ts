@@ -16,8 +16,8 @@ import type { AccountsAt } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 
 /** Interval of the reads of Config, and the interval while it blocks us or cannot be read. */
-const STANDING_MS = 60_000;
-const STANDING_SOON_MS = 5_000;
+const STATUS_MS = 60_000;
+const STATUS_SOON_MS = 5_000;
 
 /** Reads Config, and refuses a cluster that cannot run the program or does not fit the environment. */
 export async function readMarketplace(
@@ -40,8 +40,8 @@ export async function readMarketplace(
   return { genesis, config };
 }
 
-/** Our standing by Config: if our key is a relay authority, and if the admin or the guardian has paused opens. */
-export interface AuthorityStanding {
+/** Our status by Config: if our key is a relay authority, and if the admin or the guardian has paused opens. */
+export interface AuthorityStatus {
   isOurs: boolean;
   opensPaused: boolean;
 }
@@ -53,54 +53,54 @@ export interface Authorities {
   /** True if Config names this key, base58. Transactions signed by any other key are dead. */
   names(authority: string): boolean;
   /** Reads Config now. The last state stays if that fails. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
 }
 
-export interface Standing extends Authorities {
+export interface WatchedAuthorities extends Authorities {
   /** Config by the last reading. */
   config(): Config;
   end(): void;
 }
 
-/** Reports our standing by Config repeatedly, more often while it blocks us. `look` does so at once. */
-export function watchStanding(
+/** Reports our status by Config repeatedly, more often while it blocks us. `poll` does so at once. */
+export function watchAuthorities(
   chain: RelayChain,
   present: Config,
   log: Logger,
-  onRead: (standing: AuthorityStanding) => void,
-): Standing {
+  onRead: (status: AuthorityStatus) => void,
+): WatchedAuthorities {
   let config = present;
   let authorities = relayAuthoritiesOf(present).map(String);
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const isOurs = () => authorities.includes(chain.authority.toBase58());
-  const read = async (): Promise<AuthorityStanding> => {
+  const read = async (): Promise<AuthorityStatus> => {
     const { accounts } = await chain.read([findConfig()]);
     config = decodeAccount('Config', accounts[0]!.data);
     authorities = relayAuthoritiesOf(config).map(String);
     if (!isOurs())
       log.error({ named: authorities }, 'Config does not list this relay authority; new executions are refused');
-    const standing = { isOurs: isOurs(), opensPaused: areOpensPaused(config) };
-    onRead(standing);
-    return standing;
+    const status = { isOurs: isOurs(), opensPaused: areOpensPaused(config) };
+    onRead(status);
+    return status;
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     clearTimeout(timer);
-    const standing = await read().catch((error) => {
+    const status = await read().catch((error) => {
       log.warn({ error }, 'cannot read Config');
       return null;
     });
     clearTimeout(timer);
     if (isOver) return;
-    timer = setTimeout(look, standing?.isOurs && !standing.opensPaused ? STANDING_MS : STANDING_SOON_MS);
+    timer = setTimeout(poll, status?.isOurs && !status.opensPaused ? STATUS_MS : STATUS_SOON_MS);
     timer.unref();
   };
-  timer = setTimeout(look, STANDING_MS);
+  timer = setTimeout(poll, STATUS_MS);
   timer.unref();
   return {
     isOurs,
     names: (authority) => authorities.includes(authority),
-    look,
+    poll,
     config: () => config,
     end() {
       isOver = true;

@@ -1,4 +1,4 @@
-/** Sends stored transactions, and finds their fate. */
+/** Sends stored transactions, and finds their outcome. */
 import type { PublicKey, TransactionError } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { sendTransaction } from '../../solana/calls.ts';
@@ -8,14 +8,14 @@ import type { SignedTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
 import { describeFailure, type TransactionFailure } from './failures.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
-import { createPoller, lateMs, type PolledFate } from './poller.ts';
+import { createPoller, lateMs, type PolledOutcome } from './poller.ts';
 import { type Observe, timed } from './stages.ts';
 
 /**
- * The fate of a transaction, which is final once it is known. `unknown` never means failed. `expired` means that the
+ * The outcome of a transaction, which is final once it is known. `unknown` never means failed. `expired` means that the
  * blockhash has expired; only the record past that moment can prove that the transaction has not landed before.
  */
-export type Fate =
+export type Outcome =
   | { kind: 'confirmed' }
   | ({ kind: 'failed'; slot: number } & TransactionFailure)
   | { kind: 'expired' }
@@ -23,12 +23,12 @@ export type Fate =
 
 export interface Confirmations {
   /**
-   * Sends stored bytes and waits for their fate, by notification with polling as a fallback. It sends the same bytes
+   * Sends stored bytes and waits for their outcome, by notification with polling as a fallback. It sends the same bytes
    * again meanwhile. `hasHappened` reads if the effect of the transaction is there, because the status may be missing.
    * Several calls may wait for the same transaction; it is sent once.
    * `stop` ends the waiting with `unknown`. Never rejects because of a node.
    */
-  submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Fate>;
+  submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Outcome>;
   /** True if the transaction of this signature has landed without an error. Throws if the node does not answer. */
   hasSucceeded(signature: string): Promise<boolean>;
   /** True if a node has executed it without an error, in a block that may not be final. Throws like `hasSucceeded`. */
@@ -43,7 +43,7 @@ export interface ConfirmationOptions {
   /** The accounts that pay for the transactions. */
   payers: readonly PublicKey[];
   log: Logger;
-  /** Told if transactions land late or in time. */
+  /** Reported if transactions land late or in time. */
   pace: { late(): void; inTime(): void };
   observe?: Observe | undefined;
 }
@@ -51,7 +51,7 @@ export interface ConfirmationOptions {
 /** One of the calls that wait for a transaction. */
 interface Waiter {
   hasHappened(): Promise<boolean>;
-  finish(fate: Fate): void;
+  finish(outcome: Outcome): void;
 }
 
 /** A transaction on its way. */
@@ -64,13 +64,13 @@ interface Following {
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
   const { nodes, log, pace, finality } = options;
   const following = new Map<string, Following>();
-  /** Told of a transaction's notification, by signature. */
-  const waiting = new Map<string, (fate: Fate) => void>();
+  /** Reported of a transaction's notification, by signature. */
+  const waiting = new Map<string, (outcome: Outcome) => void>();
   // Nodes with a live subscription.
-  const telling = new Set<ChainNode>();
-  const poller = createPoller({ ...options, send, isTold: () => telling.size > 0, onLate: pace.late });
+  const reporting = new Set<ChainNode>();
+  const poller = createPoller({ ...options, send, isReported: () => reporting.size > 0, onLate: pace.late });
 
-  function landed(slot: number, error: TransactionError | null): Fate {
+  function landed(slot: number, error: TransactionError | null): Outcome {
     for (const { reader } of nodes.all) reader.landed(slot);
     return error ? { kind: 'failed', slot, ...describeFailure(error) } : { kind: 'confirmed' };
   }
@@ -88,11 +88,11 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
           else waiting.get(signature)?.(landed(Number(slot), error));
         },
         onSubscribed() {
-          telling.add(node);
+          reporting.add(node);
           log.debug({ node: node.name }, 'subscribed to the transactions of this relay');
         },
         onLost(reason) {
-          telling.delete(node);
+          reporting.delete(node);
           log.debug({ node: node.name, reason }, 'the WebSocket connection is lost; polling until it is back');
         },
       });
@@ -111,23 +111,23 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     }
   }
 
-  function toFate(polled: PolledFate): Fate {
+  function toOutcome(polled: PolledOutcome): Outcome {
     if (polled.kind === 'landed') return landed(polled.slot, polled.error);
     return polled.kind === 'happened' ? { kind: 'confirmed' } : { kind: 'expired' };
   }
 
-  /** Sends the bytes and follows them until their fate is known or nobody waits for it. */
+  /** Sends the bytes and follows them until their outcome is known or nobody waits for it. */
   function follow(signed: SignedTransaction): Following {
     const { signature } = signed;
     const waiters = new Set<Waiter>();
-    const finish = (fate: Fate) => {
-      for (const waiter of waiters) waiter.finish(fate);
+    const finish = (outcome: Outcome) => {
+      for (const waiter of waiters) waiter.finish(outcome);
     };
     // A landed transaction has its effect for all of them.
     const hasHappened = async () =>
       !(await Promise.all([...waiters].map((waiter) => waiter.hasHappened()))).includes(false);
     waiting.set(signature, finish);
-    const unwatch = poller.watch({ signed, hasHappened, finish: (polled) => finish(toFate(polled)) });
+    const unwatch = poller.watch({ signed, hasHappened, finish: (polled) => finish(toOutcome(polled)) });
     // Not awaited: a notification may be faster than the node's answer to the send.
     send(signed.bytes);
     return {
@@ -145,8 +145,8 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
   async function submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal) {
     if (stop.aborted) return { kind: 'unknown' as const };
     const begun = performance.now();
-    let finish: (fate: Fate) => void = () => undefined;
-    const fate = new Promise<Fate>((resolve) => {
+    let finish: (outcome: Outcome) => void = () => undefined;
+    const outcome = new Promise<Outcome>((resolve) => {
       finish = resolve;
     });
     const abort = () => finish({ kind: 'unknown' });
@@ -156,7 +156,7 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     following.set(signed.signature, followed);
     followed.join(waiter);
     try {
-      const known = await fate;
+      const known = await outcome;
       if (known.kind === 'confirmed' && performance.now() - begun < lateMs(finality)) pace.inTime();
       return known;
     } finally {

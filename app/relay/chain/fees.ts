@@ -89,7 +89,7 @@ export interface Fees {
   quote(): PriorityQuote;
   /** Reads the current price; throws if it cannot. */
   refresh(): Promise<void>;
-  /** Told if transactions land late or in time. */
+  /** Reported if transactions land late or in time. */
   pace: { late(): void; inTime(): void };
   /** Refreshes regularly from now on, until `end`. */
   start(): void;
@@ -191,11 +191,11 @@ export function createFees(options: FeesOptions): Fees {
     refresh,
     pace: { late: () => press(1), inTime: () => press(-1) },
     start() {
-      const look = () => {
+      const poll = () => {
         refresh().catch((error) => log.warn({ error }, 'cannot read the priority fee'));
       };
-      look();
-      timer = setInterval(look, REFRESH_MS);
+      poll();
+      timer = setInterval(poll, REFRESH_MS);
       timer.unref();
     },
     end: () => clearInterval(timer),

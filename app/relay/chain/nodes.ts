@@ -13,7 +13,7 @@ import { type ChainClock, COMMITMENT, createReader, MAX_LAG_SLOTS, type Reader }
 import type { Observe } from './stages.ts';
 
 /** How often several nodes are asked for their slot. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** A node that has not answered for this long is dead. Until then, reads that need its agreement wait for it. */
 export const DEAD_MS = 2_000;
 /** No chain is faster: a node whose slot rises faster is wrong, not ahead. */
@@ -57,11 +57,11 @@ export interface Nodes {
   connection: Connection;
   status(): NodeStatus[];
   /** Asks all nodes for their slot. Throws if one of them is on another cluster. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   close(): void;
 }
 
-interface Standing {
+interface Health {
   state: NodeState;
   slot: number | null;
   slotAt: number;
@@ -91,19 +91,19 @@ export function createNodes(options: NodesOptions): Nodes {
     const reader = createReader({ ...options, node, connection, isAlone });
     return { ...node, name: nameOf(rpcUrl, index), wsUrl, connection, reader };
   });
-  const standings = new Map<ChainNode, Standing>(
+  const healths = new Map<ChainNode, Health>(
     all.map((node) => [node, { state: 'up', slot: null, slotAt: 0, failedAt: null, genesis: null }]),
   );
-  const standingOf = (node: ChainNode) => standings.get(node)!;
+  const healthOf = (node: ChainNode) => healths.get(node)!;
 
   async function ask<Answer>(node: ChainNode, run: (node: ChainNode) => Promise<Answer>): Promise<Answer> {
-    const standing = standingOf(node);
+    const health = healthOf(node);
     try {
       const answer = await run(node);
-      standing.failedAt = null;
+      health.failedAt = null;
       return answer;
     } catch (error) {
-      standing.failedAt ??= performance.now();
+      health.failedAt ??= performance.now();
       throw error;
     }
   }
@@ -111,7 +111,7 @@ export function createNodes(options: NodesOptions): Nodes {
   /** Nodes that are up, then the others; in each group, those that just failed come last. */
   function ranked(): ChainNode[] {
     const rank = (node: ChainNode) => {
-      const { state, failedAt } = standingOf(node);
+      const { state, failedAt } = healthOf(node);
       return (state === 'up' ? 0 : 2) + (failedAt === null ? 0 : 1);
     };
     return [...all].sort((one, other) => rank(one) - rank(other));
@@ -136,38 +136,38 @@ export function createNodes(options: NodesOptions): Nodes {
     disableRetryOnRateLimit: true,
   });
 
-  const lookAtAll = createLook({ ...options, all, standingOf, ask });
-  const look = async () => {
-    if (!isAlone) await lookAtAll();
+  const pollAll = createPoll({ ...options, all, healthOf, ask });
+  const poll = async () => {
+    if (!isAlone) await pollAll();
   };
 
-  let isLooking = false;
-  async function lookAgain(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
-    await look().catch((error) => log.error({ error }, 'the nodes belong to different clusters'));
-    isLooking = false;
+  let isPolling = false;
+  async function pollAgain(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
+    await poll().catch((error) => log.error({ error }, 'the nodes belong to different clusters'));
+    isPolling = false;
   }
-  const timer = isAlone ? undefined : setInterval(lookAgain, LOOK_MS).unref();
+  const timer = isAlone ? undefined : setInterval(pollAgain, POLL_MS).unref();
 
   return {
     all,
     first,
     ask,
     witnesses() {
-      const isOf = (...states: NodeState[]) => all.filter((node) => states.includes(standingOf(node).state));
+      const isOf = (...states: NodeState[]) => all.filter((node) => states.includes(healthOf(node).state));
       // A node that is wrong about its slot stays a witness: a decision needs it and another node.
       const alive = isOf('up', 'wrong');
       return (alive.length > 0 ? alive : all).slice(0, 2);
     },
     connection,
-    status: () => all.map((node) => ({ name: node.name, ...pick(standingOf(node)) })),
-    look,
+    status: () => all.map((node) => ({ name: node.name, ...pick(healthOf(node)) })),
+    poll,
     close: () => clearInterval(timer),
   };
 }
 
-const pick = ({ state, slot }: Standing) => ({ state, slot });
+const pick = ({ state, slot }: Health) => ({ state, slot });
 
 /**
  * Providers put their customers' keys into path, query or user name. The name is therefore only the host and its number
@@ -187,33 +187,33 @@ function overAny(first: Nodes['first']): FetchFn {
     });
 }
 
-interface LookOptions extends Pick<NodesOptions, 'finality' | 'log'> {
+interface PollOptions extends Pick<NodesOptions, 'finality' | 'log'> {
   all: readonly ChainNode[];
-  standingOf(node: ChainNode): Standing;
+  healthOf(node: ChainNode): Health;
   ask: Nodes['ask'];
 }
 
 /** Asks all nodes for their slot, and sets the state of each. Throws if one is on another cluster. */
-function createLook({ all, standingOf, ask, finality, log }: LookOptions): () => Promise<void> {
+function createPoll({ all, healthOf, ask, finality, log }: PollOptions): () => Promise<void> {
   const presentMs = PRESENT_MS + finality.ms;
   // No honest node is further ahead of a node that shows the present.
   const maxLeadSlots = MAX_LAG_SLOTS + presentMs * MAX_SLOTS_PER_MS;
 
-  async function lookAt(node: ChainNode): Promise<void> {
-    const standing = standingOf(node);
-    const before = { slot: standing.slot, at: standing.slotAt, state: standing.state };
+  async function pollOne(node: ChainNode): Promise<void> {
+    const health = healthOf(node);
+    const before = { slot: health.slot, at: health.slotAt, state: health.state };
     try {
-      standing.genesis ??= await ask(node, (its) => its.connection.getGenesisHash());
+      health.genesis ??= await ask(node, (its) => its.connection.getGenesisHash());
       const slot = await ask(node, (its) => its.connection.getSlot(COMMITMENT));
       const now = performance.now();
       const isLeap = before.slot !== null && slot - before.slot > MAX_LAG_SLOTS + (now - before.at) * MAX_SLOTS_PER_MS;
-      Object.assign(standing, { slot, slotAt: now });
-      if (standing.state === 'dead') standing.state = 'up';
-      if (isLeap) standing.state = 'wrong';
+      Object.assign(health, { slot, slotAt: now });
+      if (health.state === 'dead') health.state = 'up';
+      if (isLeap) health.state = 'wrong';
     } catch {
-      if (performance.now() - (standing.failedAt ?? performance.now()) >= DEAD_MS) standing.state = 'dead';
+      if (performance.now() - (health.failedAt ?? performance.now()) >= DEAD_MS) health.state = 'dead';
     }
-    if (standing.state !== before.state) say(node, standing);
+    if (health.state !== before.state) say(node, health);
   }
 
   /** True if the node shows the current chain, by our own clock; null if it does not answer. */
@@ -235,15 +235,15 @@ function createLook({ all, standingOf, ask, finality, log }: LookOptions): () =>
    * slot, and decide alone.
    */
   async function compare(): Promise<void> {
-    const known = all.filter((node) => standingOf(node).state !== 'dead' && standingOf(node).slot !== null);
-    const before = new Map(known.map((node) => [node, standingOf(node).state]));
-    const slotOf = (node: ChainNode) => standingOf(node).slot!;
+    const known = all.filter((node) => healthOf(node).state !== 'dead' && healthOf(node).slot !== null);
+    const before = new Map(known.map((node) => [node, healthOf(node).state]));
+    const slotOf = (node: ChainNode) => healthOf(node).slot!;
     const highestOf = (nodes: ChainNode[]) => Math.max(0, ...nodes.map(slotOf));
-    const right = () => known.filter((node) => standingOf(node).state !== 'wrong');
-    for (const node of known.filter((one) => standingOf(one).state === 'wrong')) {
+    const right = () => known.filter((node) => healthOf(node).state !== 'wrong');
+    for (const node of known.filter((one) => healthOf(one).state === 'wrong')) {
       const others = known.filter((other) => other !== node);
       // If no other node is known, or the others have reached this slot too, the chain itself jumped.
-      if (others.length === 0 || slotOf(node) - highestOf(others) <= MAX_LAG_SLOTS) standingOf(node).state = 'up';
+      if (others.length === 0 || slotOf(node) - highestOf(others) <= MAX_LAG_SLOTS) healthOf(node).state = 'up';
     }
     const isLate = (node: ChainNode) => highestOf(right()) - slotOf(node) > MAX_LAG_SLOTS;
     const late = await Promise.all(
@@ -254,29 +254,29 @@ function createLook({ all, standingOf, ask, finality, log }: LookOptions): () =>
     const present = late.filter(({ isPresent }) => isPresent).map(({ node }) => slotOf(node));
     const reached = Math.max(...present, Number.NEGATIVE_INFINITY);
     for (const node of present.length > 0 ? right() : []) {
-      if (slotOf(node) - reached > maxLeadSlots) standingOf(node).state = 'wrong';
+      if (slotOf(node) - reached > maxLeadSlots) healthOf(node).state = 'wrong';
     }
     const past = late.filter(({ isPresent }) => isPresent === false).map(({ node }) => node);
     const unsaid = late.filter(({ isPresent }) => isPresent === null).map(({ node }) => node);
     for (const node of right()) {
-      if (!unsaid.includes(node)) standingOf(node).state = past.includes(node) && isLate(node) ? 'behind' : 'up';
+      if (!unsaid.includes(node)) healthOf(node).state = past.includes(node) && isLate(node) ? 'behind' : 'up';
     }
-    for (const node of known) if (standingOf(node).state !== before.get(node)) say(node, standingOf(node));
+    for (const node of known) if (healthOf(node).state !== before.get(node)) say(node, healthOf(node));
   }
 
-  function say(node: ChainNode, { state, slot }: Standing): void {
+  function say(node: ChainNode, { state, slot }: Health): void {
     if (state === 'up') log.info({ node: node.name, slot }, 'a node is in use again');
     else log.error({ node: node.name, state, slot }, 'a node is not used until it works again');
   }
 
   function requireOneCluster(): void {
-    const [one, ...others] = all.filter((node) => standingOf(node).genesis !== null);
-    const stray = others.find((node) => standingOf(node).genesis !== standingOf(one!).genesis);
+    const [one, ...others] = all.filter((node) => healthOf(node).genesis !== null);
+    const stray = others.find((node) => healthOf(node).genesis !== healthOf(one!).genesis);
     if (stray) throw new Error(`SOLANA_RPC_URL: ${one!.name} and ${stray.name} are nodes of different clusters`);
   }
 
   return async () => {
-    await Promise.all(all.map(lookAt));
+    await Promise.all(all.map(pollOne));
     await compare();
     requireOneCluster();
   };

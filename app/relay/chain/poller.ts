@@ -28,10 +28,10 @@ export interface Pending {
   signed: SignedTransaction;
   /** Reads if the effect of the transaction is there. */
   hasHappened(): Promise<boolean>;
-  finish(fate: PolledFate): void;
+  finish(outcome: PolledOutcome): void;
 }
 
-export type PolledFate = ({ kind: 'landed' } & SignatureStatus) | { kind: 'happened' } | { kind: 'expired' };
+export type PolledOutcome = ({ kind: 'landed' } & SignatureStatus) | { kind: 'happened' } | { kind: 'expired' };
 
 export interface Poller {
   /** Polls the transaction until the returned function is called. */
@@ -56,7 +56,7 @@ interface PollerOptions {
   agreement: Pick<Agreement, 'finalized' | 'together'>;
   finality: Finality;
   send(bytes: Uint8Array): Promise<void>;
-  isTold(): boolean;
+  isReported(): boolean;
   /** Called for each late transaction, at every poll. */
   onLate(): void;
   log: Logger;
@@ -76,14 +76,14 @@ export function createPoller(options: PollerOptions): Poller {
     if (timer !== undefined || isAsking || isOver || watched.size === 0) return;
     const next = Math.min(...[...watched.values()].map(({ nextAt }) => nextAt));
     // Batched: transactions that are due a moment later join.
-    const waitMs = Math.max(next - performance.now(), options.isTold() ? POLL_MS / 4 : POLL_ALONE_MS / 4);
-    timer = setTimeout(look, waitMs);
+    const waitMs = Math.max(next - performance.now(), options.isReported() ? POLL_MS / 4 : POLL_ALONE_MS / 4);
+    timer = setTimeout(poll, waitMs);
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     timer = undefined;
     isAsking = true;
-    const pollMs = options.isTold() ? POLL_MS : POLL_ALONE_MS;
+    const pollMs = options.isReported() ? POLL_MS : POLL_ALONE_MS;
     const now = performance.now();
     const due = [...watched.values()].filter(({ nextAt }) => nextAt <= now + pollMs / 4);
     for (const one of due) one.nextAt = now + pollMs;

@@ -1,5 +1,5 @@
 /**
- * The relay's only access to the chain: reads accounts, signs, sends, and finds the fate of transactions. It decides
+ * The relay's only access to the chain: reads accounts, signs, sends, and finds the outcome of transactions. It decides
  * nothing about money; the journal does.
  */
 import type { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
@@ -54,7 +54,7 @@ export interface RelayChain
   /** The status of each node, in the order of the setting. */
   nodes(): NodeStatus[];
   /** Asks several nodes for their slot. Throws if they are on different clusters. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /** Ends every call in progress. */
   close(): void;
 }
@@ -152,7 +152,7 @@ export function createRelayChain(options: {
     finalized,
     clock: clock.now,
     nodes: nodes.status,
-    look: nodes.look,
+    poll: nodes.poll,
     close() {
       fees?.end();
       nodes.close();

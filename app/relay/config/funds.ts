@@ -20,7 +20,7 @@ export const USUAL_SERVICE_FEE = { least: 5_000n, solPrice: 100_000_000n };
 const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}, with up to 6 decimals`;
 
 /** Time between two readings of the relay's SOL. A sensible balance does not run out within it. */
-const RUNWAY_LOOK_SECONDS = 30;
+const RUNWAY_POLL_SECONDS = 30;
 
 /** Longer than a signed transaction can still land, and than most pauses between calls of a deployment in use. */
 const USUAL_SILENCE_SECONDS = 120;
@@ -118,7 +118,7 @@ export function readFunds(env: z.output<z.ZodObject<typeof fundsSettings>>) {
     runway: {
       minHours: env.MIN_RUNWAY_HOURS,
       minLamports: env.MIN_FEE_PAYER_LAMPORTS,
-      lookSeconds: RUNWAY_LOOK_SECONDS,
+      pollSeconds: RUNWAY_POLL_SECONDS,
     } satisfies RunwayLimits,
     /** Rent that may be lent at once, lamports; null for all that the balance allows. */
     lentLamports: env.LENT_LAMPORTS ?? null,

@@ -116,24 +116,24 @@ function reportsOf(
   limits: CollateralLimits,
 ): OtherEvent[] {
   const reports: OtherEvent[] = [];
-  function tell<Type extends EventType>(wallet: string | undefined, type: Type, data: EventData<Type>): void {
+  function report<Type extends EventType>(wallet: string | undefined, type: Type, data: EventData<Type>): void {
     if (wallet === undefined) return;
     const executionId = 'execution_id' in data ? { execution_id: data.execution_id } : {};
     reports.push({ wallet, type, data: JSON.stringify(data), ...executionId });
   }
   const agent_id = fields.listing;
-  const low = (left: bigint) => tell(creator, 'agent.collateral_low', { agent_id, collateral_usdc: toUsdc(left) });
+  const low = (left: bigint) => report(creator, 'agent.collateral_low', { agent_id, collateral_usdc: toUsdc(left) });
   const dispute = (type: 'dispute.opened' | 'dispute.resolved', outcome: EventData<'dispute.opened'>['outcome']) => {
     const amount_to_caller_usdc = toUsdc(BigInt(fields.amountToCaller ?? 0));
     const shared = { execution_id: uuidOf(fields), agent_id, outcome, amount_to_caller_usdc };
-    tell(caller, type, { ...shared, role: 'caller' });
-    tell(creator, type, { ...shared, role: 'creator' });
+    report(caller, type, { ...shared, role: 'caller' });
+    report(creator, type, { ...shared, role: 'creator' });
   };
   if (name === 'DisputeOpened') dispute('dispute.opened', 'open');
   if (name === 'DisputeLapsed') dispute('dispute.resolved', 'lapsed');
-  if (name === 'ListingStatusChanged' && fields.status === PAUSED) tell(creator, 'agent.paused', { agent_id });
+  if (name === 'ListingStatusChanged' && fields.status === PAUSED) report(creator, 'agent.paused', { agent_id });
   if (name === 'SigningKeyRotated')
-    tell(creator, 'agent.signing_key_changed', { agent_id, signing_key: fields.signingKey! });
+    report(creator, 'agent.signing_key_changed', { agent_id, signing_key: fields.signingKey! });
   if (name === 'DisputeResolved') {
     dispute('dispute.resolved', fields.upheld ? 'upheld' : 'rejected');
     // A slash pauses an agent whose collateral is less than its price requires.
@@ -141,7 +141,7 @@ function reportsOf(
     const isPaused = fields.upheld && fields.listingStatus === PAUSED;
     const isLow = fields.upheld && fields.listingStatus === ACTIVE && isLowForPrice(left, price, limits);
     if (isPaused || isLow) low(left);
-    if (isPaused) tell(creator, 'agent.paused', { agent_id });
+    if (isPaused) report(creator, 'agent.paused', { agent_id });
   }
   if (name === OPENED) {
     const opened = { price: BigInt(fields.price!), exposure: BigInt(fields.exposureOpened!) };

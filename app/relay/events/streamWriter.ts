@@ -75,7 +75,7 @@ export async function write(response: Response, stream: Stream): Promise<void> {
   };
 
   /** Returns true if the stream ends here. */
-  function tell(rows: readonly EventRow[]): boolean {
+  function report(rows: readonly EventRow[]): boolean {
     for (const row of rows) {
       if (row.position <= cursor || (executionId !== null && row.execution_id !== executionId)) continue;
       cursor = row.position;
@@ -90,8 +90,8 @@ export async function write(response: Response, stream: Stream): Promise<void> {
 
   /** Writes new events. After an execution's end only dispute events can follow, and the stream ends after them. */
   async function follow(rows: readonly EventRow[]): Promise<void> {
-    if (response.writableEnded || tell(rows) || executionId === null || !isOver) return;
-    if (await isToldWhole(ledger, wallet, executionId, cursor)) endStream(response, settings);
+    if (response.writableEnded || report(rows) || executionId === null || !isOver) return;
+    if (await isSentWhole(ledger, wallet, executionId, cursor)) endStream(response, settings);
   }
 
   /** Writes the ledger's events after the cursor, in batches, as fast as the reader takes them. */
@@ -102,7 +102,7 @@ export async function write(response: Response, stream: Stream): Promise<void> {
         : await readEvents(ledger, [wallet], cursor, PAGE);
       page = rows.length;
       for (const row of rows) {
-        if (tell([row])) return;
+        if (report([row])) return;
         if (response.writableNeedDrain) await drained(response);
       }
     }
@@ -147,7 +147,7 @@ export function endStream(response: Response, { takeMs }: StreamSettings): void 
 }
 
 /** True if an ended execution has no event after this position, and none without a position. */
-export async function isToldWhole(
+export async function isSentWhole(
   ledger: Kysely<LedgerTables>,
   wallet: string,
   executionId: string,

@@ -10,7 +10,7 @@ import { readFeed } from '../ledger/events.ts';
 import { ENDED_STATES, isWaiting } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
 import { eventIdOf, positionOf } from './rendering.ts';
-import { endStream, isToldWhole, type Stream, type StreamDeps, USUAL_STREAMS, write } from './streamWriter.ts';
+import { endStream, isSentWhole, type Stream, type StreamDeps, USUAL_STREAMS, write } from './streamWriter.ts';
 
 const RETRY_SECONDS = 30;
 
@@ -111,7 +111,7 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
       if (view?.wallet !== wallet)
         throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
       const isOver = hasEndEvent(view);
-      if (isOver && (await isToldWhole(ledger, wallet, executionId, after))) return null;
+      if (isOver && (await isSentWhole(ledger, wallet, executionId, after))) return null;
       return streamOf(reader, after, { executionId, isOver });
     },
     count: () => open.size,

@@ -48,7 +48,7 @@ export function createWarnings({ ledger, writes, now, log }: WarningsDeps): (cal
     });
   }
 
-  return ({ wallet, keyId, price, grant, now: at, gas, tank }) => {
+  return ({ wallet, keyId, price, grant, now: at, gas, gasBalance }) => {
     const caps = [
       ['period', grant.periodMax - periodLeft(grant, at) + price, grant.periodMax],
       ['total', grant.totalSpent + price, grant.totalMax],
@@ -60,7 +60,7 @@ export function createWarnings({ ledger, writes, now, log }: WarningsDeps): (cal
       judge(wallet, ['key.cap_near', `${keyId} ${limit}`, data], isNear);
     }
     if (gas === 0n) return;
-    const left = tank > 0n ? tank : 0n;
+    const left = gasBalance > 0n ? gasBalance : 0n;
     const calls = left / gas;
     const data = { gas_lamports: Number(left), calls_left: Number(calls) };
     judge(wallet, ['gas.low', '', data], calls < LOW_CALLS);

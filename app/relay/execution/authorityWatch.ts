@@ -11,9 +11,9 @@ import { type Authored, readAuthored } from '../chain/authored.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 
 /** Time between two checks: one call to the node, as long as nobody else signs. */
-const LOOK_MS = 30_000;
+const POLL_MS = 30_000;
 /** The same while another deployment keeps us from serving. */
-const LOOK_SOON_MS = 5_000;
+const POLL_SOON_MS = 5_000;
 /** Foreign transactions remembered, so that none is read twice. All are forgotten at once when there are more. */
 const MOST_REMEMBERED = 10_000;
 
@@ -21,7 +21,7 @@ export interface AuthorityWatch {
   /** True if nobody else has signed lately, by the last check. */
   isAlone(): boolean;
   /** Checks now and resolves to `isAlone`. Throws if the node does not answer. */
-  look(): Promise<boolean>;
+  poll(): Promise<boolean>;
   /** Checks repeatedly from now on. */
   start(): void;
   end(): void;
@@ -48,7 +48,7 @@ export function createAuthorityWatch(options: {
 
   const isKnown = (signature: string) => chain.isOwn(signature) || remembered.has(signature);
 
-  async function look(): Promise<boolean> {
+  async function poll(): Promise<boolean> {
     if (silence === 0n) return true;
     // The last known clock is good enough to list by, but not to end a silence.
     const now = foreign ? (await chain.read([])).now : chain.clock();
@@ -88,19 +88,19 @@ export function createAuthorityWatch(options: {
     return unread;
   }
 
-  async function lookAgain(): Promise<void> {
-    await look().catch((error) => log.warn({ error }, 'cannot read the transactions of the relay authority'));
+  async function pollAgain(): Promise<void> {
+    await poll().catch((error) => log.warn({ error }, 'cannot read the transactions of the relay authority'));
     if (isOver) return;
-    timer = setTimeout(lookAgain, foreign ? LOOK_SOON_MS : LOOK_MS);
+    timer = setTimeout(pollAgain, foreign ? POLL_SOON_MS : POLL_MS);
     timer.unref();
   }
 
   return {
     isAlone: () => foreign === null,
-    look,
+    poll,
     start() {
       if (silence === 0n || isOver) return;
-      timer = setTimeout(lookAgain, LOOK_MS);
+      timer = setTimeout(pollAgain, POLL_MS);
       timer.unref();
     },
     end() {

@@ -12,13 +12,13 @@ import { JournalConflict } from '../ledger/writing.ts';
 import { createBuying } from './buying.ts';
 import { createClaiming, identify, interrupted } from './claiming.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
-import { createOpenLine } from './openLine.ts';
+import { createOpenQueue } from './openQueue.ts';
 import { obstacleOf } from './protection.ts';
 import { createReservations } from './reservations.ts';
 import type { Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from './sign.ts';
 import { inProgress } from './standing.ts';
-import type { EngineDeps, Live } from './step.ts';
+import type { EngineDeps, Progress } from './step.ts';
 
 export type Beginning = ReturnType<typeof createBeginning>;
 
@@ -29,32 +29,32 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
   const starting = new Set<string>();
   const reservations = createReservations(journal);
   const claiming = createClaiming(deps, reservations, starting);
-  const line = createOpenLine(async (wallet, listing, passing) => {
+  const queue = createOpenQueue(async (wallet, listing, passing) => {
     const sums = await journal.sumsOf(wallet, listing, Date.now());
     const obstacle = obstacleOf(sums, lending, BigInt(passing));
     if (obstacle instanceof ApiError) throw obstacle;
     return obstacle === null ? true : Number(obstacle.opens);
   }, chain.finality);
-  const { buy } = createBuying(deps, line, starting);
+  const { buy } = createBuying(deps, queue, starting);
 
   /**
    * Returns the row of a paid call with its open signed. `live.opened` wakes the calls that wait for it. If the
    * database fails meanwhile, the row here is still `accepted`; only the stored row knows if an open exists. Throws
    * ApiError.
    */
-  async function begin(principal: Principal, agent: Agent, call: PaidCall, live: Live): Promise<JournalRow> {
+  async function begin(principal: Principal, agent: Agent, call: PaidCall, progress: Progress): Promise<JournalRow> {
     requirePrice(agent, call);
     await deps.requireServing(agent.listing);
     const identity = identify(principal.wallet, call, chain.clock());
     const { executionId } = identity;
-    const ticket = await line.enter(principal.wallet, agent.listing, call.arrivedMs);
+    const ticket = await queue.enter(principal.wallet, agent.listing, call.arrivedMs);
     // Fills the address cache: the open needs these addresses, and finding them takes a while.
     findEscrow(findExecution(parseUuid(executionId)!));
     const { row, now } = await claiming.claim({ principal, agent, call, identity, ticket }).finally(ticket.leave);
-    const opened = live.opened;
-    live.opened = () => {
+    const opened = progress.opened;
+    progress.opened = () => {
       reservations.wake(principal.wallet);
-      line.wake(principal.wallet);
+      queue.wake(principal.wallet);
       opened();
     };
     try {
@@ -65,7 +65,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     } catch (error) {
       // A stored open will be sent, so this call has begun: only its end can answer it.
       if (isUndecided(error)) return row;
-      live.opened();
+      progress.opened();
       throw error instanceof JournalConflict ? interrupted() : error;
     } finally {
       starting.delete(row.execution_id);
@@ -82,12 +82,12 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     const gas = BigInt(record.gasLamports);
     const need = costOf(chain.quote()).gas;
     if (gas < need && !lending.sponsorsAll) throw tooLittleGas(executionId, gas, need);
-    const way = { fee: 0n, repaid: 0n, gas, recordRent: 0n, escrowRent: 0n, tank: 0n };
+    const way = { fee: 0n, repaid: 0n, gas, recordRent: 0n, escrowRent: 0n, gasBalance: 0n };
     try {
       await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), {
         ways: [way],
         lending,
-        purse: null,
+        funds: null,
       });
     } catch (error) {
       if (error instanceof JournalConflict) throw inProgress(executionId);

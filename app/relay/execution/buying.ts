@@ -14,17 +14,17 @@ import { costOf } from '../chain/fees.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { type ClaimedDeposit, NotFunded } from '../ledger/claims.ts';
-import { NO_KEY, type Purse, type Way } from '../ledger/funding.ts';
+import { type Funds, NO_KEY, type Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { interrupted, isOpenable, nodeBehind } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
-import type { OpenLine } from './openLine.ts';
+import type { OpenQueue } from './openQueue.ts';
 import { lentShortage, obstacleOf } from './protection.ts';
 import { depositInstruction, signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
-import type { EngineDeps, Live } from './step.ts';
+import type { EngineDeps, Progress } from './step.ts';
 
 /** More than any key's limit or gas balance. Every ledger stores such numbers exactly. */
 const UNCAPPED = 2n ** 53n;
@@ -45,25 +45,25 @@ export function refusePayment(reason: PaymentReason, message: string): ApiError<
 interface Found {
   row: ClaimedDeposit;
   payable: bigint;
-  purse: Purse;
+  funds: Funds;
   way: Way;
   now: bigint;
 }
 
 /** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
-export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<string>) {
+export function createBuying(deps: EngineDeps, queue: OpenQueue, starting: Set<string>) {
   const { chain, journal, usdcMint, lending } = deps;
 
   /** Returns the row with the deposit's transaction signed. Throws ApiError. */
-  async function buy(agent: Agent, call: DepositCall, live: Live): Promise<JournalRow> {
+  async function buy(agent: Agent, call: DepositCall, progress: Progress): Promise<JournalRow> {
     await deps.requireServing(agent.listing);
     const executionId = formatUuid(deriveExecutionId(parseAddress(call.payer).toBytes(), call.nonce));
     // The same payment is already starting. This one's `finally` must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
     starting.add(executionId);
-    const opened = live.opened;
-    live.opened = () => {
-      line.wake(call.payer);
+    const opened = progress.opened;
+    progress.opened = () => {
+      queue.wake(call.payer);
       opened();
     };
     try {
@@ -76,7 +76,7 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
       }
       return row;
     } catch (error) {
-      live.opened();
+      progress.opened();
       throw error instanceof JournalConflict ? interrupted() : error;
     } finally {
       starting.delete(executionId);
@@ -110,15 +110,15 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
     return {
       row,
       payable,
-      way: { fee: 0n, repaid, gas: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n },
-      purse: {
+      way: { fee: 0n, repaid, gas: 0n, recordRent: rents.record, escrowRent: rents.escrow, gasBalance: 0n },
+      funds: {
         slot: BigInt(slot),
         keyId: NO_KEY,
         price: total,
         wallet: payable,
         key: UNCAPPED,
-        tank: 0n,
-        tankRest: 0n,
+        gasBalance: 0n,
+        gasBalanceRest: 0n,
       },
       now,
     };
@@ -127,21 +127,21 @@ export function createBuying(deps: EngineDeps, line: OpenLine, starting: Set<str
   /** Claims the row, in turn with the wallet's other payments. Throws ApiError. */
   async function claim(agent: Agent, call: DepositCall, executionId: string): Promise<JournalRow> {
     const arrived = performance.now();
-    const ticket = await line.enter(call.payer, agent.listing, arrived);
+    const ticket = await queue.enter(call.payer, agent.listing, arrived);
     try {
       let behind = 0;
       for (let owed = 0n, turn = 0; ; turn += 1) {
         if (turn > 0 || performance.now() - arrived > CHECKED_MS) await requireAlive(chain, call.payment);
-        const { row, way, purse, now, payable } = await find(agent, call, owed);
-        const claimed = await journal.claimDeposit(row, Date.now(), { ways: [way], lending, purse }).catch((error) => {
+        const { row, way, funds, now, payable } = await find(agent, call, owed);
+        const claimed = await journal.claimDeposit(row, Date.now(), { ways: [way], lending, funds }).catch((error) => {
           if (error instanceof JournalConflict) throw inProgress(executionId);
           if (error instanceof NotFunded) return error.sums;
           throw error;
         });
         if ('execution_id' in claimed) return claimed;
-        if (claimed.held_wallet + purse.price > payable) {
+        if (claimed.held_wallet + funds.price > payable) {
           const left = payable - claimed.held_wallet;
-          if (claimed.newest_slot <= purse.slot) throw insufficient(call.payer, left, purse.price);
+          if (claimed.newest_slot <= funds.slot) throw insufficient(call.payer, left, funds.price);
           // The accounts may already lack the money of an open that counts as later, so it would count twice.
           behind += 1;
           if (behind > MOST_READINGS) throw nodeBehind();

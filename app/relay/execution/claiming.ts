@@ -19,10 +19,10 @@ import type { Held, Sums } from '../ledger/sums.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { PaidCall, Principal } from './contract.ts';
-import type { Ticket } from './openLine.ts';
-import { cannotLend, gasShortage, obstacleOf, tankBusy, waysToPay, whatHolds } from './protection.ts';
+import type { Ticket } from './openQueue.ts';
+import { cannotLend, gasBalanceBusy, gasShortage, obstacleOf, waysToPay, whatHolds } from './protection.ts';
 import type { Reservations } from './reservations.ts';
-import { allowedBy, isTaken, meansOf, type PayerAccounts, purseOf, readPayer, requirePayable } from './reserve.ts';
+import { allowedBy, fundsOf, isTaken, meansOf, type PayerAccounts, readPayer, requirePayable } from './reserve.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps } from './step.ts';
@@ -59,12 +59,12 @@ interface Attempt extends Claim {
 }
 
 /** The money of a payer for a call, and the ways to pay for it. */
-interface Funds {
+interface Funding {
   accounts: PayerAccounts;
   allowed: ReturnType<typeof allowedBy>;
   means: ReturnType<typeof meansOf>;
   ways: ReturnType<typeof waysToPay>;
-  purse: ReturnType<typeof purseOf>;
+  funds: ReturnType<typeof fundsOf>;
 }
 
 /** Reads the payer's money and finds what blocks the payment. */
@@ -87,11 +87,11 @@ function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
     throw inProgress(executionId);
   }
 
-  function fundsOf({ principal, agent, owed }: Attempt, accounts: PayerAccounts): Funds {
+  function fundingOf({ principal, agent, owed }: Attempt, accounts: PayerAccounts): Funding {
     const allowed = allowedBy(accounts);
     const means = meansOf(accounts, allowed, costOf(chain.quote()));
     const ways = waysToPay(means, lending, owed);
-    return { accounts, allowed, means, ways, purse: purseOf(accounts, allowed, principal, agent.price) };
+    return { accounts, allowed, means, ways, funds: fundsOf(accounts, allowed, principal, agent.price) };
   }
 
   async function requireNotRunning({ wallet }: Principal, { repeatable }: PaidCall): Promise<void> {
@@ -99,13 +99,13 @@ function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
     if (first) throw inProgress(first);
   }
 
-  return { readFunds, fundsOf, requireNotRunning };
+  return { readFunds, fundingOf, requireNotRunning };
 }
 
 /** `starting` holds the ids between their claim and their first step. Each claim adds its own. */
 export function createClaiming(deps: EngineDeps, reservations: Reservations, starting: Set<string>) {
   const { chain, journal, usdcMint, lending } = deps;
-  const { readFunds, fundsOf, requireNotRunning } = createFunding(deps);
+  const { readFunds, fundingOf, requireNotRunning } = createFunding(deps);
   const maxWaitMs = MAX_WAIT_MS + chain.finality.ms;
 
   /** Returns the row and the chain's time of acceptance. Throws ApiError. */
@@ -126,16 +126,16 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
       attempt.identity = identify(principal.wallet, call, accounts.now);
       return null;
     }
-    const funds = fundsOf(attempt, accounts);
-    const { ways, purse } = funds;
+    const funding = fundingOf(attempt, accounts);
+    const { ways, funds } = funding;
     const { executionId, nonce } = attempt.identity;
     // The same call is already starting. This one must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
     starting.add(executionId);
     try {
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
-      const row = await journal.claim(claimed, Date.now(), { ways, lending, purse });
-      noticeClaimed(deps, attempt, funds, row);
+      const row = await journal.claim(claimed, Date.now(), { ways, lending, funds });
+      noticeClaimed(deps, attempt, funding, row);
       return { row, now: accounts.now };
     } catch (error) {
       starting.delete(executionId);
@@ -143,16 +143,16 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
         throw inProgress((await journal.idByTail(principal.wallet, call.repeatable.tail)) ?? executionId);
       }
       if (!(error instanceof NotFunded)) throw error;
-      await waitForFunds(attempt, funds, error.sums);
+      await waitForFunds(attempt, funding, error.sums);
       return null;
     }
   }
 
   /** Waits until the obstacle may be gone. Throws ApiError if waiting does not help or takes too long. */
-  async function waitForFunds(attempt: Attempt, funds: Funds, sums: Sums & Held): Promise<void> {
+  async function waitForFunds(attempt: Attempt, funding: Funding, sums: Sums & Held): Promise<void> {
     const { principal, agent, call, patientUntil } = attempt;
-    const { accounts, allowed, means, ways, purse } = funds;
-    const isPromised = sums.held_wallet + agent.price > purse.wallet || sums.held_key + agent.price > purse.key;
+    const { accounts, allowed, means, ways, funds } = funding;
+    const isPromised = sums.held_wallet + agent.price > funds.wallet || sums.held_key + agent.price > funds.key;
     if (isPromised || sums.failed_since > 0n) {
       attempt.known = await waitForMoney(principal, accounts, agent.price, patientUntil - performance.now());
       if (attempt.known) return;
@@ -182,7 +182,7 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
       const loans = { sums, lending, lentSince: journal.lentSince, now: accounts.now };
       throw await cannotLend(ways, principal.wallet, means, loans);
     }
-    if (performance.now() >= patientUntil) throw tankBusy(principal.wallet, means, sums, ways[0]!.tank);
+    if (performance.now() >= patientUntil) throw gasBalanceBusy(principal.wallet, means, sums, ways[0]!.gasBalance);
     deps.log.debug(
       { wallet: principal.wallet, listing: agent.listing },
       'a call waits for gas that earlier calls reserve',
@@ -193,7 +193,7 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
   /** Waits for accounts with unreserved money; null if that takes too long. */
   function waitForMoney(principal: Principal, accounts: PayerAccounts, price: bigint, leftMs: number) {
     return reservations.whenFree(principal, accounts, leftMs, {
-      purseOf: (read) => purseOf(read, allowedBy(read), principal, price),
+      fundsOf: (read) => fundsOf(read, allowedBy(read), principal, price),
       read: () => readPayer(chain, principal, usdcMint, null),
     });
   }
@@ -201,12 +201,12 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
   return { claim };
 }
 
-function noticeClaimed(deps: EngineDeps, { principal, agent }: Attempt, funds: Funds, row: JournalRow): void {
-  const { accounts, allowed, means, purse } = funds;
-  const gas = row.tank_lamports > 0n ? means.fee + means.gas : 0n;
-  const tank = purse.tank - purse.tankRest - row.tank_lamports;
+function noticeClaimed(deps: EngineDeps, { principal, agent }: Attempt, funding: Funding, row: JournalRow): void {
+  const { accounts, allowed, means, funds } = funding;
+  const gas = row.gas_balance_lamports > 0n ? means.fee + means.gas : 0n;
+  const gasBalance = funds.gasBalance - funds.gasBalanceRest - row.gas_balance_lamports;
   const { wallet, keyId } = principal;
-  deps.claimed?.({ wallet, keyId, price: agent.price, grant: allowed.grant, now: accounts.now, gas, tank });
+  deps.claimed?.({ wallet, keyId, price: agent.price, grant: allowed.grant, now: accounts.now, gas, gasBalance });
 }
 
 /** Returns the id for this time, unix seconds: from the call's Idempotency-Key, or random. */

@@ -6,7 +6,7 @@ import type { Ending } from './ending.ts';
 import { createPaying } from './paying.ts';
 import { createReturning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
-import type { EngineDeps, Live, Step } from './step.ts';
+import type { EngineDeps, Progress, Step } from './step.ts';
 
 export type Depositing = ReturnType<typeof createDepositing>;
 
@@ -50,18 +50,18 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
   }
 
   /** Runs the step of the row's state. */
-  function step(row: JournalRow, live: Live): Promise<Step> {
+  function step(row: JournalRow, progress: Progress): Promise<Step> {
     switch (row.state) {
       case 'deposit_signed':
-        return prepare(row, live);
+        return prepare(row, progress);
       case 'deposit_confirmed':
-        return pay(row, live);
+        return pay(row, progress);
       case 'pay_signed':
-        return follow(row, live);
+        return follow(row, progress);
       case 'paid':
-        return open(row, live);
+        return open(row, progress);
       default:
-        return returning.sendBack(row, live);
+        return returning.sendBack(row, progress);
     }
   }
 

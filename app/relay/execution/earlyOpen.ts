@@ -9,10 +9,10 @@ import { lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isOpenedFrom, isPaid, whyNotToOpen } from './depositAt.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
-import { type EngineDeps, type Live, takeOpening } from './step.ts';
+import { type EngineDeps, type Progress, takeOpening } from './step.ts';
 
 /** How often a node is asked for a payment that is on its way: half a slot of 400 ms. */
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 const hasOpen = (row: JournalRow): boolean => transactionsOf(row, 'open').length > 0;
 
@@ -30,7 +30,12 @@ export function createEarlyOpen(deps: EngineDeps, stopping: AbortSignal) {
   const { read } = createDepositReader(deps);
 
   /** Signs, stores and sends the open once a node shows the payment. Does nothing once `known` says its outcome. */
-  async function open(row: JournalRow, live: Live, payment: SignedTransaction, known: AbortSignal): Promise<void> {
+  async function open(
+    row: JournalRow,
+    progress: Progress,
+    payment: SignedTransaction,
+    known: AbortSignal,
+  ): Promise<void> {
     // After a crash the stored open is sent when the payment is final.
     if (hasOpen(row) || !(await isSeen(payment.signature, known))) return;
     // A failure costs only time: the open is then signed when the payment is final.
@@ -38,14 +43,14 @@ export function createEarlyOpen(deps: EngineDeps, stopping: AbortSignal) {
     if (!signed) return;
     await journal.openSignedEarly(row, signed.open, signed.openBefore);
     const stored = lastOf(row, 'open');
-    live.opening = { signature: stored.signature, fate: send(row, stored) };
+    progress.opening = { signature: stored.signature, outcome: send(row, stored) };
   }
 
   /** True once a node shows the transaction, final or not. False if its outcome was known before. */
   async function isSeen(signature: string, known: AbortSignal): Promise<boolean> {
     while (!known.aborted) {
       if (await chain.isSeen(signature).catch(() => false)) return !known.aborted;
-      await sleep(LOOK_MS, undefined, { signal: known }).catch(() => undefined);
+      await sleep(POLL_MS, undefined, { signal: known }).catch(() => undefined);
     }
     return false;
   }
@@ -65,10 +70,10 @@ export function createEarlyOpen(deps: EngineDeps, stopping: AbortSignal) {
    * Follows the open of a payment that is dead. True if it can no longer land. If it has failed, nobody but the operator
    * caused that.
    */
-  async function isDead(row: JournalRow, live: Live): Promise<boolean> {
+  async function isDead(row: JournalRow, progress: Progress): Promise<boolean> {
     if (!isOpenUndecided(row)) return true;
     const signed = lastOf(row, 'open');
-    const { kind } = await (takeOpening(live, signed) ?? send(row, signed));
+    const { kind } = await (takeOpening(progress, signed) ?? send(row, signed));
     if (kind === 'failed') await journal.failed(row, signed, 'operator');
     if (kind === 'expired') await journal.decided(row, signed, 'expired');
     return kind === 'failed' || kind === 'expired';

@@ -1,9 +1,9 @@
 /**
- * Ends a row as its record says, whatever the relay intended. It follows sent bytes until their fate is known, and
+ * Ends a row as its record says, whatever the relay intended. It follows sent bytes until their outcome is known, and
  * signs them again only if they are dead.
  */
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
-import type { Fate } from '../chain/confirmations.ts';
+import type { Outcome } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type Culprit, isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
@@ -38,8 +38,8 @@ export function createEnding(
   /** True if a removed authority signed the bytes. The program refuses them permanently. */
   const isDead = (signed: Pick<SignedTransaction, 'bytes'>) => !authorities.names(feeOf(signed.bytes).payer);
 
-  /** Sends a settle or a refund and waits for its fate. */
-  function submit(row: JournalRow, signed: StoredTransaction): Promise<Fate> {
+  /** Sends a settle or a refund and waits for its outcome. */
+  function submit(row: JournalRow, signed: StoredTransaction): Promise<Outcome> {
     return chain.submit(signed, () => hasEnded(row), stopping);
   }
 
@@ -98,32 +98,32 @@ export function createEnding(
    * Ends the row as its record says. If the record is still open and the stored bytes failed or expired, signs them
    * again, up to MAX_REBUILDS times.
    */
-  async function followFate(
+  async function followOutcome(
     row: JournalRow,
-    fate: Fate,
+    outcome: Outcome,
     signed: StoredTransaction,
     signAgain: (fresh: Snapshot, rebuilds: bigint) => Promise<Step>,
   ): Promise<Step> {
-    if (fate.kind === 'unknown') return 'wait';
-    if (fate.kind === 'confirmed' && (await followRecord(row, await readSnapshot(chain, row)))) return 'ended';
+    if (outcome.kind === 'unknown') return 'wait';
+    if (outcome.kind === 'confirmed' && (await followRecord(row, await readSnapshot(chain, row)))) return 'ended';
     // If a landed transaction has no visible effect, a node is wrong. Only a reading past its last valid height decides.
-    const isPast = fate.kind !== 'failed';
+    const isPast = outcome.kind !== 'failed';
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
     // If the record has ended or is gone, its end shows who bears the fee.
     const isOpen = fresh.record?.status === 'open';
-    const part = partIn(row, signed, fate);
+    const part = partIn(row, signed, outcome);
     if (part === 'others') await journal.decided(row, signed, 'expired');
-    else if (fate.kind === 'failed') {
-      const culprit = culpritOf(signed.kind, fate.error);
+    else if (outcome.kind === 'failed') {
+      const culprit = culpritOf(signed.kind, outcome.error);
       if (part === 'own' && culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
       await journal.failed(row, borne(signed, part), isOpen ? culprit : null);
     }
-    if (await followRecord(row, fresh, fate.kind === 'expired' ? signed : undefined)) return 'ended';
+    if (await followRecord(row, fresh, outcome.kind === 'expired' ? signed : undefined)) return 'ended';
     // It has ended and left its address, and the index will show how. Or a node is wrong.
     if (!fresh.record) return 'wait';
-    if (fate.kind === 'failed' && NOT_NAMED.includes(fate.error)) {
-      await authorities.look();
+    if (outcome.kind === 'failed' && NOT_NAMED.includes(outcome.error)) {
+      await authorities.poll();
       if (isDead(signed)) return 'wait';
     }
     if (isPast) await journal.decided(row, signed, 'expired');
@@ -134,7 +134,7 @@ export function createEnding(
     if (part === 'others') return signAgain(fresh, row.rebuilds);
     if (row.rebuilds >= MAX_REBUILDS) {
       log.error(
-        { execution_id: row.execution_id, fate: fate.kind },
+        { execution_id: row.execution_id, outcome: outcome.kind },
         'parked an execution: its transaction does not land',
       );
       await journal.parked(row);
@@ -144,5 +144,5 @@ export function createEnding(
     return left === 'next' && !isPast ? 'wait' : left;
   }
 
-  return { submit, followRecord, withoutRecord, followFate, isDead };
+  return { submit, followRecord, withoutRecord, followOutcome, isDead };
 }

@@ -15,7 +15,7 @@ import { recover } from './recover.ts';
 import { countRents } from './rents.ts';
 import { createSharing } from './sharing.ts';
 import { standingOf } from './standing.ts';
-import { type EngineDeps, type Live, newLive } from './step.ts';
+import { type EngineDeps, newProgress, type Progress } from './step.ts';
 import { createWork } from './work.ts';
 
 /** How long an asynchronous caller waits for its escrow, beyond the finality of the open, before the answer is `running`. */
@@ -56,23 +56,23 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const beginning = createBeginning(deps, sharing);
 
   /** Begins a new execution and its work. `opened` resolves when its escrow is funded, or the work has ended before. */
-  async function launch(begin: (live: Live) => Promise<JournalRow>, output?: PaidCall['output']) {
+  async function launch(begin: (progress: Progress) => Promise<JournalRow>, output?: PaidCall['output']) {
     let signalOpened: () => void = () => undefined;
     const opened = new Promise<void>((resolve) => {
       signalOpened = resolve;
     });
-    const live = newLive({ isFresh: true, opened: signalOpened, output });
-    const begun = await begin(live);
+    const progress = newProgress({ isFresh: true, opened: signalOpened, output });
+    const begun = await begin(progress);
     const executionId = begun.execution_id;
-    const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
-    return { executionId, live, opened, ended };
+    const ended = work.on(executionId, progress, begun.state === 'accepted' ? undefined : begun);
+    return { executionId, progress, opened, ended };
   }
 
   return {
     /** Answers as soon as the caller's mode allows. The work continues without the caller. */
     async execute(principal: Principal, agent: Agent, call: PaidCall): Promise<ExecuteOutcome> {
-      const begin = (live: Live) => beginning.begin(principal, agent, call, live);
-      const { executionId, live, opened, ended } = await launch(begin, call.output);
+      const begin = (progress: Progress) => beginning.begin(principal, agent, call, progress);
+      const { executionId, progress, opened, ended } = await launch(begin, call.output);
       return runningIfAway(executionId, async () => {
         if (call.async) {
           await within(opened, ASYNC_WAIT_MS + finalityMs);
@@ -80,13 +80,18 @@ export function createEngine(deps: EngineDeps): RunningEngine {
           if (row?.state === 'accepted' || row?.state === 'open_signed') return { kind: 'running', executionId };
           if (row && row.state !== 'void') return { kind: 'pending', executionId };
         } else {
-          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs);
+          await work.awaitEnd(
+            executionId,
+            progress,
+            ended,
+            call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs,
+          );
         }
-        return outcomeOf(deps, executionId, live);
+        return outcomeOf(deps, executionId, progress);
       });
     },
     async buy(agent: Agent, call: DepositCall): Promise<ExecuteOutcome> {
-      const { executionId, live, opened, ended } = await launch((live) => beginning.buy(agent, call, live));
+      const { executionId, progress, opened, ended } = await launch((progress) => beginning.buy(agent, call, progress));
       call.prepared(opened.then(async () => (await journal.get(executionId))?.state === 'void'));
       return runningIfAway(executionId, async () => {
         if (call.async) {
@@ -94,22 +99,32 @@ export function createEngine(deps: EngineDeps): RunningEngine {
           const row = await journal.get(executionId);
           if (row?.opened_at && standingOf(row) === 'running') return { kind: 'pending', executionId };
         } else {
-          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS + 3 * finalityMs);
+          await work.awaitEnd(
+            executionId,
+            progress,
+            ended,
+            call.timeoutSeconds * 1_000 + BUY_MARGIN_MS + 3 * finalityMs,
+          );
         }
-        return outcomeOf(deps, executionId, live);
+        return outcomeOf(deps, executionId, progress);
       });
     },
     async start(agent: Agent, call: OpenedCall): Promise<ExecuteOutcome> {
       const executionId = await beginning.beginOpened(agent, call);
-      const live = newLive({ isFresh: false, output: call.output });
-      const ended = work.on(executionId, live);
+      const progress = newProgress({ isFresh: false, output: call.output });
+      const ended = work.on(executionId, progress);
       if (call.async) return { kind: 'pending', executionId };
       return runningIfAway(executionId, async () => {
-        await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs);
-        return outcomeOf(deps, executionId, live);
+        await work.awaitEnd(
+          executionId,
+          progress,
+          ended,
+          call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs,
+        );
+        return outcomeOf(deps, executionId, progress);
       });
     },
-    outcomeOf: (executionId: string) => outcomeOf(deps, executionId, newLive({ isFresh: false })),
+    outcomeOf: (executionId: string) => outcomeOf(deps, executionId, newProgress({ isFresh: false })),
     inFlight: work.count,
     adoptOrphans: (records) => adoptOrphans(deps, log, records),
     parkLanded: (rows) => parkLanded(deps, log, rows),

@@ -1,5 +1,5 @@
-/** Funds an execution's escrow: sends the stored open until its fate is known. */
-import type { Fate } from '../chain/confirmations.ts';
+/** Funds an execution's escrow: sends the stored open until its outcome is known. */
+import type { Outcome } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
@@ -11,7 +11,7 @@ import { borne, partIn, type Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
-import { type EngineDeps, type Live, type Step, takeOpening } from './step.ts';
+import { type EngineDeps, type Progress, type Step, takeOpening } from './step.ts';
 
 /** The program's errors for an open that its listing no longer allows. The caller has agreed to what it was before. */
 const BY_LISTING: readonly (string | null)[] = [
@@ -40,45 +40,45 @@ export function createOpening(
 ) {
   const { chain, journal, authorities } = deps;
 
-  async function open(row: JournalRow, live: Live): Promise<Step> {
+  async function open(row: JournalRow, progress: Progress): Promise<Step> {
     if (row.state === 'accepted') {
       await journal.void(row, 'service_unavailable', 'The call was interrupted. Nothing was charged.');
       return 'ended';
     }
-    if (!live.isFresh && (await isOpened(row))) return openConfirmed(row, live);
-    live.isFresh = false;
+    if (!progress.isFresh && (await isOpened(row))) return openConfirmed(row, progress);
+    progress.isFresh = false;
     const signed = lastOf(row, 'open');
     // The program permanently refuses the bytes of a removed authority, so our authority signs the open again.
     if (!authorities.names(feeOf(signed.bytes).payer)) {
-      if (await isOpened(row)) return openConfirmed(row, live);
+      if (await isOpened(row)) return openConfirmed(row, progress);
       return signAgain(row);
     }
-    const fate = await (takeOpening(live, signed) ?? chain.submit(signed, () => isOpened(row), stopping));
-    switch (fate.kind) {
+    const outcome = await (takeOpening(progress, signed) ?? chain.submit(signed, () => isOpened(row), stopping));
+    switch (outcome.kind) {
       case 'unknown':
         return 'wait';
       case 'failed':
         // Earlier bytes of the same open may have landed. Only the record shows if the money moved.
-        if (!(await isOpened(row))) return refuseOpen(row, live, signed, fate);
-        if (partIn(row, signed, fate) === 'others') await journal.decided(row, signed, 'expired');
+        if (!(await isOpened(row))) return refuseOpen(row, progress, signed, outcome);
+        if (partIn(row, signed, outcome) === 'others') await journal.decided(row, signed, 'expired');
         else await journal.failed(row, signed, null);
-        return openConfirmed(row, live);
+        return openConfirmed(row, progress);
       // If a landed open has no visible effect, a node is wrong. Only a reading past its last valid height decides.
       case 'confirmed':
       case 'expired': {
-        if (fate.kind === 'confirmed') {
-          const left = await openConfirmed(row, live);
+        if (outcome.kind === 'confirmed') {
+          const left = await openConfirmed(row, progress);
           if (left !== 'wait') return left;
         }
         const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
-        if (final?.record && (row.deposit === null || (await isOpened(row)))) return openConfirmed(row, live);
+        if (final?.record && (row.deposit === null || (await isOpened(row)))) return openConfirmed(row, progress);
         if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';
         if (!final.record) {
           const left = await followGone(deps, row, final);
           if (left) return left;
         }
         await journal.decided(row, signed, 'expired');
-        return voidOpen(row, live, openRefused(null, 'the transaction expired', row));
+        return voidOpen(row, progress, openRefused(null, 'the transaction expired', row));
       }
     }
   }
@@ -94,22 +94,22 @@ export function createOpening(
     return row.deposit === null ? (await readSnapshot(chain, row)).record !== null : depositing.isOpened(row);
   }
 
-  async function openConfirmed(row: JournalRow, live: Live): Promise<Step> {
-    live.snapshot = await readSnapshot(chain, row);
-    const { record, slot } = live.snapshot;
+  async function openConfirmed(row: JournalRow, progress: Progress): Promise<Step> {
+    progress.snapshot = await readSnapshot(chain, row);
+    const { record, slot } = progress.snapshot;
     if (!record) return 'wait';
     // If an older ledger was lost, a repeated Idempotency-Key can meet the record of another request.
     const isOurs =
       record.listing.toBase58() === row.listing && Buffer.from(record.requestHash).toString('hex') === row.request_hash;
-    if (!isOurs) return voidOpen(row, live, reused(row.execution_id));
+    if (!isOurs) return voidOpen(row, progress, reused(row.execution_id));
     await journal.openConfirmed(row, record, slot);
-    live.opened();
+    progress.opened();
     return 'next';
   }
 
   async function voidOpen(
     row: JournalRow,
-    live: Live,
+    progress: Progress,
     error: ApiError,
     failed?: { slot: number; error: string | null; culprit: Culprit },
   ): Promise<Step> {
@@ -121,19 +121,19 @@ export function createOpening(
     }
     await journal.void(row, error.code, error.message, failed?.slot);
     // Set only once the void is stored: if another relay took the row, it may still open it.
-    live.refused = error;
+    progress.refused = error;
     return 'ended';
   }
 
   /** The chain took the fee of an open that it refused. Later opens with the same problem are not sent. */
   async function refuseOpen(
     row: JournalRow,
-    live: Live,
+    progress: Progress,
     signed: StoredTransaction,
-    fate: Fate & { kind: 'failed' },
+    outcome: Outcome & { kind: 'failed' },
   ): Promise<Step> {
-    const { error, message, slot } = fate;
-    const part = partIn(row, signed, fate);
+    const { error, message, slot } = outcome;
+    const part = partIn(row, signed, outcome);
     if (part === 'others' || part === 'unknown') {
       // Alone it may land. If it is what made the whole fail, it fails again, and pays for that.
       if (part === 'others') await journal.decided(row, signed, 'expired');
@@ -145,7 +145,7 @@ export function createOpening(
     if (culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
     // The service fee of a deposit pays for it.
     await journal.failed(row, borne(signed, part), row.deposit === null ? culprit : null);
-    return voidOpen(row, live, openRefused(error, message, row), { slot, error, culprit });
+    return voidOpen(row, progress, openRefused(error, message, row), { slot, error, culprit });
   }
 
   return { open };

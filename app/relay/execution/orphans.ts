@@ -58,7 +58,7 @@ export async function wayOf(
   { chain, authorities }: Pick<EngineDeps, 'chain' | 'authorities'>,
   record: ExecutionRecord,
 ): Promise<Way> {
-  const way = { fee: 0n, repaid: 0n, gas: BigInt(record.gasLamports), recordRent: 0n, escrowRent: 0n, tank: 0n };
+  const way = { fee: 0n, repaid: 0n, gas: BigInt(record.gasLamports), recordRent: 0n, escrowRent: 0n, gasBalance: 0n };
   if (!authorities.names(record.rentSponsor.toBase58())) return way;
   const { accounts } = await chain.read([RENT_ADDRESS]);
   const rents = decodeRents(accounts[0]!.data);

@@ -6,7 +6,7 @@ import { landedOf, transactionsOf } from '../ledger/transactions.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { ExecuteOutcome } from './contract.ts';
 import { lostResult, standingOf } from './standing.ts';
-import type { Live } from './step.ts';
+import type { Progress } from './step.ts';
 
 /** Retry delay for a call that the marketplace could not serve. */
 const RETRY_SECONDS = 5;
@@ -23,13 +23,13 @@ interface OutcomeDeps {
 export async function outcomeOf(
   { journal, readText }: OutcomeDeps,
   executionId: string,
-  live: Live,
+  progress: Progress,
 ): Promise<ExecuteOutcome> {
-  const row = live.ended ?? (await journal.get(executionId));
+  const row = progress.ended ?? (await journal.get(executionId));
   // If a killed database forgot a row, the row never had an open: storing the open would have kept it.
   if (!row) throw new ApiError('service_unavailable', NOTHING_PAID, { retryAfterSeconds: RETRY_SECONDS });
   if (row.state === 'settled') {
-    const result = live.result ?? (await journal.result(executionId));
+    const result = progress.result ?? (await journal.result(executionId));
     const text = result && row.content_deleted_ms === null ? await readText(result) : null;
     const settle = landedOf(row, 'settle') ?? transactionsOf(row, 'settle').at(-1);
     if (!result || !text || !settle) throw lostResult(executionId);
@@ -45,7 +45,7 @@ export async function outcomeOf(
       resultToken: result.token,
     };
   }
-  if (live.refused) throw live.refused;
+  if (progress.refused) throw progress.refused;
   // A call has not ended while its refund is on its way.
   if (row.state === 'void' || standingOf(row) === 'ended') {
     const code = (row.error_code ?? 'execution_failed') as 'execution_failed';

@@ -4,7 +4,7 @@
  * payment for each deposit. It is on the disk before it is sent, so a repeat never pays twice.
  */
 import { VersionedTransaction } from '@solana/web3.js';
-import type { Fate } from '../chain/confirmations.ts';
+import type { Outcome } from '../chain/confirmations.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { lastOf } from '../ledger/transactions.ts';
 import { WOULD_FAIL } from './buying.ts';
@@ -23,7 +23,7 @@ import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
 import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
-import type { EngineDeps, Live, Step } from './step.ts';
+import type { EngineDeps, Progress, Step } from './step.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
 const SENT_BACK: Why = {
@@ -50,25 +50,25 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
   const { read, readPast } = createDepositReader(deps);
 
   /** Creates the deposit's accounts. The payment follows only when they exist, because without them it would fail. */
-  async function prepare(row: JournalRow, live: Live): Promise<Step> {
+  async function prepare(row: JournalRow, progress: Progress): Promise<Step> {
     const isPrepared = (at: DepositAt) => at.deposit?.caller.toBase58() === row.wallet;
     const signed = lastOf(row, 'deposit');
-    let fate: Fate['kind'] = 'confirmed';
-    if (live.isFresh || !isPrepared(await read(row))) {
-      live.isFresh = false;
-      ({ kind: fate } = await chain.submit(signed, async () => isPrepared(await read(row)), stopping));
+    let outcome: Outcome['kind'] = 'confirmed';
+    if (progress.isFresh || !isPrepared(await read(row))) {
+      progress.isFresh = false;
+      ({ kind: outcome } = await chain.submit(signed, async () => isPrepared(await read(row)), stopping));
     }
-    if (fate === 'unknown') return 'wait';
-    if (fate === 'failed') await journal.failed(row, signed, null);
+    if (outcome === 'unknown') return 'wait';
+    if (outcome === 'failed') await journal.failed(row, signed, null);
     const at = await read(row);
     if (isPrepared(at)) {
       await journal.depositConfirmed(row);
       return 'next';
     }
-    const past = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
+    const past = outcome === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past || isPrepared(past)) return 'wait';
-    if (fate === 'expired') await journal.decided(row, signed, 'expired');
-    return endUnpaid(row, live, past, unpaid('The deposit for this payment could not be created', 'operator'));
+    if (outcome === 'expired') await journal.decided(row, signed, 'expired');
+    return endUnpaid(row, progress, past, unpaid('The deposit for this payment could not be created', 'operator'));
   }
 
   return { prepare };
@@ -85,16 +85,16 @@ function createPayment(
   const early = createEarlyOpen(deps, stopping);
 
   /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
-  async function pay(row: JournalRow, live: Live): Promise<Step> {
+  async function pay(row: JournalRow, progress: Progress): Promise<Step> {
     const at = await read(row);
     if (!at.deposit) {
       // Anyone may close it once it has expired.
       const past = await readPast(row, lastOf(row, 'deposit').lastValidHeight);
       if (!past || past.deposit) return 'wait';
-      return endUnpaid(row, live, past, unpaid('The deposit for this payment was closed', 'operator'));
+      return endUnpaid(row, progress, past, unpaid('The deposit for this payment was closed', 'operator'));
     }
     // A thief of a relay authority can prepare the deposit again for itself. A payment that we do not sign cannot land.
-    if (at.deposit.caller.toBase58() !== row.wallet) return endUnpaid(row, live, at, NOT_OURS);
+    if (at.deposit.caller.toBase58() !== row.wallet) return endUnpaid(row, progress, at, NOT_OURS);
     if (isPaid(row, at)) return notePaid(row, at);
     const why =
       whyNotToPay(row, at) ??
@@ -107,7 +107,7 @@ function createPayment(
   }
 
   /** Sends the payment until its outcome is known, and the open as soon as a node shows the payment. */
-  async function follow(row: JournalRow, live: Live): Promise<Step> {
+  async function follow(row: JournalRow, progress: Progress): Promise<Step> {
     const signed = lastOf(row, 'pay');
     const hasHappened = async () => {
       const at = await read(row);
@@ -115,20 +115,21 @@ function createPayment(
     };
     const known = new AbortController();
     const paying = chain.submit(signed, hasHappened, stopping).finally(() => known.abort());
-    await early.open(row, live, signed, known.signal);
-    const fate = await paying;
-    if (fate.kind === 'unknown') return 'wait';
-    if (fate.kind === 'failed') await journal.failed(row, signed, null);
+    await early.open(row, progress, signed, known.signal);
+    const outcome = await paying;
+    if (outcome.kind === 'unknown') return 'wait';
+    if (outcome.kind === 'failed') await journal.failed(row, signed, null);
     const at = await read(row);
     if (isTaken(row, at)) return notePaid(row, at);
     // If a landed payment has no visible effect, a node is wrong. Only a reading past its last valid height decides.
-    const past = fate.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
+    const past = outcome.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past) return 'wait';
     if (isTaken(row, past)) return notePaid(row, past);
-    if (fate.kind === 'expired') await journal.decided(row, signed, 'expired');
+    if (outcome.kind === 'expired') await journal.decided(row, signed, 'expired');
     // Without the payment its open fails. Nobody but us caused that.
-    if (!(await early.isDead(row, live))) return 'wait';
-    if (fate.kind === 'failed') return giveBack(row, past, unpaid(`The payment failed: ${fate.message}`, 'wallet'));
+    if (!(await early.isDead(row, progress))) return 'wait';
+    if (outcome.kind === 'failed')
+      return giveBack(row, past, unpaid(`The payment failed: ${outcome.message}`, 'wallet'));
     return giveBack(row, past, unpaid('The payment expired before it landed', 'wallet'));
   }
 
@@ -138,7 +139,7 @@ function createPayment(
   }
 
   /** Signs the open of a paid deposit, or the return if the execution cannot be opened. */
-  async function open(row: JournalRow, live: Live): Promise<Step> {
+  async function open(row: JournalRow, progress: Progress): Promise<Step> {
     const at = await read(row);
     if (at.record && isOpenedFrom(row, at)) {
       await journal.openConfirmed(row, at.record, at.slot);
@@ -153,7 +154,7 @@ function createPayment(
     if (why) return giveBack(row, at, why);
     const openBefore = at.now + OPEN_WINDOW_SECONDS;
     await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor), openBefore);
-    live.isFresh = true;
+    progress.isFresh = true;
     return 'next';
   }
 

@@ -35,7 +35,7 @@ export interface Means {
   /** Maximum fee and gas that the key's grant allows for one execution. */
   maxGas: bigint;
   rents: Rents;
-  tank: bigint;
+  gasBalance: bigint;
 }
 
 /**
@@ -51,25 +51,25 @@ export function waysToPay(
   const spare = maxGas - fee - gas;
   const repaid = sponsorsAll || spare < 0n ? 0n : least(owed, spare);
   const own = { fee: fee + repaid, repaid, gas, escrowRent: 0n };
-  const tank = fee + repaid + gas + rents.escrow;
+  const gasBalance = fee + repaid + gas + rents.escrow;
   const ways: Way[] = [];
-  if (spare >= 0n) ways.push({ ...own, recordRent: rents.record, tank });
+  if (spare >= 0n) ways.push({ ...own, recordRent: rents.record, gasBalance });
   if (sponsorsAll) {
-    ways.push({ fee: 0n, repaid: 0n, gas: 0n, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n });
+    ways.push({ fee: 0n, repaid: 0n, gas: 0n, recordRent: rents.record, escrowRent: rents.escrow, gasBalance: 0n });
   }
-  if (spare >= 0n) ways.push({ ...own, recordRent: 0n, tank: tank + rents.record });
+  if (spare >= 0n) ways.push({ ...own, recordRent: 0n, gasBalance: gasBalance + rents.record });
   return ways;
 }
 
 /**
  * True if the gas balance has this amount. It must end empty or rent-exempt, whichever of the opens in `held` land.
  */
-function tankHas(
-  { tank, rents }: Pick<Means, 'tank' | 'rents'>,
+function gasBalanceHas(
+  { gasBalance, rents }: Pick<Means, 'gasBalance' | 'rents'>,
   lamports: bigint,
-  { held_tank: held }: Pick<Held, 'held_tank'> = { held_tank: 0n },
+  { held_gas_balance: held }: Pick<Held, 'held_gas_balance'> = { held_gas_balance: 0n },
 ): boolean {
-  const left = tank - held - lamports;
+  const left = gasBalance - held - lamports;
   return lamports === 0n || left >= rents.empty || (left === 0n && held === 0n);
 }
 
@@ -150,7 +150,7 @@ export async function lentShortage(way: Way, kind: Kind, loans: Loans, besides =
 }
 
 /**
- * Finds what blocks a call that may open: `passed`: nothing any more. `tank`: earlier calls reserve the gas balance that
+ * Finds what blocks a call that may open: `passed`: nothing any more. `gas balance`: earlier calls reserve the gas balance that
  * it needs, or it lends their escrows. `lent`: the operator can lend no more, and the gas balance cannot lend it either.
  * `gas`: the gas balance is too low.
  */
@@ -159,18 +159,18 @@ export function whatHolds(
   means: Means,
   sums: Sums & Held,
   lending: Lending,
-): 'passed' | 'tank' | 'lent' | 'gas' {
+): 'passed' | 'gasBalance' | 'lent' | 'gas' {
   const lent = ways.filter((way) => isLent(way, sums, lending, 'keys'));
-  if (lent.some(({ tank }) => tankHas(means, tank, sums))) return 'passed';
-  const whole = means.tank + sums.tank_escrows * means.rents.escrow;
-  if (lent.some(({ tank }) => tankHas({ ...means, tank: whole }, tank))) return 'tank';
-  return ways.some(({ tank }) => tankHas(means, tank)) ? 'lent' : 'gas';
+  if (lent.some(({ gasBalance }) => gasBalanceHas(means, gasBalance, sums))) return 'passed';
+  const whole = means.gasBalance + sums.gas_balance_escrows * means.rents.escrow;
+  if (lent.some(({ gasBalance }) => gasBalanceHas({ ...means, gasBalance: whole }, gasBalance))) return 'gasBalance';
+  return ways.some(({ gasBalance }) => gasBalanceHas(means, gasBalance)) ? 'lent' : 'gas';
 }
 
 /** The 503 for a call that only needs gas of the wallet's earlier calls. */
-export function tankBusy(wallet: string, means: Means, sums: Sums & Held, need: bigint): ApiError {
+export function gasBalanceBusy(wallet: string, means: Means, sums: Sums & Held, need: bigint): ApiError {
   const left = leftIn(means, sums);
-  const message = `The gas balance of wallet ${wallet} has ${left} lamports left, and this call needs ${need + means.rents.empty}. It gets back the refundable deposits of the wallet's calls in progress when they end. Send SOL to ${tankOf(wallet)} for more calls at the same time.`;
+  const message = `The gas balance of wallet ${wallet} has ${left} lamports left, and this call needs ${need + means.rents.empty}. It gets back the refundable deposits of the wallet's calls in progress when they end. Send SOL to ${gasBalanceOf(wallet)} for more calls at the same time.`;
   return unavailable(message, RETRY_SECONDS);
 }
 
@@ -181,25 +181,28 @@ export async function cannotLend(
   means: Means,
   { sums, ...loans }: Loans & { sums: Sums & Held },
 ): Promise<ApiError> {
-  const need = (others.at(-1)?.tank ?? 0n) + means.rents.empty;
-  const besides = ` The gas balance of wallet ${wallet} could lend it instead: it has ${leftIn(means, sums)} lamports left and needs ${need}. Send SOL to ${tankOf(wallet)}, or wait.`;
+  const need = (others.at(-1)?.gasBalance ?? 0n) + means.rents.empty;
+  const besides = ` The gas balance of wallet ${wallet} could lend it instead: it has ${leftIn(means, sums)} lamports left and needs ${need}. Send SOL to ${gasBalanceOf(wallet)}, or wait.`;
   const shortage = await lentShortage(way!, 'keys', { ...loans, sums }, besides);
-  return shortage ?? tankBusy(wallet, means, sums, way!.tank);
+  return shortage ?? gasBalanceBusy(wallet, means, sums, way!.gasBalance);
 }
 
-const tankOf = (wallet: string): string => findSpender(parseAddress(wallet)).toBase58();
+const gasBalanceOf = (wallet: string): string => findSpender(parseAddress(wallet)).toBase58();
 
-function leftIn({ tank }: Pick<Means, 'tank'>, { held_tank: held }: Pick<Held, 'held_tank'>): bigint {
-  return greatest(tank - held, 0n);
+function leftIn(
+  { gasBalance }: Pick<Means, 'gasBalance'>,
+  { held_gas_balance: held }: Pick<Held, 'held_gas_balance'>,
+): bigint {
+  return greatest(gasBalance - held, 0n);
 }
 
 /** The 402 for a gas balance, or a key's gas limit, that cannot pay for a call. */
 export function gasShortage(wallet: string, means: Means, sums: Sums & Held): ApiError {
-  const tank = tankOf(wallet);
+  const gasBalance = gasBalanceOf(wallet);
   const { fee, gas, maxGas, rents } = means;
   const fail = (have: bigint, need: bigint, message: string) =>
     new ApiError('insufficient_balance', message, {
-      details: { limit: 'gas', wallet, tank, have_lamports: Number(have), need_lamports: Number(need) },
+      details: { limit: 'gas', wallet, gasBalance, have_lamports: Number(have), need_lamports: Number(need) },
     });
   const owed = greatest(sums.owed, 0n);
   const leastFees = fee + gas + (owed > 0n ? 1n : 0n);
@@ -211,6 +214,6 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held): Ap
   const need = fees + rents.escrow + rents.empty;
   const have = leftIn(means, sums);
   const later = (have + FIRST_GAS - rents.escrow - rents.empty) / (fee + gas);
-  const message = `The gas balance of wallet ${wallet} has ${have} lamports left, enough for no call. This call needs ${need}: ${fees} for network fees, ${rents.escrow} as a refundable deposit until it ends, and ${rents.empty} that must stay. Send SOL to ${tank}; with ${formatSol(FIRST_GAS)} SOL more it is enough for ${later} calls.`;
+  const message = `The gas balance of wallet ${wallet} has ${have} lamports left, enough for no call. This call needs ${need}: ${fees} for network fees, ${rents.escrow} as a refundable deposit until it ends, and ${rents.empty} that must stay. Send SOL to ${gasBalance}; with ${formatSol(FIRST_GAS)} SOL more it is enough for ${later} calls.`;
   return fail(have, need, message);
 }

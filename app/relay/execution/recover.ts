@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leadership } from '../ledger/leadership.ts';
 import type { Beginning } from './begin.ts';
-import { type EngineDeps, newLive } from './step.ts';
+import { type EngineDeps, newProgress } from './step.ts';
 import type { Work } from './work.ts';
 
 /** Interval of the search for unfinished rows: two statements in our own ledger. */
@@ -34,7 +34,7 @@ export async function recover(
     for (const row of page) {
       const id = row.execution_id;
       if (work.isOn(id) || beginning.isBeginning(id)) continue;
-      work.on(id, newLive({ isFresh: false }));
+      work.on(id, newProgress({ isFresh: false }));
     }
   }
 }
@@ -72,7 +72,7 @@ export function startRecovery(
 /** Runs now and then at this interval, never twice at once. */
 function repeat(everyMs: number, run: () => Promise<void>, onError: (error: string) => void): () => void {
   let running = false;
-  const look = async () => {
+  const poll = async () => {
     if (running) return;
     running = true;
     await run()
@@ -81,7 +81,7 @@ function repeat(everyMs: number, run: () => Promise<void>, onError: (error: stri
         running = false;
       });
   };
-  look();
-  const timer = setInterval(look, everyMs);
+  poll();
+  const timer = setInterval(poll, everyMs);
   return () => clearInterval(timer);
 }

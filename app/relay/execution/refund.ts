@@ -25,7 +25,7 @@ const CODES: Partial<Record<RefundReason, string>> = {
 };
 
 /** Creates the steps that refund. */
-export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }: Ending) {
+export function createRefunding(deps: EngineDeps, { submit, followOutcome, isDead }: Ending) {
   const { chain, journal, usdcMint } = deps;
 
   /**
@@ -63,12 +63,12 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   async function refund(row: JournalRow): Promise<Step> {
     const signed = lastOf(row, 'refund');
     if (isDead(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
-    const fate = await submit(row, signed);
-    if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') {
+    const outcome = await submit(row, signed);
+    if (outcome.kind === 'failed' && outcome.error === 'RefundDestinationUnusable') {
       await journal.failed(row, signed, 'wallet');
       return waitForAccount(row);
     }
-    return followFate(row, fate, signed, (fresh, rebuilds) => resignRefund(row, fresh, rebuilds));
+    return followOutcome(row, outcome, signed, (fresh, rebuilds) => resignRefund(row, fresh, rebuilds));
   }
 
   async function waitForAccount(row: JournalRow): Promise<Step> {
@@ -102,7 +102,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     return refund(row);
   }
 
-  /** True if the refund cannot arrive. While it waits, most looks end without a simulation. */
+  /** True if the refund cannot arrive. While it waits, most polls end without a simulation. */
   async function isStuck(row: JournalRow, record: ExecutionRecord): Promise<boolean> {
     if (isWaiting(row) && (await cannotReceive(chain, record.caller, usdcMint))) return true;
     const signed = await signRefund(chain, row, record, usdcMint, 'unserved');

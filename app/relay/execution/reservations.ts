@@ -3,7 +3,7 @@
  * share. This module only knows which call waits for what. Calls of one wallet therefore query together, as soon as one
  * of them is decided.
  */
-import type { Purse } from '../ledger/funding.ts';
+import type { Funds } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Held } from '../ledger/sums.ts';
 import type { Payer, PayerAccounts } from './reserve.ts';
@@ -19,7 +19,7 @@ interface Learnt {
 
 export interface Reservations {
   /**
-   * Resolves with the payer's accounts once they have the price unreserved, or with null after `ms`. `purseOf` derives
+   * Resolves with the payer's accounts once they have the price unreserved, or with null after `ms`. `fundsOf` derives
    * the spendable money from accounts. `read` reads them again if the chain has changed since.
    */
   whenFree(payer: Payer, accounts: PayerAccounts, ms: number, asking: Asking): Promise<PayerAccounts | null>;
@@ -30,14 +30,14 @@ export interface Reservations {
 }
 
 interface Asking {
-  purseOf(accounts: PayerAccounts): Purse;
+  fundsOf(accounts: PayerAccounts): Funds;
   read(): Promise<PayerAccounts>;
 }
 
 /** Creates the queue of all waiting calls of this process. */
 export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservations {
   const waiting = new Map<string, { calls: Set<() => void>; poll: NodeJS.Timeout }>();
-  const looks = new Map<string, Promise<Learnt>>();
+  const reads = new Map<string, Promise<Learnt>>();
 
   /** Wakes all calls of a wallet together, so that they query once. */
   function wake(wallet: string): void {
@@ -64,7 +64,7 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
     });
   }
 
-  async function look({ wallet, keyId }: Payer, known: PayerAccounts, read: Asking['read']): Promise<Learnt> {
+  async function learn({ wallet, keyId }: Payer, known: PayerAccounts, read: Asking['read']): Promise<Learnt> {
     const heldAt = (accounts: PayerAccounts) => journal.heldOf(wallet, keyId, BigInt(accounts.slot));
     const held = await heldAt(known);
     if (held.newest_slot <= BigInt(known.slot)) return { accounts: known, held };
@@ -73,23 +73,23 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
   }
 
   /** All calls that wait for the same money share one query. */
-  function lookTogether(payer: Payer, known: PayerAccounts, read: Asking['read']): Promise<Learnt> {
+  function readTogether(payer: Payer, known: PayerAccounts, read: Asking['read']): Promise<Learnt> {
     const name = `${payer.wallet} ${payer.keyId}`;
-    const underWay = looks.get(name) ?? look(payer, known, read).finally(() => looks.delete(name));
-    looks.set(name, underWay);
+    const underWay = reads.get(name) ?? learn(payer, known, read).finally(() => reads.delete(name));
+    reads.set(name, underWay);
     return underWay;
   }
 
   return {
-    async whenFree(payer, accounts, ms, { purseOf, read }) {
+    async whenFree(payer, accounts, ms, { fundsOf, read }) {
       const until = performance.now() + ms;
       let known = accounts;
       for (let leftMs = ms; leftMs > 0; leftMs = until - performance.now()) {
         await next(payer.wallet, leftMs);
         if (performance.now() >= until) return null;
-        const learnt = await lookTogether(payer, known, read);
+        const learnt = await readTogether(payer, known, read);
         if (learnt.accounts.slot > known.slot) known = learnt.accounts;
-        const { price, wallet, key } = purseOf(learnt.accounts);
+        const { price, wallet, key } = fundsOf(learnt.accounts);
         const { held } = learnt;
         // The money is missing even without reservations, so waiting does not help.
         if (price > wallet || price > key) return learnt.accounts;

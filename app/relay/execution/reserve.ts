@@ -20,7 +20,7 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import { readToken } from '../chain/tokenAccounts.ts';
 import { ApiError, chainUnreadable, withRenewal } from '../errors.ts';
-import type { Purse } from '../ledger/funding.ts';
+import type { Funds } from '../ledger/funding.ts';
 import type { Held } from '../ledger/sums.ts';
 import type { Means } from './protection.ts';
 
@@ -141,28 +141,33 @@ export function requirePayable(
 }
 
 /** The payer's money for one call, as input of the ledger's claim. */
-export function purseOf(
+export function fundsOf(
   { slot, accounts }: PayerAccounts,
   { balance, delegated, periodLeft, totalLeft }: Allowed,
   { keyId }: Payer,
   price: bigint,
-): Purse {
-  const [, , tank, rent] = accounts;
+): Funds {
+  const [, , gasBalance, rent] = accounts;
   return {
     slot: BigInt(slot),
     keyId,
     price,
     wallet: balance < delegated ? balance : delegated,
     key: periodLeft < totalLeft ? periodLeft : totalLeft,
-    tank: BigInt(tank?.lamports ?? 0),
-    tankRest: rentsOf(rent).empty,
+    gasBalance: BigInt(gasBalance?.lamports ?? 0),
+    gasBalanceRest: rentsOf(rent).empty,
   };
 }
 
 /** The money for the call's transactions. `cost` are their network fees, lamports. */
 export function meansOf({ accounts }: PayerAccounts, { grant }: Allowed, cost: Pick<Means, 'fee' | 'gas'>): Means {
-  const [, , tank, rent] = accounts;
-  return { ...cost, maxGas: BigInt(grant.maxGasLamports), rents: rentsOf(rent), tank: BigInt(tank?.lamports ?? 0) };
+  const [, , gasBalance, rent] = accounts;
+  return {
+    ...cost,
+    maxGas: BigInt(grant.maxGasLamports),
+    rents: rentsOf(rent),
+    gasBalance: BigInt(gasBalance?.lamports ?? 0),
+  };
 }
 
 function rentsOf(rent: PayerAccounts['accounts'][number] | undefined) {

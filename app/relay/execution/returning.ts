@@ -7,7 +7,7 @@ import type { Ending } from './ending.ts';
 import { hasLanded } from './landed.ts';
 import { isHeldBack } from './refund.ts';
 import { signReturn } from './sign.ts';
-import type { EngineDeps, Live, Step } from './step.ts';
+import type { EngineDeps, Progress, Step } from './step.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
 
@@ -46,7 +46,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
   }
 
   /** Sends the return until the deposit is gone, or stays without its money. */
-  async function sendBack(row: JournalRow, live: Live): Promise<Step> {
+  async function sendBack(row: JournalRow, progress: Progress): Promise<Step> {
     const at = await read(row);
     // A node was wrong: the open has landed after all.
     const opens = transactionsOf(row, 'open').map(({ signature }) => signature);
@@ -58,12 +58,12 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
       await journal.parked(row, { record: at.record, slot: at.slot });
       return 'rest';
     }
-    if (!at.deposit) return endReturn(row, live, at);
+    if (!at.deposit) return endReturn(row, progress, at);
     const why = whyOf(row);
     let signed = lastOf(row, 'return');
     if (ending.isDead(signed)) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
-      // Most looks end here, without a simulation.
+      // Most polls end here, without a simulation.
       if (isPaid(row, at) && at.isStuck) return waitForAccount(row);
       const again = await sign(row, at);
       if (await chain.simulate(again.bytes)) return waitForAccount(row);
@@ -72,20 +72,24 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       signed = lastOf(row, 'return');
     }
-    const fate = await chain.submit(signed, async () => (await read(row)).deposit === null, stopping);
-    if (fate.kind === 'unknown') return 'wait';
-    const isPast = fate.kind !== 'failed';
-    const fresh = isPast && fate.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
+    const outcome = await chain.submit(signed, async () => (await read(row)).deposit === null, stopping);
+    if (outcome.kind === 'unknown') return 'wait';
+    const isPast = outcome.kind !== 'failed';
+    const fresh =
+      isPast && outcome.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
     if (!fresh) return 'wait';
-    if (fate.kind === 'expired') await journal.decided(row, signed, 'expired');
+    if (outcome.kind === 'expired') await journal.decided(row, signed, 'expired');
     // If the deposit is gone, the end of the row shows who bears the fee.
-    if (fate.kind === 'failed') await journal.failed(row, signed, fresh.deposit && culpritOf(fate.error));
+    if (outcome.kind === 'failed') await journal.failed(row, signed, fresh.deposit && culpritOf(outcome.error));
     if (!fresh.deposit) return 'next';
-    if (fate.kind === 'confirmed') return endEmptied(row, live);
-    const byAccount = fate.kind === 'failed' && (isWaiting(row) || fate.error === 'RefundDestinationUnusable');
+    if (outcome.kind === 'confirmed') return endEmptied(row, progress);
+    const byAccount = outcome.kind === 'failed' && (isWaiting(row) || outcome.error === 'RefundDestinationUnusable');
     if (byAccount) return waitForAccount(row);
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
-    log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
+    log.error(
+      { execution_id: row.execution_id, outcome: outcome.kind },
+      'a deposit cannot be returned; trying again later',
+    );
     await giveBack(row, fresh, why, row.rebuilds);
     return 'rest';
   }
@@ -94,7 +98,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
    * Ends a row whose return has landed although the deposit still exists: its rent sponsor cannot take the rent, so only
    * the money went back. A node may be wrong: only a reading past the return's last valid height decides.
    */
-  async function endEmptied(row: JournalRow, live: Live): Promise<Step> {
+  async function endEmptied(row: JournalRow, progress: Progress): Promise<Step> {
     const { signature, lastValidHeight } = lastOf(row, 'return');
     const past = await readPast(row, lastValidHeight);
     if (!past) return 'wait';
@@ -105,7 +109,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
       { execution_id: row.execution_id },
       'a returned deposit stays, because its rent sponsor cannot take the rent',
     );
-    return endReturn(row, live, past);
+    return endReturn(row, progress, past);
   }
 
   async function waitForAccount(row: JournalRow): Promise<Step> {
@@ -114,20 +118,20 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
   }
 
   /** Ends a row whose deposit is gone, or empty, without an open. */
-  async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
+  async function endReturn(row: JournalRow, progress: Progress, at: DepositAt): Promise<Step> {
     // Nobody has seen the payment.
-    if (row.opened_slot === null) return endUnpaid(row, live, at, whyOf(row));
+    if (row.opened_slot === null) return endUnpaid(row, progress, at, whyOf(row));
     await journal.returned(row, at.now, { landed: await landedReturn(chain, row) });
     return 'ended';
   }
 
   /** Nothing was paid. The fees are lost, except for those of expired transactions, by whose doing it was. */
-  async function endUnpaid(row: JournalRow, live: Live, { slot }: DepositAt, why: Why): Promise<Step> {
+  async function endUnpaid(row: JournalRow, progress: Progress, { slot }: DepositAt, why: Why): Promise<Step> {
     const landed = await landedReturn(chain, row);
     if (landed) await journal.decided(row, landed, 'landed');
     for (const lost of lostBy(row)) await journal.burnt(row, lost, why.culprit);
     await journal.void(row, why.code, why.message, slot);
-    live.opened();
+    progress.opened();
     return 'ended';
   }
 

@@ -9,7 +9,7 @@ import { judgeAnswer } from '../outbound/verify.ts';
 import type { Refunding } from './refund.ts';
 import type { Settling } from './settle.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { EngineDeps, Live, Step } from './step.ts';
+import type { EngineDeps, Progress, Step } from './step.ts';
 
 /** The refund reason for each kind of failed answer. */
 const REASONS = { timeout: 'creatorTimeout', failed: 'creatorFailed', invalid: 'invalidAnswer' } as const;
@@ -24,35 +24,35 @@ export function createServing(
   const { journal } = deps;
 
   /** Calls the creator, judges its answer and signs the settle or the refund. */
-  async function dispatch(row: JournalRow, snapshot: Snapshot, live: Live): Promise<Step> {
+  async function dispatch(row: JournalRow, snapshot: Snapshot, progress: Progress): Promise<Step> {
     const stored = await journal.result(row.execution_id);
     if (stored) return settleIntent(row, snapshot, stored);
-    live.dispatchedAtMs ??= performance.now() - (await journal.msSinceDispatch(row.execution_id));
+    progress.dispatchedAtMs ??= performance.now() - (await journal.msSinceDispatch(row.execution_id));
     const endpoint = await deps.endpointOf(row.metadata_hash);
     if (!endpoint) return refundIntent(row, snapshot, 'unserved', "This service does not have the agent's description");
     const { signingKey } = snapshot.record!;
-    const { output } = live;
+    const { output } = progress;
     output?.begun(row.execution_id);
     const call: CreatorCall = {
       endpoint,
       request: toRequest(row),
       purpose: 'execution',
       signingKey: signingKey.toBase58(),
-      deadlineMs: live.dispatchedAtMs + Number(row.timeout_seconds) * 1_000,
+      deadlineMs: progress.dispatchedAtMs + Number(row.timeout_seconds) * 1_000,
       stop: stopping,
       ...(output && { onDelta: output.delta }),
       late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),
     };
     // If the node failed while an answer was judged, the answer is kept and not requested again.
-    live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
-    live.answeredAtMs ??= performance.now();
-    const { answer } = live;
-    return timed(deps.observe, 'verify', () => judge(row, snapshot, live, answer));
+    progress.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
+    progress.answeredAtMs ??= performance.now();
+    const { answer } = progress;
+    return timed(deps.observe, 'verify', () => judge(row, snapshot, progress, answer));
   }
 
-  async function judge(row: JournalRow, snapshot: Snapshot, live: Live, answer: CreatorAnswer): Promise<Step> {
+  async function judge(row: JournalRow, snapshot: Snapshot, progress: Progress, answer: CreatorAnswer): Promise<Step> {
     const record = snapshot.record!;
-    const durationMs = Math.round(live.answeredAtMs! - live.dispatchedAtMs!);
+    const durationMs = Math.round(progress.answeredAtMs! - progress.dispatchedAtMs!);
     const refund = (kind: keyof typeof REASONS, message: string, raw: RawAnswer | null) =>
       refundIntent(row, snapshot, REASONS[kind], message, { durationMs, raw });
     if (answer.kind !== 'body') return refund(answer.kind, answer.message, answer.raw ?? null);
@@ -76,12 +76,12 @@ export function createServing(
       execution_signature: verdict.executionSignature,
       tokens_used: verdict.tokensUsed === null ? null : BigInt(verdict.tokensUsed),
       steps: verdict.steps,
-      execution_time_ms: BigInt(Math.round(performance.now() - live.dispatchedAtMs!)),
+      execution_time_ms: BigInt(Math.round(performance.now() - progress.dispatchedAtMs!)),
       token: randomBytes(24).toString('base64url'),
       verified_ms: BigInt(Date.now()),
     };
     const storing = journal.storeResult(result).then((stored) => {
-      live.result = stored;
+      progress.result = stored;
       return stored;
     });
     return settleIntent(row, snapshot, result, storing);

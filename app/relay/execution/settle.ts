@@ -1,4 +1,4 @@
-/** Pays a verified result: signs and stores the settle, then sends it until its fate is known. */
+/** Pays a verified result: signs and stores the settle, then sends it until its outcome is known. */
 import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { isRefused, lastOf } from '../ledger/transactions.ts';
@@ -22,7 +22,7 @@ const isSame = (one: ResultRow, other: ResultRow): boolean =>
 /** Creates the steps that settle. */
 export function createSettling(
   deps: EngineDeps,
-  { submit, followFate, isDead }: Ending,
+  { submit, followOutcome, isDead }: Ending,
   { refundIntent }: Refunding,
   sharing: Pick<Sharing, 'share'>,
 ) {
@@ -93,8 +93,8 @@ export function createSettling(
     if (snapshot.now >= (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS) return 'rest';
     const signed = lastOf(row, 'settle');
     if (isDead(signed)) return resignSettle(row, snapshot, row.rebuilds);
-    const fate = await submit(row, signed);
-    return followFate(row, fate, signed, (fresh, rebuilds) => resignSettle(row, fresh, rebuilds));
+    const outcome = await submit(row, signed);
+    return followOutcome(row, outcome, signed, (fresh, rebuilds) => resignSettle(row, fresh, rebuilds));
   }
 
   /** Signs the settle once more, unless the chain would refuse that too. Then it waits, until refund_at at most. */

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { least } from '../../sdk/wire/amounts.ts';
-import type { Fate } from '../chain/confirmations.ts';
+import type { Outcome } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { fitsVersionOne, instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
@@ -190,12 +190,12 @@ type Failing = 'own' | 'others' | 'unknown';
 export function partIn(
   { execution_id: id }: Pick<JournalRow, 'execution_id'>,
   { bytes, fee, wholeFee = fee }: StoredTransaction,
-  fate: Fate,
+  outcome: Outcome,
 ): Failing | null {
-  if (fate.kind !== 'failed' || wholeFee === fee) return null;
+  if (outcome.kind !== 'failed' || wholeFee === fee) return null;
   const own = instructionOf(bytes, findExecution(parseUuid(id)!));
-  if (own === null || fate.instruction === null) return 'unknown';
-  return own === fate.instruction ? 'own' : 'others';
+  if (own === null || outcome.instruction === null) return 'unknown';
+  return own === outcome.instruction ? 'own' : 'others';
 }
 
 /** The row whose part made a shared transaction fail bears its whole fee. */

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import type { KeyGrant } from '../../sdk/program/program.ts';
 import type { Authorities } from '../chain/cluster.ts';
-import type { Fate } from '../chain/confirmations.ts';
+import type { Outcome } from '../chain/confirmations.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { ApiError } from '../errors.ts';
@@ -30,7 +30,7 @@ export interface ClaimedCall {
   /** Lamports that the wallet pays for this call; 0 if the operator does. */
   gas: bigint;
   /** Lamports left in the gas balance after the call. */
-  tank: bigint;
+  gasBalance: bigint;
 }
 
 /** The engine's dependencies on lower modules. */
@@ -72,12 +72,12 @@ export interface EngineDeps {
 }
 
 /** State of an execution while this process works on it. All of it can be read again after a crash. */
-export interface Live {
+export interface Progress {
   /** This process stored the open a moment ago, so it cannot have landed yet. */
   isFresh: boolean;
   snapshot: Snapshot | null;
   /** The open that was sent before its payment was final, and its outcome. */
-  opening: { signature: string; fate: Promise<Fate> } | null;
+  opening: { signature: string; outcome: Promise<Outcome> } | null;
   /** When the creator was first called, on performance.now()'s clock. */
   dispatchedAtMs: number | null;
   answer: CreatorAnswer | null;
@@ -99,14 +99,14 @@ export interface Live {
  */
 export type Step = 'next' | 'wait' | 'rest' | 'ended';
 
-interface NewLive {
+interface NewProgress {
   isFresh: boolean;
   opened?: (() => void) | undefined;
   output?: OutputStream | undefined;
 }
 
 /** The state of an execution before anything is known of it. */
-export function newLive({ isFresh, opened, output }: NewLive): Live {
+export function newProgress({ isFresh, opened, output }: NewProgress): Progress {
   return {
     isFresh,
     snapshot: null,
@@ -123,8 +123,8 @@ export function newLive({ isFresh, opened, output }: NewLive): Live {
 }
 
 /** The outcome of this open, if this process has sent it already. Given once, because a stopped one is sent again. */
-export function takeOpening(live: Live, { signature }: { signature: string }): Promise<Fate> | null {
-  const { opening } = live;
-  live.opening = null;
-  return opening?.signature === signature ? opening.fate : null;
+export function takeOpening(progress: Progress, { signature }: { signature: string }): Promise<Outcome> | null {
+  const { opening } = progress;
+  progress.opening = null;
+  return opening?.signature === signature ? opening.outcome : null;
 }

@@ -12,7 +12,7 @@ import { createServing } from './serve.ts';
 import { createSettling, hasTimeToServe } from './settle.ts';
 import type { Sharing } from './sharing.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
-import type { EngineDeps, Live, Step } from './step.ts';
+import type { EngineDeps, Progress, Step } from './step.ts';
 
 const OF_DEPOSITS: readonly ExecutionState[] = [
   'deposit_signed',
@@ -33,34 +33,34 @@ export function createSteps(deps: EngineDeps, sharing: Sharing, stopping: AbortS
   const { open } = createOpening(deps, depositing, sharing, stopping);
 
   /** Runs the step of the row's state. */
-  async function step(row: JournalRow, live: Live): Promise<Step> {
+  async function step(row: JournalRow, progress: Progress): Promise<Step> {
     if (ENDED_STATES.includes(row.state)) return 'ended';
     // Nothing that we sign can land. Recovery leaves the row to a relay whose key Config names.
     if (!deps.authorities.isOurs()) return 'wait';
-    if (OF_DEPOSITS.includes(row.state)) return depositing.step(row, live);
-    if (row.state === 'accepted' || row.state === 'open_signed') return open(row, live);
-    live.opened();
-    const snapshot = live.snapshot ?? (await readSnapshot(chain, row));
-    live.snapshot = null;
+    if (OF_DEPOSITS.includes(row.state)) return depositing.step(row, progress);
+    if (row.state === 'accepted' || row.state === 'open_signed') return open(row, progress);
+    progress.opened();
+    const snapshot = progress.snapshot ?? (await readSnapshot(chain, row));
+    progress.snapshot = null;
     if (!snapshot.record) return ending.withoutRecord(row);
     if (await ending.followRecord(row, snapshot)) return 'ended';
-    const left = await act(row, snapshot, live);
+    const left = await act(row, snapshot, progress);
     // After any other outcome, the next step reads the chain again.
-    if (left === 'next') live.snapshot = snapshot;
+    if (left === 'next') progress.snapshot = snapshot;
     return left;
   }
 
-  async function act(row: JournalRow, snapshot: Snapshot, live: Live): Promise<Step> {
+  async function act(row: JournalRow, snapshot: Snapshot, progress: Progress): Promise<Step> {
     switch (row.state) {
       case 'open_confirmed':
         if (!hasTimeToServe(row, snapshot)) {
           return refunding.refundIntent(row, snapshot, 'unserved', 'The marketplace could not call the agent in time');
         }
         await journal.dispatched(row);
-        live.dispatchedAtMs = performance.now();
+        progress.dispatchedAtMs = performance.now();
         return 'next';
       case 'dispatched':
-        return dispatch(row, snapshot, live);
+        return dispatch(row, snapshot, progress);
       case 'verified':
         return settling.settle(row, snapshot);
       case 'refunding':

@@ -10,7 +10,7 @@ import { JournalConflict } from '../ledger/writing.ts';
 import { within } from '../waiting.ts';
 import type { Sharing } from './sharing.ts';
 import { standingOf } from './standing.ts';
-import type { EngineDeps, Live } from './step.ts';
+import type { EngineDeps, Progress } from './step.ts';
 import { createSteps } from './steps.ts';
 
 /** Pause after a step without an outcome; doubled each time. */
@@ -48,7 +48,7 @@ export function createWork(deps: EngineDeps, sharing: Sharing, stopping: AbortSi
   const pauseFor = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
 
   /** `known` is the current row. */
-  async function carryOn(executionId: string, live: Live, known?: JournalRow): Promise<void> {
+  async function carryOn(executionId: string, progress: Progress, known?: JournalRow): Promise<void> {
     let next = known;
     for (let pause = WAIT_FIRST_MS; !stopping.aborted; ) {
       const row = next ?? (await readRow(executionId));
@@ -57,14 +57,16 @@ export function createWork(deps: EngineDeps, sharing: Sharing, stopping: AbortSi
         continue;
       }
       if (row?.lease_owner !== journal.owner) return;
-      const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live)).catch((error) => {
-        if (error instanceof JournalConflict) throw error;
-        if (!stopping.aborted) log.warn({ execution_id: executionId, error }, 'a step failed; it will be retried');
-        return 'wait' as const;
-      });
+      const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, progress)).catch(
+        (error) => {
+          if (error instanceof JournalConflict) throw error;
+          if (!stopping.aborted) log.warn({ execution_id: executionId, error }, 'a step failed; it will be retried');
+          return 'wait' as const;
+        },
+      );
       if (left === 'ended') {
         rests.end(executionId);
-        live.ended = row;
+        progress.ended = row;
       }
       if (left === 'rest') await rests.begin(executionId);
       if (left === 'ended' || left === 'rest') return;
@@ -87,28 +89,28 @@ export function createWork(deps: EngineDeps, sharing: Sharing, stopping: AbortSi
 
   return {
     /** Works on a row unless this process already does. A fault is logged, and recovery takes the row later. */
-    on(executionId: string, live: Live, known?: JournalRow): Promise<void> {
+    on(executionId: string, progress: Progress, known?: JournalRow): Promise<void> {
       const present = working.get(executionId);
       if (present) return present;
-      const promise = carryOn(executionId, live, known)
+      const promise = carryOn(executionId, progress, known)
         .catch((error) => {
           if (!stopping.aborted)
             log.error({ execution_id: executionId, error }, 'cannot continue an execution; recovery will take it');
         })
         .finally(() => {
           working.delete(executionId);
-          live.opened();
+          progress.opened();
         });
       working.set(executionId, promise);
       return promise;
     },
     /** Waits up to `ms` for the end of an execution, also if another relay takes it over meanwhile. */
-    async awaitEnd(executionId: string, live: Live, ended: Promise<void>, ms: number): Promise<void> {
+    async awaitEnd(executionId: string, progress: Progress, ended: Promise<void>, ms: number): Promise<void> {
       const until = performance.now() + ms;
       const taken = new Promise<void>((resolve) => awaited.set(executionId, resolve));
       await within(Promise.race([ended, taken]), ms);
       awaited.delete(executionId);
-      while (live.ended === null && performance.now() < until && !stopping.aborted) {
+      while (progress.ended === null && performance.now() < until && !stopping.aborted) {
         const row = await readRow(executionId);
         if (row === 'away') {
           await pauseFor(WAIT_FIRST_MS);

@@ -56,13 +56,13 @@ const t = initTRPC.context<Context>().create({
   },
 });
 
-interface Told {
+interface Reported {
   code: ErrorCode;
   message: string;
   details: ErrorDetails | null;
 }
 
-function shapeOf(number: number, { code, message, details }: Told, requestId: string | null) {
+function shapeOf(number: number, { code, message, details }: Reported, requestId: string | null) {
   return { code: number, message, data: { code, httpStatus: ERRORS[code].status, details, request_id: requestId } };
 }
 
@@ -72,7 +72,7 @@ export function procedureError(error: ApiError, requestId: string) {
 }
 
 /** The caller's view of an error; it shows no details of our own faults. */
-export function describe(error: TRPCError, input: unknown): Told {
+export function describe(error: TRPCError, input: unknown): Reported {
   const { cause } = error;
   if (cause instanceof ApiError) return { code: cause.code, message: cause.message, details: cause.details };
   if (error.code === 'BAD_REQUEST' && cause instanceof z.ZodError) {

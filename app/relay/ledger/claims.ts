@@ -4,13 +4,13 @@ import type { Named } from '../../database/prepared.ts';
 import { IS_KEYED, readByDeposit, readExecutionRow, readIdByTail, TAIL } from './executions.ts';
 import {
   covers,
+  type Funds,
   fits,
   type Lending,
   type Limits,
   limitsOf,
   type Money,
   moneyOf,
-  type Purse,
   type Way,
   waysOf,
   waysRows,
@@ -56,7 +56,7 @@ export interface Funding {
   ways: readonly Way[];
   lending: Lending;
   /** The wallet's money for it; null if that is in the escrow already. */
-  purse: Purse | null;
+  funds: Funds | null;
 }
 
 /** The money is reserved for other calls, or no way to pay fits the limits. `sums` shows why. */
@@ -66,7 +66,7 @@ export class NotFunded extends Error {
   }
 }
 
-const NOTHING: Way = { fee: 0n, repaid: 0n, gas: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n };
+const NOTHING: Way = { fee: 0n, repaid: 0n, gas: 0n, recordRent: 0n, escrowRent: 0n, gasBalance: 0n };
 /** Later than any slot, so that no landed open counts as a reservation. */
 const NO_SLOT = 2n ** 53n;
 
@@ -74,7 +74,7 @@ const NO_SLOT = 2n ** 53n;
 interface Conditions {
   ways: readonly Way[];
   limits: Limits | null;
-  purse: Purse | null;
+  funds: Funds | null;
 }
 
 /** A new call replaces a void row, but keeps the costs of the old one. */
@@ -91,7 +91,7 @@ type TakenRow = ExecutionColumns & { signed: bigint };
 type ClaimValues = Required<Taken> & ReturnType<typeof meOf> & Limits & Money;
 
 /** The statement that inserts the row if all limits allow it; it returns the row. */
-function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits, purse }: Conditions) {
+function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits, funds }: Conditions) {
   const columns = Object.keys(row) as (keyof Taken)[];
   const isDeposit = row.deposit != null;
   const isKeyed = row.fingerprint != null;
@@ -100,7 +100,7 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
     ...meOf(me),
     ...waysOf(ways),
     ...limits,
-    ...(purse && moneyOf(purse)),
+    ...(funds && moneyOf(funds)),
   };
   const build = (given: Named<Record<string, unknown>>) => {
     const named = given as Named<ClaimValues>;
@@ -110,20 +110,20 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
       coalesce(max(lost_ms), 0) AS lost_before, coalesce(max(repaid_lamports), 0) AS repaid_before
       FROM executions WHERE execution_id = ${named.execution_id})
     INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees, listing_fees, lost_ms,
-      fee_lamports, repaid_lamports, gas_lamports, record_lent, escrow_lent, tank_lamports)
+      fee_lamports, repaid_lamports, gas_lamports, record_lent, escrow_lent, gas_balance_lamports)
     SELECT ${sql.join(columns.map((column) => named[column]))}, lost, listing_lost_before, lost_before, fee,
-      ${limits ? sql.ref('repaid') : sql.ref('repaid_before')}, gas, record_rent, escrow_rent, tank
+      ${limits ? sql.ref('repaid') : sql.ref('repaid_before')}, gas, record_rent, escrow_rent, gasBalance
     FROM sums, before, ${waysRows(ways.length, given as Named<ReturnType<typeof waysOf>>)}
     WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id = ${named.execution_id})
     ${isKeyed ? isFirst(named) : sql``}
     ${isDeposit ? isUnused(named) : sql``}
     ${limits ? sql`AND ${fits(named, isDeposit ? 'x402' : 'keys')}` : sql``}
-    ${purse ? sql`AND ${covers(named)}` : sql``}
+    ${funds ? sql`AND ${covers(named)}` : sql``}
     ORDER BY rank LIMIT 1
     ON CONFLICT (execution_id) DO UPDATE SET ${REPLACING} WHERE executions.state = 'void'
     RETURNING *, (SELECT count(*) FROM transactions AS t WHERE t.execution_id = executions.execution_id) AS signed`;
   };
-  const name = ['take', ways.length, isKeyed ? 'keyed' : '', limits ? 'limited' : '', purse ? 'purse' : '', ...columns];
+  const name = ['take', ways.length, isKeyed ? 'keyed' : '', limits ? 'limited' : '', funds ? 'funds' : '', ...columns];
   return compile(name.join(), values, (named) => compilable(db, build(named)));
 }
 
@@ -145,8 +145,8 @@ const isUnused = (named: Named<Pick<Taken, 'deposit' | 'wallet' | 'payment_id'>>
  */
 async function take(writing: Writing, row: Taken, conditions: Conditions): Promise<JournalRow> {
   const { execution_id: id, wallet, listing, created_ms: nowMs } = row;
-  const { limits, purse } = conditions;
-  const me = { id, wallet, listing, keyId: purse?.keyId ?? '', slot: purse?.slot ?? NO_SLOT, nowMs };
+  const { limits, funds } = conditions;
+  const me = { id, wallet, listing, keyId: funds?.keyId ?? '', slot: funds?.slot ?? NO_SLOT, nowMs };
   const locks = [`wallet ${wallet}`, ...(limits ? ['totals'] : [])];
   const claiming = () => writing.writes.alone(locks, [taking(writing, row, me, conditions)]);
   const [written] = conditions.ways.length === 0 ? [] : await claiming();
@@ -177,16 +177,16 @@ export function createClaims(writing: Writing) {
      * many opens in flight, its money is reserved, or no way to pay fits the limits.
      */
     claim(row: ClaimedExecution, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, lending, purse } = funding;
+      const { ways, lending, funds } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(lending, true), purse });
+      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(lending, true), funds });
     },
     /** Like `claim`, for a call paid by a deposit. No other call may use that deposit. */
     claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, lending, purse } = funding;
+      const { ways, lending, funds } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       const limits = limitsOf(lending, true);
-      return take(writing, { ...row, ...first }, { ways, limits, purse });
+      return take(writing, { ...row, ...first }, { ways, limits, funds });
     },
     /** Takes a funded record that its wallet opened itself, to run it here. Throws like `claim`. */
     async claimOpened(row: ClaimedExecution, record: OpenedRecord, nowMs: number, funding: Funding): Promise<void> {
@@ -200,8 +200,8 @@ export function createClaims(writing: Writing) {
         rebuilds: 0n,
         lease_owner: owner,
       };
-      const { ways, lending, purse } = funding;
-      await take(writing, { ...row, ...funded }, { ways, limits: limitsOf(lending, false), purse });
+      const { ways, lending, funds } = funding;
+      await take(writing, { ...row, ...funded }, { ways, limits: limitsOf(lending, false), funds });
     },
     /**
      * Adopts an open record whose row is lost or void; it waits for its refund. `way` is the gas that the record holds,
@@ -225,7 +225,7 @@ export function createClaims(writing: Writing) {
         lease_owner: null,
       };
       try {
-        await take(writing, { ...row, ...parked }, { ways: [way], limits: null, purse: null });
+        await take(writing, { ...row, ...parked }, { ways: [way], limits: null, funds: null });
         return true;
       } catch (error) {
         if (error instanceof JournalConflict) return false;

@@ -37,7 +37,7 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
 }
 
 /** The columns that decide if the content may be deleted. */
-export function readContentStanding(ledger: Kysely<LedgerTables>, executionId: string) {
+export function readContentState(ledger: Kysely<LedgerTables>, executionId: string) {
   return ledger
     .selectFrom('executions')
     .select(['wallet', 'state', 'content_deleted_ms'])

@@ -34,11 +34,11 @@ export interface Way {
   recordRent: bigint;
   escrowRent: bigint;
   /** Taken out of the wallet's gas balance by the open. */
-  tank: bigint;
+  gasBalance: bigint;
 }
 
 /** The money that the wallet's accounts show at one moment: USDC in base units, the gas balance in lamports. */
-export interface Purse {
+export interface Funds {
   /** Slot of that moment. Opens that landed later are not in it, and count as reservations. */
   slot: bigint;
   keyId: string;
@@ -46,9 +46,9 @@ export interface Purse {
   /** USDC that the wallet can pay, and that its key may spend. */
   wallet: bigint;
   key: bigint;
-  tank: bigint;
+  gasBalance: bigint;
   /** Lamports that a gas balance must keep, unless the open empties it. */
-  tankRest: bigint;
+  gasBalanceRest: bigint;
 }
 
 /** A wallet may have one open in flight, and one more for so many of its completed calls of the last day. */
@@ -103,24 +103,24 @@ export function fits(l: Named<Limits>, kind: Kind): RawBuilder<boolean> {
 }
 
 /** The wallet's money as named values of a statement. */
-export const moneyOf = ({ price, wallet, key, tank, tankRest }: Purse) => ({
+export const moneyOf = ({ price, wallet, key, gasBalance, gasBalanceRest }: Funds) => ({
   money_price: price,
   money_wallet: wallet,
   money_key: key,
-  money_tank: tank,
-  money_tank_rest: tankRest,
+  money_gas_balance: gasBalance,
+  money_gas_balance_rest: gasBalanceRest,
 });
 
 export type Money = ReturnType<typeof moneyOf>;
 
 /** True if the money covers the price and `way` in addition to all reservations. */
 export function covers(money: Named<Money>): RawBuilder<boolean> {
-  const [price, tank] = [at(money.money_price), at(money.money_tank)];
+  const [price, gasBalance] = [at(money.money_price), at(money.money_gas_balance)];
   return sql<boolean>`
     failed_since = 0 AND held_wallet + ${price} <= ${at(money.money_wallet)}
     AND held_key + ${price} <= ${at(money.money_key)}
-    AND (tank = 0 OR ${tank} - held_tank - tank >= ${at(money.money_tank_rest)}
-      OR (held_tank = 0 AND ${tank} = tank))`;
+    AND (gasBalance = 0 OR ${gasBalance} - held_gas_balance - gasBalance >= ${at(money.money_gas_balance_rest)}
+      OR (held_gas_balance = 0 AND ${gasBalance} = gasBalance))`;
 }
 
 /** The columns of a way in a statement. */
@@ -130,7 +130,7 @@ const WAY_COLUMNS = {
   gas: 'gas',
   record_rent: 'recordRent',
   escrow_rent: 'escrowRent',
-  tank: 'tank',
+  gasBalance: 'gasBalance',
 } as const satisfies Record<string, keyof Way>;
 
 /** The ways as named values of a statement. */

@@ -37,18 +37,18 @@ export const ownLimits = (): Limits => ({
 });
 
 /** Reports each admitted point. */
-class ToldCounter extends RateLimiterMemory {
-  readonly tell: (client: string, points: number) => void;
+class ReportingCounter extends RateLimiterMemory {
+  readonly report: (client: string, points: number) => void;
 
-  constructor(limit: { points: number; duration: number }, tell: ToldCounter['tell']) {
+  constructor(limit: { points: number; duration: number }, report: ReportingCounter['report']) {
     super(limit);
-    this.tell = tell;
+    this.report = report;
   }
 
   override async consume(key: string | number, points = 1): Promise<RateLimiterRes> {
     const client = nameOf(String(key));
     const left = await super.consume(client, points);
-    this.tell(client, points);
+    this.report(client, points);
     return left;
   }
 }
@@ -93,7 +93,7 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
     }
   }
 
-  async function tell(): Promise<void> {
+  async function report(): Promise<void> {
     const on = session ?? (await connect());
     const counts = [...given.values()];
     given.clear();
@@ -103,24 +103,24 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
     else if (performance.now() - answeredMs >= HEARTBEAT_MS) await ask(on, 'SELECT 1');
   }
 
-  let telling = Promise.resolve();
-  let isTelling = false;
+  let reporting = Promise.resolve();
+  let isReporting = false;
   const timer = setInterval(() => {
-    if (isTelling) return;
-    isTelling = true;
-    telling = tell()
+    if (isReporting) return;
+    isReporting = true;
+    reporting = report()
       .catch((error) => {
         if (!isOver) log.warn({ error }, 'cannot report admitted requests to the other relays');
       })
       .finally(() => {
-        isTelling = false;
+        isReporting = false;
       });
   }, TELL_MS);
   timer.unref();
 
   return {
     counter(name, limit) {
-      const counter = new ToldCounter(limit, (client, points) => {
+      const counter = new ReportingCounter(limit, (client, points) => {
         const key = `${name} ${client}`;
         const before = given.get(key);
         if (before) before[2] += points;
@@ -132,7 +132,7 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
     async end() {
       isOver = true;
       clearInterval(timer);
-      await telling;
+      await reporting;
       await session?.end().catch(() => undefined);
     },
   };

@@ -23,13 +23,13 @@ export const openedBy = (record: OpenedRecord, slot: number) => ({
   opened_slot: BigInt(slot),
 });
 
-type Collected = Pick<JournalRow, 'fee_lamports' | 'repaid_lamports' | 'tank_lamports'>;
+type Collected = Pick<JournalRow, 'fee_lamports' | 'repaid_lamports' | 'gas_balance_lamports'>;
 
 /** What the gas balance paid for its share of an open. The row has reserved the fee of a transaction of its own. */
 function sharedFee(row: Collected, landed: TransactionRow | undefined): Partial<Collected> {
   if (!landed || landed.fee === landed.whole_fee || row.fee_lamports === 0n) return {};
   const fee = landed.fee + row.repaid_lamports;
-  return { fee_lamports: fee, tank_lamports: row.tank_lamports - (row.fee_lamports - fee) };
+  return { fee_lamports: fee, gas_balance_lamports: row.gas_balance_lamports - (row.fee_lamports - fee) };
 }
 
 /** How a deposit came back. */

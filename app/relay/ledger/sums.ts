@@ -34,7 +34,7 @@ export const meRow = (me: Named<ReturnType<typeof meOf>>) => sql`me AS MATERIALI
 /** Reservations of the wallet's rows: its USDC, the USDC of the key that asks, and lamports of its gas balance. */
 const taken = (which = '') => `coalesce(sum(e.price + e.service_fee)${which}, 0) AS by_wallet,
   coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price + e.service_fee ELSE 0 END)${which}, 0) AS by_key,
-  coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank`;
+  coalesce(sum(e.gas_balance_lamports)${which}, 0) AS by_gas_balance`;
 
 /** Rows whose money is reserved but still in the wallet's account. Must match the partial indexes. */
 const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
@@ -44,7 +44,7 @@ const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed',
 const REPAYING = `e.repaid_lamports > 0 AND e.opened_at IS NULL AND e.state NOT IN ('returned', 'void')`;
 
 /**
- * Money that the accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
+ * Money that the accounts of a slot still show although other opens take it: opens with an unknown outcome, and opens that
  * landed later. If the chain has refused an open since that slot, no call is opened by these accounts: each waiting call
  * would burn a fee. CROSS JOIN fixes the order in SQLite, which would otherwise scan the rows of all wallets.
  */
@@ -56,7 +56,7 @@ landed AS MATERIALIZED (SELECT ${taken(" FILTER (WHERE e.state <> 'void')")},
     AND NOT ${OPENING})`;
 const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_key + landed.by_key AS held_key,
-  opening.by_tank + landed.by_tank AS held_tank,
+  opening.by_gas_balance + landed.by_gas_balance AS held_gas_balance,
   landed.newest_slot AS newest_slot,
   landed.failed AS failed_since`;
 
@@ -100,9 +100,9 @@ sums AS MATERIALIZED (SELECT
   ${ofLosses('min(lost_ms)')} AS listing_lost_ms,
   ${lentTo('keys')} AS lent_keys,
   ${lentTo('x402')} AS lent_x402,
-  (SELECT count(*) FROM executions AS e WHERE e.wallet = me.wallet AND tank_lamports > 0
+  (SELECT count(*) FROM executions AS e WHERE e.wallet = me.wallet AND gas_balance_lamports > 0
     AND state IN ('open_confirmed', 'dispatched', 'verified', 'refunding', 'parked')
-    AND tank_lamports > fee_lamports + gas_lamports) AS tank_escrows,
+    AND gas_balance_lamports > fee_lamports + gas_lamports) AS gas_balance_escrows,
   me.now_ms AS now_ms,
   ${HELD}
   FROM me, opening, landed, of_listing)`);
@@ -129,7 +129,7 @@ export interface Sums {
   lent_keys: bigint;
   lent_x402: bigint;
   /** Executions of the wallet in progress whose escrow holds rent of its gas balance. */
-  tank_escrows: bigint;
+  gas_balance_escrows: bigint;
   /** The moment of the sums, unix ms. */
   now_ms: bigint;
 }
@@ -138,7 +138,7 @@ export interface Sums {
 export interface Held {
   held_wallet: bigint;
   held_key: bigint;
-  held_tank: bigint;
+  held_gas_balance: bigint;
   /** The latest slot of an open that landed or was refused after the slot of these accounts; 0 if there is none. */
   newest_slot: bigint;
   /** Opens that the chain has refused since that slot. */

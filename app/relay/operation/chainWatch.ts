@@ -12,16 +12,16 @@ import { readRestart, storeRestart } from '../ledger/restarts.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import type { Gate } from './gate.ts';
 
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 /** Nodes and cluster are compared with this clock, so it may be wrong by less than half of their limit. */
 export const MAX_SKEW_MS = 7_000;
 /** Final blocks that are older than this on a fast cluster show no present; a slower one has its finality in addition. */
 export const OLD_MS = 15_000 - FAST.ms;
 
 export interface ChainWatch {
-  /** Looks once. Throws if the node does not answer. */
-  look(): Promise<void>;
-  /** Looks regularly from now on. */
+  /** Polls once. Throws if the node does not answer. */
+  poll(): Promise<void>;
+  /** Polls regularly from now on. */
   start(): void;
   end(): void;
 }
@@ -112,19 +112,19 @@ export function createChainWatch(options: {
   async function followAgain(): Promise<void> {
     await followRestart().catch((error) => log.warn({ error }, 'cannot follow restarts of the cluster'));
     if (isOver) return;
-    timer = setTimeout(followAgain, LOOK_MS);
+    timer = setTimeout(followAgain, POLL_MS);
     timer.unref();
   }
 
   return {
-    async look() {
+    async poll() {
       await readClock();
       await followRestart();
     },
     start() {
       void followAgain();
       // On its own: a comparison may take long, and a node may not answer.
-      ticker = setInterval(readClockAgain, LOOK_MS).unref();
+      ticker = setInterval(readClockAgain, POLL_MS).unref();
     },
     end() {
       isOver = true;

@@ -11,7 +11,7 @@ export const RESERVE = 2n;
 
 export interface WatchedLending extends Lending {
   /** Takes in a new reading of the balance, lamports. */
-  look(balance: number): Promise<void>;
+  poll(balance: number): Promise<void>;
   /** Takes in `record_seconds` of a new reading of Config. */
   keeps(recordSeconds: number): void;
 }
@@ -42,7 +42,7 @@ export function createLending({
     keeps(seconds) {
       kept = seconds;
     },
-    async look(balance) {
+    async poll(balance) {
       const { lent } = await readLent(views);
       lendable = BigInt(balance) + lent - RESERVE * BigInt(minLamports);
     },

@@ -53,7 +53,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const { named } = namesIn(registry);
-  const look = createReadings(registry, sources);
+  const poll = createReadings(registry, sources);
   countElsewhere(named);
 
   const calls = new Histogram({
@@ -164,7 +164,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       return count === 0 ? null : Math.round(fees / count);
     },
     async render() {
-      await look();
+      await poll();
       return registry.metrics();
     },
   };

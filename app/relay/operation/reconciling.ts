@@ -15,8 +15,8 @@ const PAUSE_MS = 2_000;
 export interface ReconcilingDeps {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
   gate: Pick<Gate, 'set'>;
-  watch: Pick<AuthorityWatch, 'look'>;
-  chainWatch: Pick<ChainWatch, 'look'>;
+  watch: Pick<AuthorityWatch, 'poll'>;
+  chainWatch: Pick<ChainWatch, 'poll'>;
   /**
    * Called once nobody else signs with our authority. Before that, our rows may belong to another deployment, because
    * the ledger may be a copy.
@@ -35,8 +35,8 @@ export interface ReconcilingDeps {
  */
 export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal): Promise<void> {
   const { engine, gate, log } = deps;
-  const lookAtChain = async () => {
-    await deps.chainWatch.look();
+  const pollChain = async () => {
+    await deps.chainWatch.poll();
     return true;
   };
   let isCompared = false;
@@ -61,8 +61,8 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
     await engine.adoptOrphans(await readUnknownOpen(deps.views));
     return true;
   };
-  await repeat(lookAtChain, 'cannot read the state of the cluster');
-  await repeat(deps.watch.look, 'cannot check if another deployment uses our relay authority');
+  await repeat(pollChain, 'cannot read the state of the cluster');
+  await repeat(deps.watch.poll, 'cannot check if another deployment uses our relay authority');
   if (stop.aborted) return;
   deps.onAlone();
   await Promise.race([

@@ -14,7 +14,7 @@ export interface RunwayLimits {
   minHours: number;
   minLamports: number;
   /** Time between two readings of the balance. */
-  lookSeconds: number;
+  pollSeconds: number;
 }
 
 export interface RunwayStatus {
@@ -26,7 +26,7 @@ export interface RunwayStatus {
 
 export interface Runway {
   /** Reads the balance once; throws if the node does not answer. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /** Counts network fees; a negative amount was collected from callers. */
   spend(lamports: bigint): void;
   status(): RunwayStatus;
@@ -66,7 +66,7 @@ export function createRunway(options: {
     return { lamports, hours: lamports === null || perHour === 0 ? null : lamports / perHour };
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const lamports = await options.readBalance();
     const at = options.now();
     samples.push({ at, lamports, spent });
@@ -85,15 +85,15 @@ export function createRunway(options: {
   }
 
   return {
-    look,
+    poll,
     spend(lamports) {
       spent += Number(lamports);
     },
     status,
     start() {
       timer = setInterval(() => {
-        look().catch((error) => log.warn({ error }, `cannot read the balance of the ${whose}`));
-      }, limits.lookSeconds * 1_000);
+        poll().catch((error) => log.warn({ error }, `cannot read the balance of the ${whose}`));
+      }, limits.pollSeconds * 1_000);
       timer.unref();
     },
     end: () => clearInterval(timer),

@@ -6,13 +6,13 @@ import type { Logger } from 'pino';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isFull } from '../../database/temporary.ts';
 
-const LOOK_MS = 3_000;
+const POLL_MS = 3_000;
 /** After a write failed for lack of space, new executions are refused this long: longer than running ones retry. */
 const QUIET_MS = 15_000;
 
 export interface Storage {
   /** Checks once; an unreadable folder changes nothing. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /** Wraps the writes, to notice a lack of space at once. */
   listenTo(writes: GroupCommit): GroupCommit;
   /** Checks regularly from now on, until `end`. */
@@ -36,7 +36,7 @@ export function createStorage(options: {
   let fullAt = Number.NEGATIVE_INFINITY;
   let wasLow = false;
 
-  function tell(isLow: boolean, free: number | null): void {
+  function report(isLow: boolean, free: number | null): void {
     if (isLow === wasLow) return;
     wasLow = isLow;
     if (isLow)
@@ -48,9 +48,9 @@ export function createStorage(options: {
     options.onChange(isLow);
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const free = readFree === null || minFree === 0 ? null : await readFree();
-    tell((free !== null && free < minFree) || options.now() - fullAt < QUIET_MS, free);
+    report((free !== null && free < minFree) || options.now() - fullAt < QUIET_MS, free);
   }
 
   async function noticing<Answer>(writing: Promise<Answer>): Promise<Answer> {
@@ -59,14 +59,14 @@ export function createStorage(options: {
     } catch (error) {
       if (isFull(error)) {
         fullAt = options.now();
-        tell(true, null);
+        report(true, null);
       }
       throw error;
     }
   }
 
   return {
-    look,
+    poll,
     listenTo: (writes) => ({
       ...writes,
       intend: (...queries) => noticing(writes.intend(...queries)),
@@ -76,8 +76,8 @@ export function createStorage(options: {
     }),
     start() {
       timer = setInterval(() => {
-        look().catch((error) => log.warn({ error }, 'cannot read the free disk space'));
-      }, LOOK_MS);
+        poll().catch((error) => log.warn({ error }, 'cannot read the free disk space'));
+      }, POLL_MS);
       timer.unref();
     },
     end: () => clearInterval(timer),

@@ -29,14 +29,14 @@ const PAGE = 50;
 const MAX_LISTED = 1_000;
 /** Time for relay and indexer to catch up with changes during the sweep. */
 const PAUSE_MS = 2_000;
-const LOOKS = 3;
+const PASSES = 3;
 
 export interface ReconcileDeps {
   connection: Connection;
   /** The ledger with the index attached as `chain`; nothing is written. */
   views: Kysely<LedgerDatabase>;
   /** Number of checks of a suspected difference, and the pause between them, ms. */
-  looks?: number;
+  passes?: number;
   pauseMs?: number;
   /** For a ledger that a backup has restored and that no relay has continued. */
   restored?: Restored;
@@ -79,9 +79,9 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   let wrongKeys = keys.differences;
   let deposits = await checkDeposits(deps, MAX_LISTED);
   for (
-    let look = 1;
-    look <= (deps.looks ?? LOOKS) && suspects.size + wrongKeys.length + deposits.length > 0;
-    look += 1
+    let pass = 1;
+    pass <= (deps.passes ?? PASSES) && suspects.size + wrongKeys.length + deposits.length > 0;
+    pass += 1
   ) {
     await sleep(deps.pauseMs ?? PAUSE_MS);
     executions = await again(deps, suspects);
@@ -128,7 +128,7 @@ async function listOpen(connection: Connection): Promise<string[]> {
 async function eachPage(
   { views }: ReconcileDeps,
   table: 'executions' | 'chain.executions',
-  look: (ids: string[]) => Promise<void>,
+  pass: (ids: string[]) => Promise<void>,
 ): Promise<number> {
   let count = 0;
   for (let after = ''; ; ) {
@@ -140,7 +140,7 @@ async function eachPage(
       .limit(PAGE)
       .execute();
     if (rows.length === 0) return count;
-    await look(rows.map((row) => row.execution_id));
+    await pass(rows.map((row) => row.execution_id));
     count += rows.length;
     after = rows.at(-1)!.execution_id;
   }

@@ -86,5 +86,5 @@ async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
   }
   // One that came too late says nothing about the account.
   if (sent.kind !== 'expired') resting.rest(address);
-  log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot create the next archive');
+  log.warn({ archive_index: index, outcome: sent.kind, reason: reasonOf(sent) }, 'cannot create the next archive');
 }

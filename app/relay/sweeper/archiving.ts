@@ -7,7 +7,7 @@ import { readMany } from '../chain/readMany.ts';
 import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
 import { type Candidate, ripeRecords } from './candidates.ts';
 import { reasonOf, type Sent } from './sending.ts';
-import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
+import { inBatches, reportedGone, type SweepDeps } from './sweeping.ts';
 
 /** Archives the ripe records, if there is an archive with room. */
 export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promise<void> {
@@ -47,7 +47,7 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
   const sent = await sending.send([archiveExecutions({ index, tree, executions: ripe })]);
   if (sent.kind === 'expired') return;
   if (sent.kind === 'confirmed') {
-    const gone = await toldGone(
+    const gone = await reportedGone(
       deps,
       ripe.map(({ record, lamports }) => ({ address: record, lamports })),
     );
@@ -66,6 +66,6 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
   } else {
     // Its sponsor cannot receive lamports, or somebody else archived it a moment ago.
     resting.rest(ripe[0]!.candidate.address);
-    log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot archive a record');
+    log.warn({ archive_index: index, outcome: sent.kind, reason: reasonOf(sent) }, 'cannot archive a record');
   }
 }

@@ -6,7 +6,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readMany } from '../chain/readMany.ts';
 import { type Candidate, endedDisputes, refundedRecords } from './candidates.ts';
 import { reasonOf } from './sending.ts';
-import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
+import { inBatches, reportedGone, type SweepDeps } from './sweeping.ts';
 
 /** Accounts per transaction. With different sponsors, each takes 80 of its 1,232 bytes. */
 const AT_ONCE = 12;
@@ -72,7 +72,7 @@ export async function closeTogether(deps: SweepDeps, all: Closing[], cosigner?: 
     const instructions = closings.map(({ instruction }) => instruction);
     const sent = await deps.sending.send(instructions, cosigner);
     if (sent.kind === 'confirmed') {
-      const gone = await toldGone(deps, closings);
+      const gone = await reportedGone(deps, closings);
       deps.log.info({ accounts: gone }, 'closed ended accounts');
       return;
     }
@@ -80,7 +80,10 @@ export async function closeTogether(deps: SweepDeps, all: Closing[], cosigner?: 
     const one = sent.instruction === null ? undefined : closings[sent.instruction];
     const failed = one ? [one] : closings;
     for (const { address } of failed) deps.resting.rest(address.toBase58());
-    deps.log.warn({ accounts: failed.length, fate: sent.kind, reason: reasonOf(sent) }, 'cannot close ended accounts');
+    deps.log.warn(
+      { accounts: failed.length, outcome: sent.kind, reason: reasonOf(sent) },
+      'cannot close ended accounts',
+    );
     closings = closings.filter((closing) => !failed.includes(closing));
   }
 }

@@ -65,7 +65,7 @@ async function moveOne(deps: MoveDeps, { address }: Candidate, place: Place, rea
   if (sent.kind === 'confirmed') deps.log.info({ source: address }, 'moved a refund to the unclaimed ones');
   else
     deps.log.warn(
-      { source: address, fate: sent.kind, reason: reasonOf(sent) },
+      { source: address, outcome: sent.kind, reason: reasonOf(sent) },
       'cannot move a refund to the unclaimed ones',
     );
 }

@@ -3,7 +3,7 @@
  * priority fee, because nothing here is urgent.
  */
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
-import type { Fate } from '../chain/confirmations.ts';
+import type { Outcome } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
@@ -12,13 +12,13 @@ import type { SignedTransaction } from '../ledger/writing.ts';
 import { allSettled } from '../waiting.ts';
 
 /**
- * Ends the round: the relay stops, another relay sweeps now, or the node does not report a transaction's fate. The next
+ * Ends the round: the relay stops, another relay sweeps now, or the node does not report a transaction's outcome. The next
  * sweeper follows the sent transaction.
  */
 export class Interrupted extends Error {}
 
 /** `refused`: it would fail, so it was not sent. */
-export type Sent = Exclude<Fate, { kind: 'unknown' }> | ({ kind: 'refused' } & TransactionFailure);
+export type Sent = Exclude<Outcome, { kind: 'unknown' }> | ({ kind: 'refused' } & TransactionFailure);
 
 /** Why a transaction had no effect, for the log. */
 export function reasonOf(sent: Sent): string | null {
@@ -42,28 +42,28 @@ export function createSending(deps: {
   chain: Pick<RelayChain, 'sign' | 'simulate' | 'submit'>;
   transactions: SweepTransactions;
   stop: AbortSignal;
-  /** How long a node may fail to report a transaction's fate. */
+  /** How long a node may fail to report a transaction's outcome. */
   patienceMs: number;
-  /** Told the network fee of each transaction that the chain took, lamports. */
+  /** Reported the network fee of each transaction that the chain took, lamports. */
   spent(lamports: bigint): void;
 }): Sending {
   const { chain, transactions, stop, patienceMs } = deps;
 
-  async function follow(signed: SignedTransaction): Promise<Exclude<Fate, { kind: 'unknown' }>> {
-    // Somebody else may have had the same effect, so only the transaction's own status shows its fate.
+  async function follow(signed: SignedTransaction): Promise<Exclude<Outcome, { kind: 'unknown' }>> {
+    // Somebody else may have had the same effect, so only the transaction's own status shows its outcome.
     const giveUp = new AbortController();
     const patience = setTimeout(() => giveUp.abort(), patienceMs);
-    const fate = await chain
+    const outcome = await chain
       .submit(signed, async () => false, AbortSignal.any([giveUp.signal, stop]))
       .finally(() => clearTimeout(patience));
-    if (fate.kind === 'unknown') {
+    if (outcome.kind === 'unknown') {
       throw new Interrupted(
         stop.aborted ? 'the relay is stopping' : 'the node does not report the outcome of a transaction',
       );
     }
     await transactions.clear(signed.signature);
-    if (fate.kind !== 'expired') deps.spent(feeOf(signed.bytes).lamports);
-    return fate;
+    if (outcome.kind !== 'expired') deps.spent(feeOf(signed.bytes).lamports);
+    return outcome;
   }
 
   return {

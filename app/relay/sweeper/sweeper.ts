@@ -62,7 +62,7 @@ export interface SweeperDeps {
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
   usdcMint: PublicKey;
-  /** Told the network fees of its transactions, lamports. */
+  /** Reported the network fees of its transactions, lamports. */
   spent(lamports: bigint): void;
   log: Logger;
 }

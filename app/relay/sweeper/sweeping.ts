@@ -77,7 +77,7 @@ function isLong(waiting: Candidate[], now: bigint, seconds: number): boolean {
 }
 
 /** Returns how many of these accounts are gone now. Those that still exist rest for a while. */
-export async function toldGone(
+export async function reportedGone(
   { chain, resting, returned }: SweepDeps,
   named: { address: PublicKey; lamports: number }[],
 ): Promise<number> {

@@ -44,8 +44,8 @@ export interface WaitOptions extends RequestOptions {
 /** Default of `timeout`. */
 export const WAIT_MS = 600_000;
 /** Pauses between two polls of an execution. Each is 1.5 times the last one. */
-const FIRST_LOOK_MS = 250;
-const LONGEST_LOOK_MS = 5_000;
+const FIRST_POLL_MS = 250;
+const LONGEST_POLL_MS = 5_000;
 /** Longest search for the id of a call whose time is over. */
 const FIND_MS = 5_000;
 
@@ -141,8 +141,8 @@ export async function waitForEnd(
 }
 
 async function untilEnded(client: Client, id: string, signal: AbortSignal, firstPauseMs: number): Promise<Execution> {
-  let next = FIRST_LOOK_MS;
-  for (let pause = firstPauseMs; ; pause = next, next = Math.min(next * 1.5, LONGEST_LOOK_MS)) {
+  let next = FIRST_POLL_MS;
+  for (let pause = firstPauseMs; ; pause = next, next = Math.min(next * 1.5, LONGEST_POLL_MS)) {
     await sleep(pause, signal);
     const execution = await client.request('getExecution', { execution_id: id }, { signal });
     if (execution.status !== 'pending' && execution.status !== 'running') return execution;

@@ -11,7 +11,7 @@ import type { KeySummary, ProcedureInput } from '../wire/procedures.ts';
 import { formatSol } from '../wire/sol.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import { formatTime, type Progress } from './format.ts';
-import { readGas, requireTank } from './gas.ts';
+import { readGas, requireGasBalance } from './gas.ts';
 import { type AllowanceOptions, type OwnKey, planAllowance, readLimits, revokeOnChain } from './grants.ts';
 import type { Marketplace } from './marketplace.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
@@ -93,7 +93,7 @@ async function planGas(
 ): Promise<TransactionInstruction[]> {
   if (lamports === undefined) return [];
   const owner = wallet.publicKey;
-  await requireTank(connection, (await readGas(connection, owner)) + lamports);
+  await requireGasBalance(connection, (await readGas(connection, owner)) + lamports);
   return [depositGas({ from: owner, wallet: owner, lamports })];
 }
 

@@ -23,7 +23,7 @@ export async function addGas(
   { connection }: Connected,
   { wallet, lamports, of = wallet.publicKey }: { wallet: Signer; lamports: bigint; of?: PublicKey },
 ) {
-  await requireTank(connection, (await readGas(connection, of)) + lamports);
+  await requireGasBalance(connection, (await readGas(connection, of)) + lamports);
   const instruction = depositGas({ from: wallet.publicKey, wallet: of, lamports });
   const signature = await sendTransaction(connection, [instruction], wallet);
   return { ...describe(of, await readGas(connection, of)), added_sol: formatSol(lamports), signature };
@@ -58,7 +58,7 @@ export async function firstGas(connection: Connection, wallet: PublicKey): Promi
 }
 
 /** Throws Refusal if a gas balance of this amount cannot exist: the chain keeps no account below its rent. */
-export async function requireTank(connection: Connection, lamports: bigint): Promise<void> {
+export async function requireGasBalance(connection: Connection, lamports: bigint): Promise<void> {
   const least = BigInt(await connection.getMinimumBalanceForRentExemption(0));
   if (lamports >= least) return;
   throw new Refusal(`A gas balance must be at least ${formatSol(least)} SOL; it would be ${formatSol(lamports)}.`);
@@ -69,6 +69,6 @@ async function leastOf(connection: Connection): Promise<string> {
 }
 
 function describe(wallet: PublicKey, lamports: bigint) {
-  const tank = findSpender(wallet).toBase58();
-  return { wallet: wallet.toBase58(), tank, gas_lamports: lamports.toString(), gas_sol: formatSol(lamports) };
+  const gasBalance = findSpender(wallet).toBase58();
+  return { wallet: wallet.toBase58(), gasBalance, gas_lamports: lamports.toString(), gas_sol: formatSol(lamports) };
 }

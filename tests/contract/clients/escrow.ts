@@ -28,7 +28,7 @@ interface Order {
   record: Address;
   usdcMint: Address;
   /** The caller's USDC account. */
-  purse: Address;
+  funds: Address;
   args: { nonce: number[]; executionId: number[]; maxPrice: number; openBefore: number };
 }
 
@@ -52,14 +52,14 @@ async function send(payer: TransactionSigner, instruction: Instruction): Promise
   return getSignatureFromTransaction(transaction);
 }
 
-const { listing, collateral, record, usdcMint, purse, args } = order;
+const { listing, collateral, record, usdcMint, funds, args } = order;
 const open = await marketplace.getOpenExecutionInstructionAsync({
   caller,
   payer: caller,
   rentSponsor: caller.address,
   listing,
   record,
-  source: purse,
+  source: funds,
   usdcMint,
   args: {
     nonce: new Uint8Array(args.nonce),
@@ -79,7 +79,7 @@ const refund = await marketplace.getRefundExecutionInstructionAsync({
   authority: relay,
   record,
   collateral,
-  destination: purse,
+  destination: funds,
   grant: caller.address,
   spender: caller.address,
   rentSponsor: caller.address,

@@ -160,7 +160,7 @@ function normaliserOf(scene: Scene): (value: unknown) => unknown {
   for (const [name, key] of Object.entries(ADDRESSES)) names.set(key.toBase58(), name);
   names.set(scene.programId, 'program');
   const ones = Object.entries(scene.ones).map(([name, made]): [string, Made] => [`version 1: ${name}`, made]);
-  for (const [name, made] of [...ones, ...Object.entries({ ...scene.fates, ...scene.played })]) {
+  for (const [name, made] of [...ones, ...Object.entries({ ...scene.outcomes, ...scene.played })]) {
     names.set(made.signature, `signature of ${name}`);
     names.set(made.base64, `bytes of ${name}`);
     names.set(bs58.encode(made.bytes), `bytes of ${name}`);

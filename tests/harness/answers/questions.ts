@@ -284,10 +284,10 @@ function aboutTokens(): Record<string, Question> {
   };
 }
 
-function aboutHistory({ played, fates }: Scene): Record<string, Question> {
+function aboutHistory({ played, outcomes }: Scene): Record<string, Question> {
   const of = (name: string) => played[name]!.signature;
   const everything = { searchTransactionHistory: true };
-  const statuses = Object.entries(fates).map(([name, { signature }]): [string, Question] => [
+  const statuses = Object.entries(outcomes).map(([name, { signature }]): [string, Question] => [
     `getSignatureStatuses after a send of: ${name}`,
     ask('getSignatureStatuses', [signature], everything),
   ]);
@@ -330,7 +330,7 @@ function aboutHistory({ played, fates }: Scene): Record<string, Question> {
     'getTransaction of no signature': ask('getTransaction', 'nothing'),
     'getTransaction at processed': ask('getTransaction', of('memo'), { commitment: 'processed' }),
     // The payer's balance depends on the order in which the sends ran.
-    'getTransaction of a send without its program': shape('getTransaction', fates['missing program']!.signature),
+    'getTransaction of a send without its program': shape('getTransaction', outcomes['missing program']!.signature),
     getSignaturesForAddress: ask('getSignaturesForAddress', at('mint')),
     'getSignaturesForAddress: memos and errors': ask('getSignaturesForAddress', MEMO.toBase58(), { limit: 30 }),
     'getSignaturesForAddress: two': ask('getSignaturesForAddress', at('mint'), { limit: 2 }),

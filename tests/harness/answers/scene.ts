@@ -177,7 +177,7 @@ export interface Scene {
   blockhash: string;
   played: Record<string, Played>;
   /** Transactions sent without preflight. Questions ask for their outcome. */
-  fates: Record<string, Made>;
+  outcomes: Record<string, Made>;
   /** Of version 1. */
   ones: Record<string, Made>;
   make(instructions: TransactionInstruction[], options?: Making): Made;
@@ -315,9 +315,9 @@ export async function playScene(options: { rpcUrl: string; wsUrl: string; progra
   const versionOne = [memo('version 1'), unitLimit(1), transfer('rich', 1_000)];
   const signed = await signVersionOne(versionOne, [payer], await renew(), { priorityFee: 777n });
   await playMade('v1', { ...signed, base64: signed.bytes.toString('base64') });
-  const ofFate = await makeVersionOne(await renew());
+  const ofOutcome = await makeVersionOne(await renew());
 
-  const fates: Record<string, Made> = {
+  const outcomes: Record<string, Made> = {
     'missing program': make([transfer('rich', 1), toMissingProgram()]),
     'missing program alone': make([toMissingProgram()]),
     'unknown compute-budget instruction': make([unknownBudget(), memo('unknown budget')]),
@@ -329,11 +329,11 @@ export async function playScene(options: { rpcUrl: string; wsUrl: string; progra
     'no signature': make([memo('unsigned')], { unsigned: true }),
     'unknown blockhash': make([memo('unknown')], { blockhash: at('ghost') }),
     'account left without rent': make([transfer('new', 5)]),
-    'version 1 without a limit of units': ofFate['no limit of units']!,
-    'version 1 without a limit of loaded bytes': ofFate['no limit of loaded bytes']!,
+    'version 1 without a limit of units': ofOutcome['no limit of units']!,
+    'version 1 without a limit of loaded bytes': ofOutcome['no limit of loaded bytes']!,
     'units run out': make([unitLimit(300), memo('a memo that needs far more units than three hundred of them')]),
   };
-  for (const made of Object.values(fates)) {
+  for (const made of Object.values(outcomes)) {
     await send(made).catch(() => {});
     // Within a slot, a validator may change the order.
     const slot = await connection.getSlot('processed');
@@ -344,5 +344,5 @@ export async function playScene(options: { rpcUrl: string; wsUrl: string; progra
   await until('the scene is final', async () => (await connection.getSlot('finalized')) >= last);
   blockhash = (await connection.getLatestBlockhash('finalized')).blockhash;
   const ones = await makeVersionOne(blockhash);
-  return { rpcUrl, wsUrl, programId: programId.toBase58(), blockhash, played, fates, ones, make };
+  return { rpcUrl, wsUrl, programId: programId.toBase58(), blockhash, played, outcomes, ones, make };
 }

@@ -96,8 +96,8 @@ export async function startWorld(
     money: {
       balance: 97_250_000n,
       allowance: 17_250_000n,
-      tank: 5_000_000n,
-      leastTank: 890_880n,
+      gasBalance: 5_000_000n,
+      leastGasBalance: 890_880n,
       fees: 11_950n,
       escrowRent: 1_488_440n,
     },

@@ -1,42 +1,42 @@
 /** Waits for something that other processes do, without guessing how long it takes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 /**
- * Polls until `look` returns true. After `limitMs` it throws an error with `what` did not happen. With `progress`, it
+ * Polls until `poll` returns true. After `limitMs` it throws an error with `what` did not happen. With `progress`, it
  * throws only if that value has not changed for `limitMs`: a busy machine is slow but makes progress.
  */
 export async function until(
   what: string,
-  look: () => Promise<boolean> | boolean,
+  poll: () => Promise<boolean> | boolean,
   limitMs = 240_000,
   progress: () => unknown = () => null,
 ): Promise<void> {
   let seen = await progress();
   let end = performance.now() + limitMs;
-  while (!(await look())) {
+  while (!(await poll())) {
     if (performance.now() > end) {
       const now = await progress();
       if (now === seen) throw new Error(`not within ${limitMs} ms: ${what}`);
       seen = now;
       end = performance.now() + limitMs;
     }
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 
-/** Polls until `look` returns a value, and returns it. */
+/** Polls until `poll` returns a value, and returns it. */
 export async function untilFound<T>(
   what: string,
-  look: () => Promise<T | null> | T | null,
+  poll: () => Promise<T | null> | T | null,
   limitMs?: number,
 ): Promise<T> {
   let found: T | null = null;
   await until(
     what,
     async () => {
-      found = await look();
+      found = await poll();
       return found !== null;
     },
     limitMs,

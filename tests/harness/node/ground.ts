@@ -5,7 +5,7 @@ import type { TestNode } from './node.ts';
 
 /** Initial funds of each wallet: 100 SOL and 1,000 USDC. */
 const LAMPORTS = 100e9;
-const PURSE = 1_000_000_000n;
+const FUNDS = 1_000_000_000n;
 
 export interface Ground {
   usdcMint: PublicKey;
@@ -32,6 +32,6 @@ export async function layGround(node: TestNode, relay: Keypair, people: Keypair[
   });
   const mintTo = (owner: PublicKey, amount: bigint) =>
     mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount });
-  await Promise.all(people.map(({ publicKey }) => mintTo(publicKey, PURSE)));
+  await Promise.all(people.map(({ publicKey }) => mintTo(publicKey, FUNDS)));
   return { usdcMint, mintTo };
 }

@@ -36,16 +36,16 @@ export async function startRelayMain(market: TestMarketplace, changes: NodeJS.Pr
   const env = environment(market, changes);
   const child = spawn(process.execPath, ARGV, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  let look = (): void => undefined;
+  let poll = (): void => undefined;
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
       output += String(chunk);
-      look();
+      poll();
     });
   }
   const exited = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   const url = await new Promise<string>((resolve, reject) => {
-    look = () => {
+    poll = () => {
       const ready = output.split('\n').find((line) => line.includes('"relay is ready"'));
       if (ready) resolve((JSON.parse(ready) as { url: string }).url);
     };

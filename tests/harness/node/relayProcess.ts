@@ -1,6 +1,6 @@
 /**
  * Runs relay and indexer in one process, as `npm start` does, for tests that kill it. With STANDSTILL, executions stop
- * at the points that their tasks name, report this by a message, and continue after a message. With LOOK_SECONDS, the
+ * at the points that their tasks name, report this by a message, and continue after a message. With POLL_SECONDS, the
  * relay reads the SOL of its keys more often.
  */
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
@@ -13,7 +13,7 @@ import { createStandstill } from './standstill.ts';
 process.on('disconnect', () => process.exit(0));
 
 const config = readConfig(process.env);
-if (process.env.LOOK_SECONDS) config.runway.lookSeconds = Number(process.env.LOOK_SECONDS);
+if (process.env.POLL_SECONDS) config.runway.pollSeconds = Number(process.env.POLL_SECONDS);
 const log = createLog(config.logLevel);
 // Two relays on one ledger share an indexer.
 const indexer = process.env.WITHOUT_INDEXER

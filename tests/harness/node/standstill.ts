@@ -117,11 +117,11 @@ export function createStandstill(report: (task: string) => void) {
             await chain.connection.sendRawTransaction(signed.bytes, { skipPreflight: true });
             await pass(id, `${name}:sent`);
           }
-          const fate = await chain.submit(signed, hasHappened, stop);
+          const outcome = await chain.submit(signed, hasHappened, stop);
           // Otherwise the payment may be final before the relay asks if a node shows it.
           if (name === 'send-pay' && stopsAt(EARLY, id)) await new Promise<void>(() => undefined);
           await pass(id, `${name}:after`);
-          return fate;
+          return outcome;
         },
       };
     },

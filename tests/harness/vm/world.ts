@@ -45,7 +45,7 @@ export const SERVICE_FEE = 5_000n;
 export const GAS = 12_345;
 /** The same as bigint, for balances. */
 export const GAS_LAMPORTS = BigInt(GAS);
-export const TANK = 1_000_000_000n;
+export const GAS_BALANCE = 1_000_000_000n;
 
 /** One execution and its addresses. */
 export interface Execution {
@@ -87,7 +87,7 @@ export class World {
     }
     this.watch('treasury', program.findTreasury());
     this.watch('vault', program.findCollateralVault(this.listing));
-    this.watch('tank', program.findSpender(caller.publicKey));
+    this.watch('gasBalance', program.findSpender(caller.publicKey));
   }
 
   /** Creates the mint, and gives everybody lamports and USDC. The program has no accounts yet. */
@@ -180,7 +180,7 @@ export class World {
   }
 
   /** Deposits lamports into the caller's gas balance. */
-  depositInstruction(lamports = TANK): TransactionInstruction {
+  depositInstruction(lamports = GAS_BALANCE): TransactionInstruction {
     const wallet = this.caller.publicKey;
     return program.depositGas({ from: wallet, wallet, lamports });
   }

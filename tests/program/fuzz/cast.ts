@@ -52,14 +52,16 @@ export function keypairOf(address: Address): Keypair | undefined {
 /** A party's associated USDC account. */
 export const wallet = (owner: PublicKey): Address => text(program.findTokenAccount(owner, MINT));
 /** A party's second USDC account. */
-export const purse = (owner: PublicKey): Address => {
-  const known = PURSES.get(text(owner));
+export const spareAccount = (owner: PublicKey): Address => {
+  const known = SPARE_ACCOUNTS.get(text(owner));
   if (!known) throw new RangeError(`${text(owner)} has no second account`);
   return known;
 };
 
 const OWNERS = [...CREATORS, ...CALLERS, STRANGER];
-const PURSES = new Map(OWNERS.map((owner) => [text(owner), text(namedKeypair(`purse ${text(owner)}`).publicKey)]));
+const SPARE_ACCOUNTS = new Map(
+  OWNERS.map((owner) => [text(owner), text(namedKeypair(`spareAccount ${text(owner)}`).publicKey)]),
+);
 
 /** Initial USDC in the first and second account of these parties. */
 const MONEY: [PublicKey[], bigint, bigint][] = [
@@ -69,10 +71,10 @@ const MONEY: [PublicKey[], bigint, bigint][] = [
 ];
 const LAMPORTS = 1_000_000_000_000n;
 /** Initial amount of a gas balance, enough for about twenty opens with their rent. */
-const TANK = 100_000_000n;
+const GAS_BALANCE = 100_000_000n;
 
 /** A caller's gas balance. */
-export const tank = (caller: PublicKey): Address => text(program.findSpender(caller));
+export const gasBalance = (caller: PublicKey): Address => text(program.findSpender(caller));
 
 /** All accounts at the start of a sequence. */
 export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
@@ -83,7 +85,7 @@ export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   const money = MONEY.flatMap(([owners, first, second]) =>
     owners.flatMap((owner): [Address, Entry][] => [
       [wallet(owner), token(owner, first)],
-      [purse(owner), token(owner, second)],
+      [spareAccount(owner), token(owner, second)],
     ]),
   );
   const treasurers = ADMINS.map((admin): [Address, Entry] => [wallet(admin), token(admin, 0n)]);
@@ -91,8 +93,8 @@ export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
     text(pair.publicKey),
     { lamports: LAMPORTS },
   ]);
-  const tanks = CALLERS.map((caller): [Address, Entry] => [tank(caller), { lamports: TANK }]);
-  return [...money, ...treasurers, ...lamports, ...tanks, [text(PDA_CALLER), { lamports: LAMPORTS }]];
+  const gasBalances = CALLERS.map((caller): [Address, Entry] => [gasBalance(caller), { lamports: GAS_BALANCE }]);
+  return [...money, ...treasurers, ...lamports, ...gasBalances, [text(PDA_CALLER), { lamports: LAMPORTS }]];
 }
 
 /** Names of addresses for messages. */
@@ -112,8 +114,8 @@ export const NICKNAMES = new Map<Address, string>([
     [text(publicKey), name],
     [wallet(publicKey), `${name}.wallet`],
   ]),
-  ...OWNERS.map((owner): [Address, string] => [purse(owner), `purse of ${text(owner).slice(0, 4)}`]),
-  ...CALLERS.map((caller): [Address, string] => [tank(caller), `tank of ${text(caller).slice(0, 4)}`]),
+  ...OWNERS.map((owner): [Address, string] => [spareAccount(owner), `spareAccount of ${text(owner).slice(0, 4)}`]),
+  ...CALLERS.map((caller): [Address, string] => [gasBalance(caller), `gasBalance of ${text(caller).slice(0, 4)}`]),
   [text(COLD), 'cold'],
   [text(PDA_CALLER), 'callerPda'],
   [wallet(PDA_CALLER), 'callerPda.wallet'],

@@ -3,7 +3,7 @@
  * balance, rent sponsor, relay and dispute. No other balance may change, except that of the payer who lends.
  */
 import * as program from '../../../app/sdk/program/program.ts';
-import { CALLERS, FEE_PAYER, MINT, nickname, tank } from './cast.ts';
+import { CALLERS, FEE_PAYER, gasBalance, MINT, nickname } from './cast.ts';
 import type { Chain } from './chain.ts';
 import { type Change, holds } from './invariants.ts';
 import { type Address, key, type StateOf, text } from './ledger.ts';
@@ -72,9 +72,13 @@ export function checkFlows(chain: Chain, changes: Change[]): void {
   }
   if (closed.size > 0) checkClosed(gains, closed);
   for (const caller of CALLERS) {
-    const gain = gains.of(tank(caller));
-    const taken = gain === -gains.of(text(caller)) && gains.besides(tank(caller), text(caller)).length === 0;
-    holds(gain >= 0n || opener === text(caller) || taken, 'a gas balance pays gas, rent and its wallet', tank(caller));
+    const gain = gains.of(gasBalance(caller));
+    const taken = gain === -gains.of(text(caller)) && gains.besides(gasBalance(caller), text(caller)).length === 0;
+    holds(
+      gain >= 0n || opener === text(caller) || taken,
+      'a gas balance pays gas, rent and its wallet',
+      gasBalance(caller),
+    );
   }
 }
 
@@ -102,22 +106,23 @@ function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record)
   const { vm } = chain;
   const { lamports, state } = chain.last(address);
   const gas = BigInt(record.gasLamports);
-  const [giver, escrow] = [tank(key(record.caller)), escrowOf(address)];
+  const [giver, escrow] = [gasBalance(key(record.caller)), escrowOf(address)];
   const byGrant = record.keyId !== NO_KEY;
-  const tankLends = byGrant && record.rentSponsor === giver;
-  const tankLendsEscrow = record.spenderBump !== 0;
-  holds(tankLendsEscrow ? byGrant : !tankLends, 'a record says who lent its escrow', address);
+  const gasBalanceLends = byGrant && record.rentSponsor === giver;
+  const gasBalanceLendsEscrow = record.spenderBump !== 0;
+  holds(gasBalanceLendsEscrow ? byGrant : !gasBalanceLends, 'a record says who lent its escrow', address);
   const rent = vm.rent(state!.bytes);
   const there = gains.before(address);
-  const parked = byGrant && !tankLends ? larger(there, rent) + gas : larger(there, rent + gas);
+  const parked = byGrant && !gasBalanceLends ? larger(there, rent) + gas : larger(there, rent + gas);
   holds(lamports === parked, 'a record holds its rent and its gas', `${address}: ${lamports}, not ${parked}`);
   const held = larger(gains.before(escrow), vm.rent(165));
   holds(chain.last(escrow).lamports === held, 'an escrow holds its rent', address);
   const all = gains.of(address) + gains.of(escrow);
-  const share = (tankLends ? gains.of(address) : byGrant ? gas : 0n) + (tankLendsEscrow ? gains.of(escrow) : 0n);
+  const share =
+    (gasBalanceLends ? gains.of(address) : byGrant ? gas : 0n) + (gasBalanceLendsEscrow ? gains.of(escrow) : 0n);
   const fee = -gains.of(giver) - share;
   const mostFee = byGrant ? mostGas(chain, record) - gas : 0n;
-  holds(fee >= 0n && fee <= mostFee, "a tank's share", `${giver} gave ${-gains.of(giver)}, not ${share}`);
+  holds(fee >= 0n && fee <= mostFee, "a gas balance's share", `${giver} gave ${-gains.of(giver)}, not ${share}`);
   const lenders = gains.besides(address, escrow, giver);
   const lent = lenders.reduce((total, [, gain]) => total - gain, 0n);
   holds(lenders.length <= 1 && lent === all - share - fee, 'one payer lends the rent and gets the fee', address);
@@ -137,10 +142,10 @@ function mostGas(chain: Chain, { caller, keyId }: Record): bigint {
 function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const escrow = escrowOf(address);
   const relays = relaysOf(chain.last(CONFIG).state!.value as StateOf<'Config'>);
-  const lender = record.spenderBump === 0 ? record.rentSponsor : tank(key(record.caller));
+  const lender = record.spenderBump === 0 ? record.rentSponsor : gasBalance(key(record.caller));
   const others = gains.besides(address, escrow, lender);
   const byGrant = record.keyId !== NO_KEY;
-  const giver = byGrant ? tank(key(record.caller)) : record.rentSponsor;
+  const giver = byGrant ? gasBalance(key(record.caller)) : record.rentSponsor;
   const takers = [...relays, record.rentSponsor, ...(byGrant && record.status === 'refunded' ? [record.caller] : [])];
   const taking = others.filter(([other]) => other !== giver);
   const paid = others.reduce((total, [, gain]) => total + gain, 0n);

@@ -122,7 +122,7 @@ const REFUNDS = [
 ];
 const GRANTS = REFUNDS.map((title) => `${title}.grant`);
 /** Gas balances that paid the gas of ended executions and lent their escrows. */
-const TANKS = ['settle_execution of a call of a key', ...REFUNDS].map((title) => `${title}.spender`);
+const GAS_BALANCES = ['settle_execution of a call of a key', ...REFUNDS].map((title) => `${title}.spender`);
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
 const MINTS = ['list_agent', 'prepare_deposit', ...OPENED].map((title) => `${title}.usdc_mint`);
 const MINT_CHANGES: Changes[] = [
@@ -277,13 +277,13 @@ export const EXCEPTIONS: Exception[] = [
     reason: 'A relay without lamports cannot be given so few; the gas balance that paid the gas gets it back.',
   },
   {
-    where: TANKS,
+    where: GAS_BALANCES,
     mutation: 'wrong owner',
     effect: 'succeeds',
     reason: 'It only receives lamports, and any address can.',
   },
   {
-    where: TANKS,
+    where: GAS_BALANCES,
     mutation: 'closed',
     effect: 'succeeds',
     reason: 'An empty gas balance can receive the rent that it lent, and then any gas.',

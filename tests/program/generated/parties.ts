@@ -5,7 +5,7 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { TANK, USDC, type World, world } from '../../harness/vm/world.ts';
+import { GAS_BALANCE, USDC, type World, world } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import { answer, disputed, open, paid, type Side } from './moments.ts';
 
@@ -54,7 +54,7 @@ export async function market(): Promise<Market> {
   const wallet = caller.publicKey;
   const grant = { ...w.grantInput(), wallet, payer: payer.publicKey };
   const approval = program.approveSpender({ wallet, usdcMint: w.usdcMint, amount: 500n * USDC });
-  const deposit = program.depositGas({ from: wallet, wallet, lamports: TANK });
+  const deposit = program.depositGas({ from: wallet, wallet, lamports: GAS_BALANCE });
   await w.must([program.createGrant(grant), approval, deposit], [caller, payer]);
 
   const badge = { admin: w.admin.publicKey, payer: payer.publicKey, creator: NOBODY.publicKey, verified: true };

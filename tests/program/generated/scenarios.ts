@@ -5,7 +5,7 @@
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { type Execution, FEE, NO_LIMIT, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, FEE, GAS_BALANCE, NO_LIMIT, possessionOf, USDC, type World } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
@@ -193,7 +193,7 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     instruction: 'withdraw_gas',
-    prepare: async (_, { caller }) => [program.withdrawGas({ wallet: caller.publicKey, lamports: TANK / 3n })],
+    prepare: async (_, { caller }) => [program.withdrawGas({ wallet: caller.publicKey, lamports: GAS_BALANCE / 3n })],
   },
   {
     instruction: 'open_execution',

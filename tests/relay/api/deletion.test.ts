@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
-import { newLive } from '../../../app/relay/execution/step.ts';
+import { newProgress } from '../../../app/relay/execution/step.ts';
 import { insertAnswer } from '../../../app/relay/ledger/answers.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
@@ -123,7 +123,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     await remove(id);
     const { deps, ledger } = world;
     const journal = createJournal(world.tables.writes, ledger, 'relay');
-    const error = await outcomeOf({ journal, readText: deps.readText }, id, newLive({ isFresh: false })).catch(
+    const error = await outcomeOf({ journal, readText: deps.readText }, id, newProgress({ isFresh: false })).catch(
       (reason) => reason,
     );
     expect(error.code).to.equal('result_unavailable');

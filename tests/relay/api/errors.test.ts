@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { errorBody, openRefused } from '../../../app/relay/errors.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
-import type { Live } from '../../../app/relay/execution/step.ts';
+import type { Progress } from '../../../app/relay/execution/step.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 
@@ -53,7 +53,7 @@ describe('an open that the program refuses', () => {
 
     it(`has a valid body when ${programError ?? 'an unnamed program error'} is answered from the journal`, async () => {
       const ended = { state: 'void', error_code: code, error_message: 'why', refund_state: null } as JournalRow;
-      const live = { ended } as Live;
+      const live = { ended } as Progress;
       const error = await outcomeOf({} as Parameters<typeof outcomeOf>[0], CALL.execution_id, live).then(
         () => expect.fail('it has no outcome'),
         (thrown) => thrown,

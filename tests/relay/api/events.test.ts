@@ -633,7 +633,7 @@ describe('event streams', () => {
       totalSpent: 0n,
     };
     /** Notices a call in both relays, twice, and waits until `raised` warnings are stored. */
-    const call = async (raised: number, spent: bigint, tank: bigint, now = 10n) => {
+    const call = async (raised: number, spent: bigint, gasBalance: bigint, now = 10n) => {
       const claimed = {
         wallet,
         keyId: 'k',
@@ -641,7 +641,7 @@ describe('event streams', () => {
         grant: { ...grant, periodSpent: spent },
         now,
         gas: 10_000n,
-        tank,
+        gasBalance,
       };
       for (const notice of relays) notice(claimed as unknown as ClaimedCall);
       for (const notice of relays) notice(claimed as unknown as ClaimedCall);

@@ -181,7 +181,7 @@ describe('GET /health and GET /ready', () => {
   });
   after(() => world.stop());
 
-  const look = (slot: bigint, checkedAt: number) =>
+  const poll = (slot: bigint, checkedAt: number) =>
     world.index
       .insertInto('progress')
       .values({ id: 1n, slot, checked_at: BigInt(checkedAt) })
@@ -214,7 +214,7 @@ describe('GET /health and GET /ready', () => {
   });
 
   it('are ready while the indexer makes its checks, the chain answers and the gate is open', async () => {
-    await look(77n, world.state.nowMs - 1_500);
+    await poll(77n, world.state.nowMs - 1_500);
     const { status, json } = await world.get('/ready');
     expect(status).to.equal(200);
     const indexer = { slot: 77, lag_ms: 1_500 };
@@ -222,15 +222,15 @@ describe('GET /health and GET /ready', () => {
   });
 
   it('are not ready when the indexer has made no check for more than 30 s', async () => {
-    await look(77n, world.state.nowMs - 30_000);
+    await poll(77n, world.state.nowMs - 30_000);
     expect((await world.get('/ready')).status).to.equal(200);
-    await look(77n, world.state.nowMs - 28_001);
+    await poll(77n, world.state.nowMs - 28_001);
     await notReady(['index_behind']);
     expect((await world.get('/ready')).json.indexer.lag_ms).to.equal(30_001);
   });
 
   it('are not ready when the chain does not answer, and name every problem', async () => {
-    await look(77n, world.state.nowMs + 20_000);
+    await poll(77n, world.state.nowMs + 20_000);
     world.state.chainAnswers = false;
     await notReady(['chain_unreachable']);
     world.state.obstacles = ['stopping'];

@@ -51,19 +51,19 @@ describe('GET /v1/key', () => {
     const gas = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json.gas;
     const whole = 11_950n + 1_488_440n;
     const least = 890_880n + whole;
-    expect(await gas({}, { tank: least })).to.include({ next_call_lamports: 11_950, pays_next_call: true });
-    expect(await gas({}, { tank: least - 1n })).to.include({ pays_next_call: false });
-    expect(await gas({}, { tank: whole })).to.include({ pays_next_call: true });
-    expect(await gas({ maxGasLamports: 11_950 }, { tank: least })).to.include({ pays_next_call: true });
-    expect(await gas({ maxGasLamports: 11_949 }, { tank: least })).to.include({ pays_next_call: false });
+    expect(await gas({}, { gasBalance: least })).to.include({ next_call_lamports: 11_950, pays_next_call: true });
+    expect(await gas({}, { gasBalance: least - 1n })).to.include({ pays_next_call: false });
+    expect(await gas({}, { gasBalance: whole })).to.include({ pays_next_call: true });
+    expect(await gas({ maxGasLamports: 11_950 }, { gasBalance: least })).to.include({ pays_next_call: true });
+    expect(await gas({ maxGasLamports: 11_949 }, { gasBalance: least })).to.include({ pays_next_call: false });
   });
 
   it('reports whether the service pays the gas of a call where the gas balance does not', async () => {
-    expect((await ask({}, { tank: 0n })).json.gas).to.include({ pays_next_call: false, is_sponsored: false });
+    expect((await ask({}, { gasBalance: 0n })).json.gas).to.include({ pays_next_call: false, is_sponsored: false });
     const sponsored = await startWorld({ config: { ...EDGE_CONFIG, sponsorsAll: true } });
     try {
       const { apiKey } = await sponsored.addKey();
-      sponsored.state.money = { ...sponsored.state.money, tank: 0n };
+      sponsored.state.money = { ...sponsored.state.money, gasBalance: 0n };
       expect((await sponsored.get('/v1/key', apiKey)).json.gas).to.include({
         pays_next_call: false,
         is_sponsored: true,

@@ -11,6 +11,7 @@ import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
+import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
 import {
   type Answer,
   FEE,
@@ -20,7 +21,6 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { movedSince, type Purses, readPurses, readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** Fees of the open, and of the end with its share of the archive, lamports. */
@@ -56,16 +56,16 @@ describe('fees and refundable deposits', () => {
   }
   const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
     request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
-  const fillTank = (lamports: bigint | number, caller = 0) =>
+  const fillGasBalance = (lamports: bigint | number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), Number(lamports));
-  const purses = (caller = 0) => readPurses(market, caller);
+  const funds = (caller = 0) => readFunds(market, caller);
   const fail = () => market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
 
   /** Runs an action and returns the changed balances with its answer. */
-  async function moves(act: () => Promise<Answer>, caller = 0): Promise<{ moved: Partial<Purses>; answer: Answer }> {
-    const before = await purses(caller);
+  async function moves(act: () => Promise<Answer>, caller = 0): Promise<{ moved: Partial<Funds>; answer: Answer }> {
+    const before = await funds(caller);
     const answer = await act();
-    return { answer, moved: movedSince(before, await purses(caller)) };
+    return { answer, moved: movedSince(before, await funds(caller)) };
   }
 
   function refusedForGas(answer: Answer, have: bigint, need: bigint, caller = 0): void {
@@ -74,7 +74,7 @@ describe('fees and refundable deposits', () => {
     expect(answer.body.error.details).to.deep.equal({
       limit: 'gas',
       wallet: wallet.toBase58(),
-      tank: findSpender(wallet).toBase58(),
+      gasBalance: findSpender(wallet).toBase58(),
       have_lamports: Number(have),
       need_lamports: Number(need),
     });
@@ -91,13 +91,13 @@ describe('fees and refundable deposits', () => {
   for (const fails of [false, true]) {
     it(`takes all fees of a ${fails ? 'refunded' : 'paid'} call from the gas balance, which lends the escrow; the operator lends the record`, async () => {
       const relay = await startRelay();
-      await fillTank(SOL);
+      await fillGasBalance(SOL);
       if (fails) fail();
       const { moved, answer } = await moves(() => execute(relay));
       expect(answer.status).to.equal(fails ? 500 : 200);
       const paid = fails ? {} : PAID;
       // The relay keeps the share of the archive.
-      expect(moved).to.deep.equal({ ...paid, authority: OPEN + END - FEES - rents.record, tank: -OPEN - END });
+      expect(moved).to.deep.equal({ ...paid, authority: OPEN + END - FEES - rents.record, gasBalance: -OPEN - END });
       const id = answer.body.execution_id ?? answer.body.error.execution_id;
       const record = (await market.record(id))!;
       expect([record.gasLamports, record.rentSponsor.toBase58()]).to.deep.equal([
@@ -111,15 +111,15 @@ describe('fees and refundable deposits', () => {
   it('comes from the gas balance alone once the operator can lend no more, and says so if that cannot lend either', async () => {
     // Three quarters of it are one record.
     const relay = await startRelay({ LENT_LAMPORTS: String((rents.record * 4n) / 3n + 1n) });
-    await fillTank(SOL);
-    expect((await moves(() => execute(relay))).moved).to.include({ tank: -OPEN - END });
+    await fillGasBalance(SOL);
+    expect((await moves(() => execute(relay))).moved).to.include({ gasBalance: -OPEN - END });
     const { moved, answer } = await moves(() => execute(relay));
     expect(answer.status).to.equal(200);
-    expect(moved).to.deep.equal({ ...PAID, authority: OPEN + END - FEES, tank: -OPEN - END - rents.record });
-    const tank = findSpender(market.callers[0]!.wallet.publicKey).toBase58();
-    expect((await market.record(answer.body.execution_id))!.rentSponsor.toBase58()).to.equal(tank);
+    expect(moved).to.deep.equal({ ...PAID, authority: OPEN + END - FEES, gasBalance: -OPEN - END - rents.record });
+    const gasBalance = findSpender(market.callers[0]!.wallet.publicKey).toBase58();
+    expect((await market.record(answer.body.execution_id))!.rentSponsor.toBase58()).to.equal(gasBalance);
 
-    await fillTank(OPEN + END + rents.escrow + rents.empty);
+    await fillGasBalance(OPEN + END + rents.escrow + rents.empty);
     const refused = await moves(() => execute(relay));
     expect([refused.answer.status, refused.answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
     expect(refused.answer.body.error.message).to.match(
@@ -136,33 +136,33 @@ describe('fees and refundable deposits', () => {
     const lending = await startRelay();
     const whole = OPEN + END + rents.escrow;
     const enough = whole + rents.empty;
-    await fillTank(enough - 1n);
+    await fillGasBalance(enough - 1n);
     const short = await moves(() => execute(lending));
     refusedForGas(short.answer, enough - 1n, enough);
     expect(short.answer.body.error.message).to.match(/enough for no call.* SOL more it is enough for \d+ calls/);
     expect(short.moved).to.deep.equal({});
-    await fillTank(enough);
+    await fillGasBalance(enough);
     expect((await execute(lending)).status).to.equal(200);
     // The whole gas balance is enough too: the escrow's rent comes back into it.
-    await fillTank(whole);
+    await fillGasBalance(whole);
     const last = await moves(() => execute(lending));
     expect(last.answer.status, last.answer.text).to.equal(200);
-    expect(last.moved).to.include({ ...PAID, tank: -OPEN - END });
+    expect(last.moved).to.include({ ...PAID, gasBalance: -OPEN - END });
   });
 
   it('serves one call after the other with gas for one, and only calls whose gas is there', async () => {
     const relay = await startRelay();
     // A busy machine may serve fewer of them before the others have waited for too long.
     await until('all calls whose gas is there are served', async () => {
-      await fillTank(3n * (OPEN + END) + rents.escrow + rents.empty);
-      const before = await purses();
+      await fillGasBalance(3n * (OPEN + END) + rents.escrow + rents.empty);
+      const before = await funds();
       const answers = await Promise.all(Array.from({ length: 6 }, () => execute(relay)));
       const served = BigInt(answers.filter(({ status }) => status === 200).length);
       expect(served > 0n && served <= 3n, `${served} served`).to.equal(true);
       expect(answers.filter(({ status }) => status === 402).length).to.equal(6 - Number(served));
-      expect(movedSince(before, await purses())).to.include({
+      expect(movedSince(before, await funds())).to.include({
         authority: served * (OPEN + END - FEES - rents.record),
-        tank: -served * (OPEN + END),
+        gasBalance: -served * (OPEN + END),
         callerUsdc: -served * PRICE,
       });
       return served === 3n;
@@ -172,14 +172,14 @@ describe('fees and refundable deposits', () => {
   it('is given by an operator who sponsors all, after what the gas balance can pay', async () => {
     const relay = await startRelay({ SPONSOR: 'all' });
     expect((await moves(() => execute(relay))).moved).to.deep.equal({ ...PAID, authority: -FEES - rents.record });
-    await fillTank(SOL);
+    await fillGasBalance(SOL);
     expect((await moves(() => execute(relay))).moved).to.include({
       authority: OPEN + END - FEES - rents.record,
-      tank: -OPEN - END,
+      gasBalance: -OPEN - END,
     });
     const none = await startRelay({ SPONSOR: 'all', LENT_LAMPORTS: '0' });
     expect((await moves(() => execute(none))).moved).to.include({ authority: OPEN + END - FEES });
-    await fillTank(0);
+    await fillGasBalance(0);
     const { answer, moved } = await moves(() => execute(none));
     expect(answer.status, answer.text).to.equal(503);
     expect(moved).to.deep.equal({});

@@ -59,11 +59,11 @@ describe('Idempotency-Key', () => {
   /** Repeats the call until its answer satisfies `isThere`. */
   async function repeatUntil(isThere: (answer: Answer) => boolean, call: () => Promise<Answer>): Promise<Answer> {
     let answer: Answer;
-    const look = async () => {
+    const poll = async () => {
       answer = await call();
       return isThere(answer);
     };
-    await until('the answer looked for', look);
+    await until('the answer looked for', poll);
     return answer!;
   }
 

@@ -125,8 +125,8 @@ describe('API keys', () => {
     });
     const source = await market.node.connection.getTokenAccountBalance(market.callers[0]!.usdc);
     expect(balance_usdc).to.equal(Number(source.value.uiAmountString));
-    const tank = await market.node.connection.getBalance(findSpender(wallet().publicKey));
-    expect(body.gas).to.include({ tank: findSpender(wallet().publicKey).toBase58(), lamports: tank });
+    const gasBalance = await market.node.connection.getBalance(findSpender(wallet().publicKey));
+    expect(body.gas).to.include({ gasBalance: findSpender(wallet().publicKey).toBase58(), lamports: gasBalance });
     expect(body.gas.next_call_lamports).to.be.within(10_000, 20_000);
   });
 

@@ -21,6 +21,7 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
+import { readRents } from '../../harness/node/funds.ts';
 import {
   type Answer,
   goodAnswer,
@@ -28,7 +29,6 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
@@ -96,7 +96,7 @@ describe('protection of the fee payer', () => {
   beforeEach(async () => {
     held = null;
     market.setBehaviour(null);
-    for (const caller of [0, 1]) await fillTank(SOL, caller);
+    for (const caller of [0, 1]) await fillGasBalance(SOL, caller);
   });
   afterEach(async () => {
     for (const other of others.splice(0)) await other.stop();
@@ -115,7 +115,7 @@ describe('protection of the fee payer', () => {
     others.push(await startOwn());
     return others.at(-1)!;
   }
-  const fillTank = (lamports: number, caller = 0) =>
+  const fillGasBalance = (lamports: number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), lamports);
   const execute = (caller: number, body: object = { task: 'x' }, to = relay, agent = market.agentId): Promise<Answer> =>
     request(to.url, `/v1/agents/${agent}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
@@ -128,10 +128,10 @@ describe('protection of the fee payer', () => {
     const call = execute(caller, { task: 'x' }, to);
     await until('the open is in flight', async () => holding.length >= 1);
     held = null;
-    await fillTank(0, caller);
+    await fillGasBalance(0, caller);
     for (const pass of holding) pass();
     const answer = await call;
-    await fillTank(SOL, caller);
+    await fillGasBalance(SOL, caller);
     return answer;
   }
   /** Moves the lost fees of the ledger into the past. */
@@ -302,7 +302,7 @@ describe('protection of the fee payer', () => {
       const before = await lamports();
       const { inFlight, holding, answers } = await flood(10, 3, ...both);
       expect(inFlight).to.equal(3);
-      await fillTank(0);
+      await fillGasBalance(0);
       held = null;
       for (const go of holding) go();
       const statuses = (await answers).map(({ status }) => status);

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { createReservations } from '../../../app/relay/execution/reservations.ts';
 import type { PayerAccounts } from '../../../app/relay/execution/reserve.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
-import type { Purse } from '../../../app/relay/ledger/funding.ts';
+import type { Funds } from '../../../app/relay/ledger/funding.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
@@ -16,6 +16,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES, WALLET } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
+import { readRents } from '../../harness/node/funds.ts';
 import {
   FEE,
   PRICE,
@@ -24,7 +25,6 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { readRents } from '../../harness/node/purses.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 const CALLS = 300;
@@ -40,21 +40,21 @@ describe('reservations', () => {
   after(() => opened.close());
   beforeEach(() => opened.clear());
 
-  const purse = (changes: Partial<Purse> = {}): Purse => ({
+  const funds = (changes: Partial<Funds> = {}): Funds => ({
     slot: 100n,
     keyId: 'key',
     price: 10n,
     wallet: 100n,
     key: 100n,
-    tank: 0n,
-    tankRest: 890_880n,
+    gasBalance: 0n,
+    gasBalanceRest: 890_880n,
     ...changes,
   });
-  const claim = (journal: typeof mine, id: string, has: Purse, ways = [FREE]) =>
+  const claim = (journal: typeof mine, id: string, has: Funds, ways = [FREE]) =>
     journal.claim(executionOf(id, { price: has.price, max_cost: has.price, key_id: has.keyId }), 1, {
       ...free(),
       ways,
-      purse: has,
+      funds: has,
     });
   const refusal = (promise: Promise<unknown>): Promise<NotFunded> =>
     promise.then(
@@ -66,29 +66,29 @@ describe('reservations', () => {
     );
 
   it('give a claim the balance minus all reservations, and count an open until the accounts show it', async () => {
-    const row = await claim(mine, 'one', purse({ price: 60n }));
-    expect((await refusal(claim(others, 'two', purse({ price: 41n })))).sums).to.include({
+    const row = await claim(mine, 'one', funds({ price: 60n }));
+    expect((await refusal(claim(others, 'two', funds({ price: 41n })))).sums).to.include({
       held_wallet: 60n,
       held_key: 60n,
       newest_slot: 0n,
     });
     await mine.openSigned(row, SIGNED, 60n);
-    await refusal(claim(others, 'two', purse({ price: 41n })));
+    await refusal(claim(others, 'two', funds({ price: 41n })));
     await mine.openConfirmed(row, TIMES, 105);
     // Accounts read before that slot still include the sixty; accounts read at that slot do not.
-    const early = await refusal(claim(others, 'two', purse({ price: 41n, slot: 104n })));
+    const early = await refusal(claim(others, 'two', funds({ price: 41n, slot: 104n })));
     expect(early.sums).to.include({ held_wallet: 60n, newest_slot: 105n });
-    expect((await refusal(claim(others, 'two', purse({ price: 41n, slot: 105n, wallet: 40n })))).sums).to.include({
+    expect((await refusal(claim(others, 'two', funds({ price: 41n, slot: 105n, wallet: 40n })))).sums).to.include({
       held_wallet: 0n,
       newest_slot: 0n,
     });
-    expect((await claim(others, 'two', purse({ price: 40n, slot: 105n, wallet: 40n }))).state).to.equal('accepted');
+    expect((await claim(others, 'two', funds({ price: 40n, slot: 105n, wallet: 40n }))).state).to.equal('accepted');
   });
 
   it('limit a key by its own calls and a wallet by the calls of all its keys; refused calls hold nothing', async () => {
-    const row = await claim(mine, 'one', purse({ price: 60n }));
-    expect((await refusal(claim(others, 'two', purse({ key: 60n })))).sums.held_key).to.equal(60n);
-    const other = await claim(others, 'two', purse({ keyId: 'another', key: 10n }));
+    const row = await claim(mine, 'one', funds({ price: 60n }));
+    expect((await refusal(claim(others, 'two', funds({ key: 60n })))).sums.held_key).to.equal(60n);
+    const other = await claim(others, 'two', funds({ keyId: 'another', key: 10n }));
     expect(other.key_id).to.equal('another');
     await mine.openSigned(row, SIGNED, 60n);
     await mine.void(row, 'insufficient_balance', 'refused');
@@ -96,8 +96,8 @@ describe('reservations', () => {
   });
 
   it('ignore balances read before a refused open, on every relay, and use balances read after it', async () => {
-    const row = await claim(mine, 'one', purse());
-    const waiting = purse({ slot: 99n });
+    const row = await claim(mine, 'one', funds());
+    const waiting = funds({ slot: 99n });
     await mine.openSigned(row, SIGNED, 60n);
     await mine.failed(row, lastOf(row, 'open'), 'wallet');
     await mine.void(row, 'insufficient_balance', 'refused', 101);
@@ -106,35 +106,35 @@ describe('reservations', () => {
       [others, 100n],
     ] as const) {
       const refused = await refusal(claim(journal, 'two', { ...waiting, slot }));
-      expect(refused.sums).to.include({ failed_since: 1n, newest_slot: 101n, held_wallet: 0n, held_tank: 0n });
+      expect(refused.sums).to.include({ failed_since: 1n, newest_slot: 101n, held_wallet: 0n, held_gas_balance: 0n });
     }
     // An open that was never sent does not make the balances outdated.
-    const unsent = await claim(mine, 'unsent', purse({ slot: 101n }));
+    const unsent = await claim(mine, 'unsent', funds({ slot: 101n }));
     await mine.void(unsent, 'service_unavailable', 'interrupted');
-    expect((await claim(others, 'two', purse({ slot: 101n }))).state).to.equal('accepted');
+    expect((await claim(others, 'two', funds({ slot: 101n }))).state).to.equal('accepted');
   });
 
   it('give a gas balance minus all reservations, and leave it rent-exempt or empty', async () => {
-    const byTank = { ...FREE, fee: 4_000n, gas: 6_000n, tank: 10_000n };
-    const twice = purse({ tank: 890_880n + 20_000n });
-    expect(await claim(mine, 'one', twice, [byTank])).to.include({
-      tank_lamports: 10_000n,
+    const byGasBalance = { ...FREE, fee: 4_000n, gas: 6_000n, gasBalance: 10_000n };
+    const twice = funds({ gasBalance: 890_880n + 20_000n });
+    expect(await claim(mine, 'one', twice, [byGasBalance])).to.include({
+      gas_balance_lamports: 10_000n,
       fee_lamports: 4_000n,
       gas_lamports: 6_000n,
     });
-    await claim(others, 'two', twice, [byTank]);
-    expect((await refusal(claim(mine, 'three', twice, [byTank]))).sums.held_tank).to.equal(20_000n);
+    await claim(others, 'two', twice, [byGasBalance]);
+    expect((await refusal(claim(mine, 'three', twice, [byGasBalance]))).sums.held_gas_balance).to.equal(20_000n);
     // A sponsored call takes nothing from the gas balance.
-    expect((await claim(mine, 'three', twice, [byTank, FREE])).tank_lamports).to.equal(0n);
+    expect((await claim(mine, 'three', twice, [byGasBalance, FREE])).gas_balance_lamports).to.equal(0n);
     await opened.clear();
-    await refusal(claim(mine, 'one', purse({ tank: 10_001n }), [byTank]));
-    await claim(mine, 'one', purse({ tank: 10_000n }), [byTank]);
-    await refusal(claim(others, 'two', purse({ tank: 20_000n }), [byTank]));
+    await refusal(claim(mine, 'one', funds({ gasBalance: 10_001n }), [byGasBalance]));
+    await claim(mine, 'one', funds({ gasBalance: 10_000n }), [byGasBalance]);
+    await refusal(claim(others, 'two', funds({ gasBalance: 20_000n }), [byGasBalance]));
   });
 
   it('never promise more than there is to a thousand concurrent claims of two relays', async () => {
     const claims = Array.from({ length: 1_000 }, (_, n) =>
-      claim(n % 2 ? mine : others, `call ${n}`, purse({ wallet: 555n, key: 10_000n })),
+      claim(n % 2 ? mine : others, `call ${n}`, funds({ wallet: 555n, key: 10_000n })),
     );
     const settled = await Promise.allSettled(claims);
     expect(settled.filter(({ status }) => status === 'fulfilled')).to.have.length(55);
@@ -144,7 +144,7 @@ describe('reservations', () => {
   it('wake the waiting calls of a wallet after a decision, and read its accounts once', async () => {
     const held = [];
     for (const [id, price] of Object.entries({ one: 10n, two: 10n, rest: 80n })) {
-      held.push(await claim(mine, id, purse({ price })));
+      held.push(await claim(mine, id, funds({ price })));
     }
     const payer = { wallet: WALLET, keyId: 'key' };
     const accountsAt = (slot: number): PayerAccounts => ({
@@ -169,7 +169,7 @@ describe('reservations', () => {
     const calls = Array.from({ length: CALLS }, async () => {
       const found = await reservations.whenFree(payer, accountsAt(100), 60_000, {
         // By a later slot, opens that have landed have taken their money.
-        purseOf: ({ slot }) => purse({ slot: BigInt(slot), wallet: isOver ? 0n : slot > 100 ? 90n : 100n }),
+        fundsOf: ({ slot }) => funds({ slot: BigInt(slot), wallet: isOver ? 0n : slot > 100 ? 90n : 100n }),
         async read() {
           readings += 1;
           return accountsAt(slot);
@@ -184,7 +184,7 @@ describe('reservations', () => {
     await until('one is paid', () => paid === 1);
     expect(readings).to.equal(0);
     // The waiting call that continues claims it. The other open lands, and no money is left.
-    await claim(mine, 'three', purse());
+    await claim(mine, 'three', funds());
     await mine.openSigned(held[1]!, SIGNED, 60n);
     slot = 105;
     await mine.openConfirmed(held[1]!, TIMES, slot);

@@ -8,6 +8,7 @@ import { findExecution, findSpender, findTokenAccount } from '../../../app/sdk/p
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
+import { readRents } from '../../harness/node/funds.ts';
 import {
   type Answer,
   FEE,
@@ -17,7 +18,6 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
@@ -89,8 +89,8 @@ describe('transactions that calls share', function () {
   }
 
   it('open and settle calls of the same moment, which pay their shares of the fees, to the lamport', async () => {
-    const tank = findSpender(market.callers[0]!.wallet.publicKey);
-    await market.node.fundSol(tank, 1e9);
+    const gasBalance = findSpender(market.callers[0]!.wallet.publicKey);
+    await market.node.fundSol(gasBalance, 1e9);
     answerTogether(CALLS);
     const [before, balances] = [await lamports(), await market.balances()];
     const answers = await Promise.all(Array.from({ length: CALLS }, (_, n) => execute(`together ${n}`)));
@@ -114,17 +114,19 @@ describe('transactions that calls share', function () {
     // Each wallet pays its shares of open and settle out of its gas balance; the rest of the record's gas came back.
     const rows = await market.query(
       'ledger',
-      `SELECT e.fee_lamports, t.fee, e.gas_lamports, e.tank_lamports, s.fee AS settle_fee FROM executions AS e
+      `SELECT e.fee_lamports, t.fee, e.gas_lamports, e.gas_balance_lamports, s.fee AS settle_fee FROM executions AS e
         JOIN transactions AS t ON t.execution_id = e.execution_id AND t.kind = 'open'
         JOIN transactions AS s ON s.execution_id = e.execution_id AND s.kind = 'settle' WHERE e.task LIKE 'together%'`,
     );
     const { record, escrow } = await readRents(market);
     let collected = 0n;
-    for (const { fee_lamports, fee, gas_lamports, tank_lamports, settle_fee } of rows) {
-      expect([fee_lamports, tank_lamports]).to.deep.equal([fee, fee + gas_lamports + escrow]);
+    for (const { fee_lamports, fee, gas_lamports, gas_balance_lamports, settle_fee } of rows) {
+      expect([fee_lamports, gas_balance_lamports]).to.deep.equal([fee, fee + gas_lamports + escrow]);
       collected += fee_lamports + settle_fee + ARCHIVE_SHARE;
     }
-    expect(1_000_000_000n - BigInt(await market.node.connection.getBalance(tank, 'confirmed'))).to.equal(collected);
+    expect(1_000_000_000n - BigInt(await market.node.connection.getBalance(gasBalance, 'confirmed'))).to.equal(
+      collected,
+    );
     expect(before - (await lamports())).to.equal(paid - collected + BigInt(CALLS) * record);
     const after = await market.balances();
     const count = BigInt(CALLS);

@@ -12,6 +12,7 @@ import { openChain } from '../../../app/sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { claimUnclaimed } from '../../../app/sdk/wallet/unclaimed.ts';
 import { until, untilFound } from '../../harness/edge/until.ts';
+import { readRents } from '../../harness/node/funds.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -20,7 +21,6 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 

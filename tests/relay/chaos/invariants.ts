@@ -49,7 +49,7 @@ export interface Picture {
   lastSignatures: (string | null)[];
 }
 
-export async function lookAt(market: TestMarketplace, url: string, authorities: PublicKey[]): Promise<Picture> {
+export async function pollOne(market: TestMarketplace, url: string, authorities: PublicKey[]): Promise<Picture> {
   const { connection } = market.node;
   const grants = await Promise.all(
     market.callers.map(async ({ wallet, apiKey }) => {

@@ -22,7 +22,7 @@ import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { startSeveralRelays } from '../../harness/node/severalRelays.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { beginFault, endFault } from './faults.ts';
-import { type Ended, findViolations, lookAt, type Picture } from './invariants.ts';
+import { type Ended, findViolations, type Picture, pollOne } from './invariants.ts';
 import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecution, type Victim } from './plan.ts';
 
 const RETRY_MS = 200;
@@ -36,7 +36,7 @@ const AWAY_MS = 500;
 const QUIET_MS = 150_000;
 
 /** Waits as long as the run makes progress. */
-type Wait = (what: string, look: () => Promise<boolean>) => Promise<void>;
+type Wait = (what: string, poll: () => Promise<boolean>) => Promise<void>;
 
 export interface ChaosRun {
   seed: number;
@@ -156,7 +156,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     });
   const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: stage.relays }, (_, n) => start(n)));
   const urls = () => running.flatMap((relay) => relay?.url ?? []);
-  const before: Picture = await lookAt(market, urls()[0]!, authorities);
+  const before: Picture = await pollOne(market, urls()[0]!, authorities);
 
   // A faulty node or database can prevent a start, so the relay is started again, as an operator would do.
   async function restart(number: number): Promise<void> {
@@ -194,7 +194,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
       urls().length,
       ...(await market.journal().catch(() => [])).map(({ execution_id, state }) => [execution_id, state]),
     ]);
-  const wait: Wait = (what, look) => until(what, look, QUIET_MS, progress);
+  const wait: Wait = (what, poll) => until(what, poll, QUIET_MS, progress);
   const trouble = makeTrouble();
   let completed = 0;
   try {
@@ -209,7 +209,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     const isOver = ({ state }: { state: string }) => ['settled', 'refunded', 'void'].includes(state);
     await wait('every row ends', async () => (await market.journal().catch(() => null))?.every(isOver) ?? false);
     for (const url of urls()) {
-      const after = await lookAt(market, url, authorities);
+      const after = await pollOne(market, url, authorities);
       violations.push(...(await findViolations(market, url, { ended, before, after, log }, authorities)));
     }
   } catch (error) {

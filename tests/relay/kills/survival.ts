@@ -49,7 +49,7 @@ export interface Survivors {
 }
 
 /** One execution from its caller's view. */
-interface Told {
+interface Reported {
   task: string;
   /** The relay that got the request. */
   relay: number;
@@ -73,9 +73,9 @@ export async function survive({ market, relays }: Survivors, disturbance: Distur
     { length: CALLS },
     (_, n) => `${n % 4 === 0 ? 'failure' : 'success'} ${n}, ${disturbance.name}`,
   );
-  let early: Told | null = null;
+  let early: Reported | null = null;
   const calls = tasks.map((task, n) =>
-    tell(task, n % 2, execute(market, relays()[n % 2]!, task)).then((told) => {
+    report(task, n % 2, execute(market, relays()[n % 2]!, task)).then((told) => {
       if (holds) early ??= told;
       return told;
     }),
@@ -102,7 +102,7 @@ export async function survive({ market, relays }: Survivors, disturbance: Distur
   for (const answer of held.splice(0, CALLS / 2)) answer();
   holds = false;
   const disturbing = disturbance.disturb();
-  const lateCalls = late.map((task, n) => tell(task, n % 2, persist(market, relays, task, n)));
+  const lateCalls = late.map((task, n) => report(task, n % 2, persist(market, relays, task, n)));
   for (const answer of held.splice(0)) answer();
   await disturbing;
   await until('every execution ends', () => isAllOver(market), QUIET_MS, moved);
@@ -123,11 +123,11 @@ export async function survive({ market, relays }: Survivors, disturbance: Distur
   }
 }
 
-async function tell(task: string, relay: number, answer: Promise<Answer>): Promise<Told> {
+async function report(task: string, relay: number, answer: Promise<Answer>): Promise<Reported> {
   return { task, relay, answer: await answer.catch((error: Error) => error) };
 }
 
-const describe = ({ task, answer }: Told) =>
+const describe = ({ task, answer }: Reported) =>
   `${task}: ${answer instanceof Error ? `${answer.message}: ${answer.cause}` : answer.text}`;
 
 function execute(market: TestMarketplace, relay: RelayHandle, task: string, headers = {}): Promise<Answer> {
@@ -161,7 +161,13 @@ async function isAllOver(market: TestMarketplace): Promise<boolean> {
 }
 
 /** Checks an execution on the chain, at both relays, and by its caller's answer and the calls of its creator. */
-async function requireEnded(market: TestMarketplace, relays: RelayHandle[], id: string, told: Told, how: Disturbance) {
+async function requireEnded(
+  market: TestMarketplace,
+  relays: RelayHandle[],
+  id: string,
+  told: Reported,
+  how: Disturbance,
+) {
   const { task } = told;
   expect(id, task).to.be.a('string');
   expect((await market.record(id))?.status, task).to.equal(isFailure(task) ? 'refunded' : 'completed');
@@ -183,7 +189,7 @@ async function requireEnded(market: TestMarketplace, relays: RelayHandle[], id: 
 /**
  * Checks the answer that the caller got: the outcome or "not known yet", never a different outcome and never no answer.
  */
-function requireTrue({ task, relay, answer }: Told, id: string, { loses, isKilled }: Disturbance): void {
+function requireTrue({ task, relay, answer }: Reported, id: string, { loses, isKilled }: Disturbance): void {
   if (answer instanceof Error) {
     expect([relay, isKilled], `${task}: ${answer.message}`).to.deep.equal([loses, true]);
     return;

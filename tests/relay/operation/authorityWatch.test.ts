@@ -87,7 +87,7 @@ describe('the check of transactions that the relay authority signs', () => {
     listed = mentions(500);
     for (const { signature } of listed) own.add(signature);
     const watch = startWatch();
-    expect(await watch.look()).to.equal(true);
+    expect(await watch.poll()).to.equal(true);
     expect(calls).to.deep.equal(['list']);
     expect(watch.shared).to.deep.equal([false]);
   });
@@ -95,11 +95,11 @@ describe('the check of transactions that the relay authority signs', () => {
   it('reads all unknown transactions first, then those of strangers a few at a time, and none twice', async () => {
     listed = mentions(150);
     const watch = startWatch();
-    expect(await watch.look()).to.equal(true);
+    expect(await watch.poll()).to.equal(true);
     expect(new Set(read()).size).to.equal(150);
     listed = [...mentions(50), ...listed];
     for (const most of [AT_ONCE, 2 * AT_ONCE, 50, 50]) {
-      expect(await watch.look()).to.equal(true);
+      expect(await watch.poll()).to.equal(true);
       expect(read().length).to.equal(150 + most);
     }
     expect(new Set(read()).size).to.equal(200);
@@ -108,7 +108,7 @@ describe('the check of transactions that the relay authority signs', () => {
   it('does not wait at the start for transactions that the node lacks', async () => {
     listed = [...mentions(50), mention('lacking')];
     const watch = startWatch();
-    expect(await watch.look()).to.equal(true);
+    expect(await watch.poll()).to.equal(true);
     expect(new Set(read()).size).to.equal(51);
   });
 
@@ -118,21 +118,21 @@ describe('the check of transactions that the relay authority signs', () => {
       mention('old', { blockTime: NOW - SILENCE }),
       mention('timeless', { blockTime: null }),
     ];
-    expect(await startWatch().look()).to.equal(true);
+    expect(await startWatch().poll()).to.equal(true);
     expect(calls).to.deep.equal(['list']);
   });
 
   it('reports a node that does not answer, and decides nothing', async () => {
     isNodeThere = false;
     const watch = startWatch();
-    const refusal = await watch.look().catch((error: Error) => error.message);
+    const refusal = await watch.poll().catch((error: Error) => error.message);
     expect(refusal).to.equal('no node');
     expect([watch.isAlone(), watch.shared]).to.deep.equal([true, []]);
   });
 
   it('makes no call when it is turned off', async () => {
     const watch = startWatch(0);
-    expect(await watch.look()).to.equal(true);
+    expect(await watch.poll()).to.equal(true);
     expect([calls, watch.shared]).to.deep.equal([[], []]);
   });
 });

@@ -49,14 +49,14 @@ describe('the watch over the cluster', () => {
 
   it('takes calls while one of two nodes lags and the other shows the present', async () => {
     create({ read: async () => at(EPOCH), readAgreed: async () => at(EPOCH - 20) });
-    await watch.look();
+    await watch.poll();
     expect(gate.obstacles()).to.deep.equal(['ledger_unreconciled']);
   });
 
   it('refuses calls once the last clock is old, also while the nodes do not answer', async () => {
     let hangs = false;
     create({ read: async () => (hangs ? NEVER : at(EPOCH)), readAgreed: async () => (hangs ? NEVER : at(EPOCH)) });
-    await watch.look();
+    await watch.poll();
     hangs = true;
     watch.start();
     nowMs += 16_000;

@@ -8,8 +8,8 @@ import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findArchive, findSpender } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { until } from '../../harness/edge/until.ts';
+import { readRents } from '../../harness/node/funds.ts';
 import { FEE, PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
-import { readRents } from '../../harness/node/purses.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** A hundredth of 10 SOL less the reserve of 0.1. */
@@ -105,8 +105,10 @@ describe('the SOL that an operator lends', () => {
     const archive = await lamportsOf(findArchive(0));
     const spent = tree + archive + (await feesSince(first)) - calls * FEES;
     expect(await lamportsOf(authority)).to.equal(hadAuthority - spent);
-    const tanks = await Promise.all(market.callers.map(({ wallet }) => lamportsOf(findSpender(wallet.publicKey))));
-    expect(tanks.reduce((sum, lamports) => sum + lamports, 0)).to.equal(2 * GAS - calls * FEES);
+    const gasBalances = await Promise.all(
+      market.callers.map(({ wallet }) => lamportsOf(findSpender(wallet.publicKey))),
+    );
+    expect(gasBalances.reduce((sum, lamports) => sum + lamports, 0)).to.equal(2 * GAS - calls * FEES);
     expect(await market.balances()).to.deep.equal({
       callers: had.callers.map((usdc, n) => usdc - PRICE * BigInt(STEPS * (n === 0 ? 3 : 2))),
       creator: had.creator + (PRICE - FEE) * BigInt(calls),

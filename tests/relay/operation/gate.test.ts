@@ -106,7 +106,7 @@ describe('the gate', () => {
 
 describe('the runway', () => {
   function stand(given = { minHours: 2, minLamports: 0 }) {
-    const limits = { ...given, lookSeconds: 30 };
+    const limits = { ...given, pollSeconds: 30 };
     const state = { lamports: 10 * SOL, at: 0, isLow: false, missing: 0 };
     const runway = createRunway({
       readBalance: async () => state.lamports,
@@ -120,63 +120,63 @@ describe('the runway', () => {
       now: () => state.at,
     });
     /** A reading of the balance, after these lamports were spent on fees. */
-    const look = async (at: number, lamports: number, spent = 0) => {
+    const poll = async (at: number, lamports: number, spent = 0) => {
       Object.assign(state, { at, lamports });
       runway.spend(BigInt(spent));
-      await runway.look();
+      await runway.poll();
       return runway.status();
     };
-    return { runway, look, state };
+    return { runway, poll, state };
   }
 
   it('is unknown before the first reading, and unlimited while nothing is spent', async () => {
-    const { runway, look, state } = stand();
+    const { runway, poll, state } = stand();
     expect(runway.status()).to.deep.equal({ lamports: null, hours: null });
-    expect(await look(0, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
-    expect(await look(HOUR_MS, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
+    expect(await poll(0, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
+    expect(await poll(HOUR_MS, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
     expect(state.isLow).to.equal(false);
   });
 
   it('is the balance divided by the fees of an hour, whatever is lent, comes back, or is sent to it', async () => {
-    const { look, state } = stand({ minHours: 2, minLamports: 0 });
-    await look(0, 10 * SOL);
+    const { poll, state } = stand({ minHours: 2, minLamports: 0 });
+    await poll(0, 10 * SOL);
     // A hundred records are lent at once.
-    expect((await look(HOUR_MS / 2, 2 * SOL)).hours).to.equal(null);
+    expect((await poll(HOUR_MS / 2, 2 * SOL)).hours).to.equal(null);
     expect(state.isLow).to.equal(false);
-    expect((await look(HOUR_MS, 20 * SOL, SOL)).hours).to.equal(20);
+    expect((await poll(HOUR_MS, 20 * SOL, SOL)).hours).to.equal(20);
     // Callers paid more than their calls cost.
-    expect(await look(2 * HOUR_MS, 9 * SOL, -SOL)).to.deep.equal({ lamports: 9 * SOL, hours: null });
+    expect(await poll(2 * HOUR_MS, 9 * SOL, -SOL)).to.deep.equal({ lamports: 9 * SOL, hours: null });
   });
 
   it('counts the first minutes as a full hour', async () => {
-    const { look, state } = stand();
-    await look(0, 10 * SOL);
-    expect((await look(60_000, 9 * SOL, SOL)).hours).to.equal(9);
+    const { poll, state } = stand();
+    await poll(0, 10 * SOL);
+    expect((await poll(60_000, 9 * SOL, SOL)).hours).to.equal(9);
     expect(state.isLow).to.equal(false);
   });
 
   it('ignores spending from long ago', async () => {
-    const { look } = stand();
-    await look(0, 10 * SOL);
-    await look(HOUR_MS, 5 * SOL, 5 * SOL);
-    expect((await look(6 * HOUR_MS, 5 * SOL)).hours).to.equal(6);
-    expect((await look(8 * HOUR_MS, 5 * SOL)).hours).to.equal(null);
+    const { poll } = stand();
+    await poll(0, 10 * SOL);
+    await poll(HOUR_MS, 5 * SOL, 5 * SOL);
+    expect((await poll(6 * HOUR_MS, 5 * SOL)).hours).to.equal(6);
+    expect((await poll(8 * HOUR_MS, 5 * SOL)).hours).to.equal(null);
   });
 
   it('is too short below either limit, and sufficient again after a top-up', async () => {
-    const { look, state } = stand({ minHours: 2, minLamports: SOL });
-    await look(0, 5 * SOL);
-    await look(HOUR_MS, 3.4 * SOL, 1.6 * SOL);
+    const { poll, state } = stand({ minHours: 2, minLamports: SOL });
+    await poll(0, 5 * SOL);
+    await poll(HOUR_MS, 3.4 * SOL, 1.6 * SOL);
     expect(state.isLow).to.equal(false);
-    expect((await look(2 * HOUR_MS, 2.6 * SOL, 0.8 * SOL)).hours).to.be.closeTo(2.17, 0.01);
-    expect((await look(2.1 * HOUR_MS, 2.3 * SOL, 0.3 * SOL)).hours).to.be.lessThan(2);
+    expect((await poll(2 * HOUR_MS, 2.6 * SOL, 0.8 * SOL)).hours).to.be.closeTo(2.17, 0.01);
+    expect((await poll(2.1 * HOUR_MS, 2.3 * SOL, 0.3 * SOL)).hours).to.be.lessThan(2);
     expect(state.isLow).to.equal(true);
     // 2.7 SOL were spent in 2.1 hours, and the balance must last two hours.
     expect(state.missing).to.be.closeTo(((2.7 * 2) / 2.1 - 2.3) * SOL, 1);
-    await look(2.2 * HOUR_MS, 10 * SOL);
+    await poll(2.2 * HOUR_MS, 10 * SOL);
     expect(state.isLow).to.equal(false);
-    await look(9 * HOUR_MS, 10 * SOL);
-    expect((await look(18 * HOUR_MS, 0.99 * SOL)).lamports).to.equal(0.99 * SOL);
+    await poll(9 * HOUR_MS, 10 * SOL);
+    expect((await poll(18 * HOUR_MS, 0.99 * SOL)).lamports).to.equal(0.99 * SOL);
     expect(state.missing).to.equal(0.01 * SOL);
   });
 
@@ -187,16 +187,16 @@ describe('the runway', () => {
         if (state.fails) throw new Error('no answer');
         return 5;
       },
-      limits: { minHours: 0, minLamports: 0, lookSeconds: 30 },
+      limits: { minHours: 0, minLamports: 0, pollSeconds: 30 },
       whose: 'relay authority',
       refuses: 'new executions',
       onChange: () => undefined,
       log: pino({ level: 'silent' }),
       now: () => 0,
     });
-    await runway.look();
+    await runway.poll();
     state.fails = true;
-    expect(await runway.look().catch((error: Error) => error.message)).to.equal('no answer');
+    expect(await runway.poll().catch((error: Error) => error.message)).to.equal('no answer');
     expect(runway.status()).to.deep.equal({ lamports: 5, hours: null });
   });
 });

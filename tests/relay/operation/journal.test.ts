@@ -10,7 +10,7 @@ import type { Refunding } from '../../../app/relay/execution/refund.ts';
 import { createServing } from '../../../app/relay/execution/serve.ts';
 import type { Settling } from '../../../app/relay/execution/settle.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
-import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
+import { type EngineDeps, newProgress } from '../../../app/relay/execution/step.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import { SharedConflict } from '../../../app/relay/ledger/moves.ts';
@@ -137,7 +137,7 @@ describe('the journal', () => {
         Date.now = now;
       });
       const row = (await others.get('one'))!;
-      const live = newLive({ isFresh: false });
+      const live = newProgress({ isFresh: false });
       const deps = { journal: others, endpointOf: async () => null } as unknown as EngineDeps;
       const refundIntent = async () => 'next' as const;
       const { dispatch: serve } = createServing(deps, { refundIntent } as unknown as Refunding, {} as Settling, STOP);
@@ -167,7 +167,7 @@ describe('the journal', () => {
       readAgreed: async () => ({ accounts: [null, null], now: 1n, slot: 1 }),
     };
     const deps = { chain, journal: mine, authorities: { names: () => true }, openFailed: () => undefined };
-    const live = newLive({ isFresh: true });
+    const live = newProgress({ isFresh: true });
     const { open } = createOpening(deps as unknown as EngineDeps, {} as never, { exclude: () => undefined }, STOP);
     expect(await rejected(open(row, live))).to.be.instanceOf(JournalConflict);
     const readText = async () => null;

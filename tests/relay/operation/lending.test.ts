@@ -63,9 +63,9 @@ describe('lent and lost lamports', function () {
     journal?: typeof mine;
   }
   const claim = (id: string, { ways = [LENT], limit = 10n ** 12n, atMs = NOW, journal = mine, ...who }: Call = {}) =>
-    journal.claim(executionOf(id, who), atMs, { ways, lending: upTo(limit), purse: null });
+    journal.claim(executionOf(id, who), atMs, { ways, lending: upTo(limit), funds: null });
   const buy = (id: string, { ways = [BOUGHT], limit = 10n ** 12n, atMs = NOW, ...who }: Call = {}) =>
-    mine.claimDeposit(depositOf(id, who), atMs, { ways, lending: upTo(limit), purse: null });
+    mine.claimDeposit(depositOf(id, who), atMs, { ways, lending: upTo(limit), funds: null });
   const refusal = (promise: Promise<unknown>): Promise<NotFunded['sums']> =>
     promise.then(
       () => expect.fail('it was taken'),
@@ -154,7 +154,7 @@ describe('lent and lost lamports', function () {
         await complete(await claim(`call ${n}`, { wallet: `wallet ${n}`, limit }), now - 100n * BigInt(n));
       }
       const seen = await refusal(claim('four', { limit }));
-      const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, tank: RENTS.escrow + 10_700n };
+      const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: RENTS.escrow + 10_700n };
       const ways = waysToPay(means, upTo(limit));
       expect(whatHolds(ways, means, seen, upTo(limit))).to.equal('lent');
       const loansOf = (of: bigint) => ({ sums: seen, lending: upTo(of), lentSince: mine.lentSince, now });
@@ -178,18 +178,18 @@ describe('lent and lost lamports', function () {
     });
 
     it('need no gas balance with SPONSOR=all, and a gas balance pays first', async () => {
-      const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, tank: 0n };
+      const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: 0n };
       const [own, given, whole] = waysToPay(means, { sponsorsAll: true });
-      expect(own).to.deep.equal({ ...LENT, tank: 10_700n + RENTS.escrow });
+      expect(own).to.deep.equal({ ...LENT, gasBalance: 10_700n + RENTS.escrow });
       expect(given).to.deep.equal(BOUGHT);
-      expect(whole).to.deep.equal({ ...OWN, tank: 10_700n + ALL });
+      expect(whole).to.deep.equal({ ...OWN, gasBalance: 10_700n + ALL });
       expect(waysToPay({ ...means, maxGas: 10_699n }, { sponsorsAll: true })).to.deep.equal([BOUGHT]);
       expect(waysToPay({ ...means, maxGas: 10_699n }, { sponsorsAll: false })).to.deep.equal([]);
     });
   });
 
   it('names the missing gas in lamports and in calls, and what holds the rest', async () => {
-    const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, tank: 0n };
+    const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: 0n };
     const error = gasShortage(ADDRESS, means, await sumsWithHeld());
     expect(error.details).to.include({
       limit: 'gas',
@@ -200,13 +200,13 @@ describe('lent and lost lamports', function () {
     const small = gasShortage(ADDRESS, { ...means, maxGas: 10_699n }, await sumsWithHeld());
     expect(small.details).to.include({ have_lamports: 10_699, need_lamports: 10_700 });
     // While a call of the wallet is in progress, its escrow holds gas that comes back.
-    const tank = 10_700n + RENTS.empty;
+    const gasBalance = 10_700n + RENTS.empty;
     const ways = waysToPay(means, upTo(10n ** 12n));
     await open(await claim('running', { ways: [ways[0]!] }));
     const seen = await sumsWithHeld();
-    expect(seen.tank_escrows).to.equal(1n);
-    expect(whatHolds(ways, { ...means, tank }, seen, upTo(10n ** 12n))).to.equal('tank');
-    expect(whatHolds(ways, { ...means, tank: tank - 1n }, seen, upTo(10n ** 12n))).to.equal('gas');
+    expect(seen.gas_balance_escrows).to.equal(1n);
+    expect(whatHolds(ways, { ...means, gasBalance }, seen, upTo(10n ** 12n))).to.equal('gasBalance');
+    expect(whatHolds(ways, { ...means, gasBalance: gasBalance - 1n }, seen, upTo(10n ** 12n))).to.equal('gas');
   });
   const sumsWithHeld = async () => ({ ...(await sums()), ...(await mine.heldOf(WALLET, 'key', 10n)) });
 
@@ -251,7 +251,11 @@ describe('lent and lost lamports', function () {
       await fail(await claim('lost'));
       expect(await sums()).to.include({ owed: FEE });
       const owedMs = await lostAt();
-      const repaying = waysToPay({ fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, tank: 0n }, upTo(0n), FEE)[1]!;
+      const repaying = waysToPay(
+        { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: 0n },
+        upTo(0n),
+        FEE,
+      )[1]!;
       expect([repaying.fee, repaying.repaid]).to.deep.equal([10_000n, 5_000n]);
       const early = obstacleOf(await sums(WALLET, 'listing', owedMs + MINUTE - 1_500), upTo(0n)) as ApiError;
       expect([early.code, early.retryAfterSeconds]).to.deep.equal(['service_unavailable', 2]);

@@ -11,7 +11,7 @@ import { createOpening } from '../../../app/relay/execution/open.ts';
 import { createRefunding } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import { readSnapshot } from '../../../app/relay/execution/snapshot.ts';
-import { type EngineDeps, newLive, type Step } from '../../../app/relay/execution/step.ts';
+import { type EngineDeps, newProgress, type Step } from '../../../app/relay/execution/step.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { createLog } from '../../../app/relay/log.ts';
@@ -108,13 +108,13 @@ describe('lost fees', () => {
       journal,
       usdcMint: PublicKey.default,
       lending: free().lending,
-      authorities: { names: () => true, look: async () => undefined },
+      authorities: { names: () => true, poll: async () => undefined },
       closedEnd: async () => null,
       openFailed: () => undefined,
       log: createLog('silent'),
     }) as unknown as EngineDeps;
 
-  const live = () => newLive({ isFresh: true });
+  const live = () => newProgress({ isFresh: true });
   const WAYS = {
     async open(journal: typeof mine, row: JournalRow): Promise<Step> {
       return createOpening(depsOf(journal), {} as never, NOT_SHARED, STOP).open(row, live());

@@ -169,7 +169,7 @@ describe('the figures of /metrics', () => {
   it('include every figure in the runbook, the alarms and the dashboard', async () => {
     const text = await (await fetch(`${market.relay.url}/metrics`)).text();
     const known = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-    // Only with such a fee payer; tests/relay/x402/door.test.ts reads it.
+    // Only with such a fee payer; tests/relay/x402/route.test.ts reads it.
     known.push('marketplace_x402_fee_payer_lamports');
     for (const file of ['docs/operating.md', 'deploy/alerts.yml', 'deploy/grafana.json']) {
       const named = readFileSync(file, 'utf8').match(/marketplace_[a-z0-9_]+/g) ?? [];

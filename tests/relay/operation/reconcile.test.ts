@@ -113,7 +113,7 @@ describe('reconcile', () => {
     for (const { close } of [ledger, index]) await close();
     const views = await openViews({ dataDir: folder, databaseUrl });
     try {
-      return await reconcile({ connection: market.node.connection, views: views.db, looks: 2, pauseMs: 0 });
+      return await reconcile({ connection: market.node.connection, views: views.db, passes: 2, pauseMs: 0 });
     } finally {
       await views.close();
     }

@@ -63,11 +63,11 @@ describe('room for the ledger', () => {
     const { state, storage } = stand();
     for (const free of [1_000, 99, 98, 100, 1_000]) {
       state.free = free;
-      await storage.look();
+      await storage.poll();
     }
     expect(state.told).to.deep.equal([true, false]);
     state.free = new Error('away');
-    expect(await storage.look().catch(String)).to.equal('Error: away');
+    expect(await storage.poll().catch(String)).to.equal('Error: away');
     expect(state.told).to.deep.equal([true, false]);
   });
 
@@ -75,7 +75,7 @@ describe('room for the ledger', () => {
     expect(await freeBytes(tmpdir())).to.be.above(0);
     const { state, storage } = stand(0);
     state.free = 0;
-    await storage.look();
+    await storage.poll();
     expect(state.told).to.deep.equal([]);
   });
 
@@ -100,10 +100,10 @@ describe('room for the ledger', () => {
       }
       expect(state.told).to.deep.equal([true]);
       state.at = 14_999;
-      await storage.look();
+      await storage.poll();
       expect(state.told).to.deep.equal([true]);
       state.at = 15_000;
-      await storage.look();
+      await storage.poll();
       expect(state.told).to.deep.equal([true, false]);
       fault = Object.assign(new Error('busy'), { code: 'SQLITE_BUSY' });
       expect(await heard.note(query('')).catch((error: unknown) => error)).to.equal(fault);

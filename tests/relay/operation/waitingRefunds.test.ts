@@ -6,7 +6,7 @@ import { createEnding, type Ending } from '../../../app/relay/execution/ending.t
 import { createRefunding, isHeldBack } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
-import { type EngineDeps, newLive } from '../../../app/relay/execution/step.ts';
+import { type EngineDeps, newProgress } from '../../../app/relay/execution/step.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import type { NewTransaction } from '../../../app/relay/ledger/writing.ts';
 import { accountDiscriminator, movableFrom, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
@@ -133,8 +133,8 @@ describe('waiting refunds', () => {
       },
     };
     const deps = { chain, journal: mine, usdcMint: MINT, lending: free().lending } as unknown as EngineDeps;
-    const followFate = async () => 'wait';
-    const ending = { isDead: () => false, submit: chain.submit, followFate } as unknown as Ending;
+    const followOutcome = async () => 'wait';
+    const ending = { isDead: () => false, submit: chain.submit, followOutcome } as unknown as Ending;
     const { retryRefund } = createRefunding(deps, ending);
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
 
@@ -158,13 +158,13 @@ describe('waiting refunds', () => {
     for (const [now, expected] of looks) {
       [account, simulated] = [now, 0];
       expect(await retryRefund(refund, snapshot)).to.equal('rest');
-      expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('rest');
+      expect(await sendBack((await mine.get(id))!, newProgress({ isFresh: false }))).to.equal('rest');
       expect((await mine.get(id))!.refund_state).to.equal('waiting');
       expect([simulated, sent]).to.deep.equal([expected, 0]);
     }
     failure = null;
     expect(await retryRefund(refund, snapshot)).to.equal('wait');
-    expect(await sendBack((await mine.get(id))!, newLive({ isFresh: false }))).to.equal('wait');
+    expect(await sendBack((await mine.get(id))!, newProgress({ isFresh: false }))).to.equal('wait');
     expect(sent).to.equal(2);
   });
 
@@ -196,7 +196,7 @@ describe('waiting refunds', () => {
       await mine.openSigned(row, SIGNED, 60n);
       await mine.returning(row, SIGNED, { code: 'agent_paused', message: '', culprit: 'listing', rebuilds: 0n });
       const state = async () => (await mine.get(id))!.state;
-      return { node, send: () => sendBack(row, newLive({ isFresh: false })), state };
+      return { node, send: () => sendBack(row, newProgress({ isFresh: false })), state };
     }
 
     it('wait for a node that does not know the open', async () => {

@@ -256,7 +256,7 @@ describe('two nodes', () => {
       });
     beforeEach(async () => {
       chain = openChain();
-      await chain.look();
+      await chain.poll();
     });
     afterEach(() => chain.close());
 
@@ -299,7 +299,7 @@ describe('two nodes', () => {
         });
         chain.close();
         chain = openChain();
-        await chain.look();
+        await chain.poll();
         await until('it is far ahead', async () => {
           const [ahead, right] = chain.nodes();
           return ahead!.slot! - right!.slot! > MAX_LAG_SLOTS;
@@ -346,7 +346,7 @@ describe('two nodes', () => {
       const signed = await chain.sign([transfer()], 0n);
       const stop = new AbortController();
       const submit = () => chain.submit(signed, async () => false, stop.signal);
-      const fates = [submit()];
+      const outcomes = [submit()];
       await until('the second node has it', async () => sent.includes('sendTransaction'));
       one.onCall(null);
       const both: string[] = [];
@@ -356,10 +356,10 @@ describe('two nodes', () => {
           return null;
         });
       }
-      fates.push(submit());
+      outcomes.push(submit());
       await until('both have it', async () => new Set(both).size === 2);
       stop.abort();
-      await Promise.all(fates);
+      await Promise.all(outcomes);
     });
   });
 });

@@ -42,7 +42,7 @@ describe('a change of the rent', function () {
   let [relayAtStart, lentSoFar] = [0, 0];
   /** The newest transaction of the relay authority before the first call. */
   let newest: string;
-  let tankAtStart = 0;
+  let gasBalanceAtStart = 0;
 
   before(async () => {
     market = await startMarketplace({ environment: { ARCHIVE: 'on', ARCHIVE_WAIT_SECONDS: '0' } });
@@ -63,7 +63,7 @@ describe('a change of the rent', function () {
 
   const setRent = (lamportsPerByte: number) => market.node.rpc('surfnet_setRent', [{ lamportsPerByte }]);
   const lamportsOf = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');
-  const tankOf = ({ wallet }: { wallet: Keypair }) => findSpender(wallet.publicKey);
+  const gasBalanceOf = ({ wallet }: { wallet: Keypair }) => findSpender(wallet.publicKey);
   const recordOf = (id: string) => findExecution(parseUuid(id)!);
   const signatures = () =>
     market.node.connection.getSignaturesForAddress(
@@ -139,20 +139,20 @@ describe('a change of the rent', function () {
 
   it('requires the current rent of a gas balance that lends it, and returns it', async () => {
     market.setBehaviour(null);
-    const tank = tankOf(market.callers[1]!);
+    const gasBalance = gasBalanceOf(market.callers[1]!);
     const need = (perByte: number) => GAS + (RECORD + ESCROW + EMPTY) * perByte;
-    tankAtStart = need(5_080);
-    await market.node.fundSol(tank, tankAtStart);
+    gasBalanceAtStart = need(5_080);
+    await market.node.fundSol(gasBalance, gasBalanceAtStart);
     await setRent(6_960);
     const refused = await execute('too dear', {}, 1, strict.url);
     expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([503, 'service_unavailable']);
-    expect(refused.body.error.message).to.include(`it has ${tankAtStart} lamports left and needs ${need(6_960)}`);
-    expect(await lamportsOf(tank)).to.equal(tankAtStart);
+    expect(refused.body.error.message).to.include(`it has ${gasBalanceAtStart} lamports left and needs ${need(6_960)}`);
+    expect(await lamportsOf(gasBalance)).to.equal(gasBalanceAtStart);
 
     await setRent(5_080);
     const answer = await execute('within', {}, 1, strict.url);
     expect(answer.status, answer.text).to.equal(200);
-    expect(await lamportsOf(tank)).to.equal(tankAtStart - GAS - RECORD * 5_080);
+    expect(await lamportsOf(gasBalance)).to.equal(gasBalanceAtStart - GAS - RECORD * 5_080);
     expect(await lent()).to.equal(lentSoFar);
     ended.push(answer.body.execution_id);
   });
@@ -192,6 +192,6 @@ describe('a change of the rent', function () {
     // The caller paid the gas of the call with a gas balance.
     const spent = tree + archive + (await feesPaid()) - GAS;
     expect(await lamportsOf(market.authority.publicKey)).to.equal(relayAtStart - spent);
-    expect(await lamportsOf(tankOf(market.callers[1]!))).to.equal(tankAtStart - GAS);
+    expect(await lamportsOf(gasBalanceOf(market.callers[1]!))).to.equal(gasBalanceAtStart - GAS);
   });
 });

@@ -113,7 +113,7 @@ export async function startStage() {
   }
 
   /** Runs a query over index and ledger, as the relay reads both. */
-  async function look<Result>(read: (views: Kysely<LedgerDatabase>) => Promise<Result>): Promise<Result> {
+  async function poll<Result>(read: (views: Kysely<LedgerDatabase>) => Promise<Result>): Promise<Result> {
     views ??= await openViews({ dataDir: bench.folder, databaseUrl });
     return read(views.db);
   }
@@ -125,7 +125,7 @@ export async function startStage() {
     folder: bench.folder,
     relayHere,
     sweep,
-    look,
+    poll,
     /** Opens and settles executions of the caller. */
     settled: (count: number): Promise<OpenedExecution[]> =>
       Promise.all(
@@ -150,7 +150,7 @@ export async function startStage() {
       return accounts.reduce((sum, account) => sum + account!.lamports, 0);
     },
     archiveRead: ({ executionId }: OpenedExecution): Promise<ExecutionArchive | null> =>
-      look((views) => archiveOf({ views }, formatUuid(executionId))),
+      poll((views) => archiveOf({ views }, formatUuid(executionId))),
     /**
      * Verifies a proof with the SPL package alone: the fields give the leaf, and leaf and proof give the account's
      * root.
@@ -176,7 +176,7 @@ export async function startStage() {
     lamports: async (address: PublicKey): Promise<number> => connection.getBalance(address, 'confirmed'),
     tokens: (address: PublicKey) => readTokens(connection, address),
     leaves: (): Promise<ArchiveLeafRow[]> =>
-      look((views) => views.selectFrom('chain.archive_leaves').selectAll().orderBy('leaf_index').execute()),
+      poll((views) => views.selectFrom('chain.archive_leaves').selectAll().orderBy('leaf_index').execute()),
     recordsLeft: async (executions: OpenedExecution[]): Promise<number> => {
       const addresses = executions.map(({ executionId }) => findExecution(executionId));
       const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
@@ -202,17 +202,17 @@ export async function startStage() {
       await opened.close();
     },
     /** True if a sweeper leads. */
-    isLed: () => look(async (tables) => (await tables.selectFrom('leaderships').selectAll().execute()).length > 0),
+    isLed: () => poll(async (tables) => (await tables.selectFrom('leaderships').selectAll().execute()).length > 0),
     /** Signatures of the transactions whose outcome no sweeper knows. */
     pending: () =>
-      look(async (tables) => {
+      poll(async (tables) => {
         const rows = await tables.selectFrom('sweeper_transactions').select('signature').execute();
         return rows.map(({ signature }) => signature);
       }),
     /** Waits until the index has this many leaves, with nodes for all of them. */
     async followed(count: number): Promise<void> {
       await until(`${count} leaves, all proven`, () =>
-        look(async (views) => {
+        poll(async (views) => {
           const counts = await sql<{ leaves: bigint }>`SELECT (SELECT count(*) FROM chain.archive_leaves)
             + (SELECT count(*) FROM chain.unclaimed_refunds) AS leaves`.execute(views);
           const { leaves } = counts.rows[0]!;

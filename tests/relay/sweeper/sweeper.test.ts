@@ -35,7 +35,7 @@ describe('the sweeper', () => {
     const executions = await stage.settled(3);
     const early = await stage.sweep();
     await until('the index has them', () =>
-      stage.look(async (views) => (await views.selectFrom('chain.executions').selectAll().execute()).length === 3),
+      stage.poll(async (views) => (await views.selectFrom('chain.executions').selectAll().execute()).length === 3),
     );
     // The hour is not over.
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -202,7 +202,7 @@ describe('the sweeper', () => {
     const rent = await stage.rentOf([bought.execution]);
     const relay = await stage.lamports(stage.relay.publicKey);
     const isKnown = () =>
-      stage.look(async (views) => (await movableDeposits(views, 2n ** 52n, null)).map(({ id }) => id));
+      stage.poll(async (views) => (await movableDeposits(views, 2n ** 52n, null)).map(({ id }) => id));
     const sweeper = await stage.sweep();
     await until('its fee is paid', async () => (await stage.lamports(stage.relay.publicKey)) === relay + rent - FEE);
     expect(await stage.recordsLeft([bought.execution])).to.equal(0);
@@ -309,7 +309,7 @@ describe('the sweeper', () => {
     expect(await stage.recordsLeft(stuck)).to.equal(0);
     expect(await stage.lamports(sponsor)).to.equal(before + sum(lent) + records - 2 * FEE);
     await until('the index shows them', () =>
-      stage.look(async (views) => {
+      stage.poll(async (views) => {
         const rows = await views.selectFrom('chain.unclaimed_refunds').selectAll().execute();
         return rows.length === 2 && rows.every(({ claimed_at, amount }) => claimed_at === null && amount === PRICE);
       }),

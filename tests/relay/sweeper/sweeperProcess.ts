@@ -47,9 +47,9 @@ const deadly: RelayChain = {
     die('stored');
     if (DIE_AT === 'sent') await chain.connection.sendRawTransaction(signed.bytes, { skipPreflight: true });
     die('sent');
-    const fate = await chain.submit(signed, hasHappened, stop);
+    const outcome = await chain.submit(signed, hasHappened, stop);
     die('landed');
-    return fate;
+    return outcome;
   },
 };
 

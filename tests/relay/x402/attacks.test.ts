@@ -395,9 +395,9 @@ describe('attacks on the x402 API', function () {
     const accepted = await quote({ task: 'old' });
     const left = Date.parse(accepted.extra.expires_at) - Date.now();
     expect(left).to.be.within(60_000, 120_000);
-    const door = { feePayer: feePayer.publicKey, secret: secretOf(feePayer), ownKeys: [], usdcMint: market.usdcMint };
+    const x402 = { feePayer: feePayer.publicKey, secret: secretOf(feePayer), ownKeys: [], usdcMint: market.usdcMint };
     const { listing, nonce, payer, price, ...extra } = accepted.extra;
-    const terms = quoteOf(door, {
+    const terms = quoteOf(x402, {
       listing,
       listingVersion: extra.listing_version,
       requestHash: extra.request_hash,
@@ -408,7 +408,7 @@ describe('attacks on the x402 API', function () {
       serviceFee: BigInt(extra.service_fee),
     });
     const quotedUntil = (ms: number) =>
-      toRequirements({ ...door, network: accepted.network, serviceFee: () => terms.serviceFee }, terms, ms);
+      toRequirements({ ...x402, network: accepted.network, serviceFee: () => terms.serviceFee }, terms, ms);
     expect(reasonOf(await buy({ task: 'old' }, quotedUntil(Date.now() - 1)))).to.equal('quote_expired');
     expect((await buy({ task: 'old' }, quotedUntil(Date.now() + 60_000))).status).to.equal(200);
   });

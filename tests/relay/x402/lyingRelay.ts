@@ -66,7 +66,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
   const relay = authority.publicKey;
   const network = networkOf(await connection.getGenesisHash());
   const keys = { feePayer: feePayer.publicKey, secret: secretOf(feePayer), ownKeys: [] };
-  const door = { ...keys, network, usdcMint, serviceFee: () => SERVICE_FEE };
+  const x402 = { ...keys, network, usdcMint, serviceFee: () => SERVICE_FEE };
   const payments: Paid[] = [];
   // Bytes of a deposit, a token account and a record.
   const sizes = [139, 165, 295].map((bytes) => connection.getMinimumBalanceForRentExemption(bytes));
@@ -74,7 +74,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
   let lie: (quote: Accepted) => Accepted = (quote) => quote;
 
   async function quote(task: string, payer: string | null): Promise<Accepted> {
-    const terms = quoteOf(door, {
+    const terms = quoteOf(x402, {
       listing: agentId,
       listingVersion: 1,
       requestHash: Buffer.from(receipt.requestHash(task)).toString('hex'),
@@ -84,7 +84,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
       price: PRICE,
       serviceFee: SERVICE_FEE,
     });
-    return toRequirements(door, terms, Date.now() + 60_000);
+    return toRequirements(x402, terms, Date.now() + 60_000);
   }
   const server = createServer(async (request, response) => {
     const { task } = (await json(request)) as { task: string };

@@ -58,7 +58,7 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
     connection.getMinimumBalanceForRentExemption(program.GRANT_SIZE),
     readAll(addresses, (part) => connection.getMultipleAccountsInfo(part)),
   ]);
-  const [tank, held, ...granted] = accounts;
+  const [gasBalance, held, ...granted] = accounts;
   const token = decodeTokenAccount(source, held);
   const isOurs = token?.delegate?.equals(spender) === true;
   const grants = new Map<string, KeyGrant>();
@@ -72,7 +72,7 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
     balance: token ? token.amount : null,
     allowance: token && isOurs ? token.delegatedAmount : 0n,
     otherDelegate: isOthers ? { address: token.delegate!.toBase58(), allowance: token.delegatedAmount } : null,
-    gas: BigInt(tank?.lamports ?? 0),
+    gas: BigInt(gasBalance?.lamports ?? 0),
     leastGas: BigInt(leastGas),
     callDeposit: BigInt(callDeposit),
     grantDeposit: BigInt(grantDeposit),

@@ -98,7 +98,7 @@ export interface ExecutionsTable {
   /** The escrow's rent if the operator lent it, lamports; it returns at the end. */
   escrow_lent: Generated<bigint>;
   /** Taken out of the wallet's gas balance by the open, lamports. */
-  tank_lamports: Generated<bigint>;
+  gas_balance_lamports: Generated<bigint>;
   /** A slot in which the chain showed the record or refused its open; null before. */
   opened_slot: Generated<bigint | null>;
   /** When the caller deleted task, parameters and result, unix ms; null while they are kept. */
@@ -162,7 +162,7 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   gas_lamports: true,
   record_lent: true,
   escrow_lent: true,
-  tank_lamports: true,
+  gas_balance_lamports: true,
   opened_slot: true,
   content_deleted_ms: true,
   deposit: true,

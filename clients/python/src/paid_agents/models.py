@@ -325,7 +325,7 @@ class PriceLimitDetails(Model):
 class GasLimitDetails(Model):
     limit: Literal["gas"]
     wallet: str
-    tank: str
+    gas_balance: str
     have_lamports: int | None
     need_lamports: int | None
 

@@ -4,7 +4,7 @@ import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { type Address, demand, key, type Ledger, SIZES, type StateOf, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { addLeaves } from './archive.ts';
 import { config, relaysOf, TREASURY, UNCLAIMED, ZERO_HASH } from './config.ts';
-import { demandSoundTank, type Grant, MAX_GAS, NO_KEY, restore, spend } from './grants.ts';
+import { demandSoundGasBalance, type Grant, MAX_GAS, NO_KEY, restore, spend } from './grants.ts';
 import { available, collateralOf, type Listing } from './listings.ts';
 import { demandSignature, type Proof, result } from './proof.ts';
 import { demandOwned, frozenOrGone, receivesFor } from './token.ts';
@@ -88,7 +88,7 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listi
   const { now } = ledger;
   const { price } = listing;
   const { terms, caller, lender, escrowLender, gasGiver, rentSponsor } = opening;
-  const tankLends = opening.grant !== null && escrowLender === gasGiver;
+  const gasBalanceLends = opening.grant !== null && escrowLender === gasGiver;
   const book = collateralOf(opening.listing);
   const collateral = ledger.state('CreatorCollateral', book);
   const over = now - collateral.exposureWindowStart >= BigInt(settings.disputeWindowSeconds);
@@ -102,7 +102,7 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listi
   const record = recordOf(terms.executionId);
   const value: ExecutionRecord = {
     ...{ version: 1, status: 'open', bump: 0, escrowBump: 0, executionId: hex(terms.executionId), caller },
-    spenderBump: tankLends ? program.findSpenderBump(key(caller)) : 0,
+    spenderBump: gasBalanceLends ? program.findSpenderBump(key(caller)) : 0,
     ...{ listing: opening.listing, signingKey: listing.signingKey, keyId: opening.grant?.value.keyId ?? NO_KEY },
     ...{ rentSponsor, price, requestHash: hex(terms.requestHash), resultHash: ZERO_HASH, openedAt: now },
     ...{ deadline, refundAt: deadline + BigInt(settings.refundGraceSeconds), settledAt: 0n, executionTimeMs: 0 },
@@ -141,11 +141,11 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   const spender = text(program.findSpender(wallet));
   const rentSponsor = text(input.rentSponsor);
   const payer = text(input.payer);
-  const tankLendsBoth = rentSponsor === spender;
-  const tankLendsEscrow = input.spenderLendsEscrow || tankLendsBoth;
+  const gasBalanceLendsBoth = rentSponsor === spender;
+  const gasBalanceLendsEscrow = input.spenderLendsEscrow || gasBalanceLendsBoth;
   const opening = {
     ...{ terms: input, caller: text(wallet), callerBytes: wallet.toBytes(), mover: spender },
-    ...{ lender: tankLendsBoth ? spender : payer, escrowLender: tankLendsEscrow ? spender : payer },
+    ...{ lender: gasBalanceLendsBoth ? spender : payer, escrowLender: gasBalanceLendsEscrow ? spender : payer },
     ...{ gasGiver: spender, rentSponsor },
     ...{ source: text(program.findTokenAccount(wallet, usdcMint)), listing: text(input.listing) },
     grant: { address, value: grant },
@@ -153,7 +153,7 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   demandTerms(ledger, opening, listing);
   const spent = input.feeLamports + input.gasLamports;
   demand(spent <= grant.maxGasLamports, 'GrantGasExceeded');
-  const lent = [tankLendsEscrow ? TOKEN_ACCOUNT_BYTES : null, tankLendsBoth ? SIZES.ExecutionRecord : null];
+  const lent = [gasBalanceLendsEscrow ? TOKEN_ACCOUNT_BYTES : null, gasBalanceLendsBoth ? SIZES.ExecutionRecord : null];
   const taken = lent.reduce((sum, bytes) => sum + (bytes === null ? 0n : ledger.rent(bytes)), BigInt(spent));
   demand(ledger.get(spender).lamports >= taken, 'GasBalanceTooLow');
   demandSource(ledger, opening, listing);
@@ -163,7 +163,7 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   ledger.change('KeyGrant', address, spend(grant, listing.price, ledger.now));
   fund(ledger, opening, listing);
   ledger.moveLamports(spender, payer, BigInt(input.feeLamports));
-  if (tankLendsEscrow || spent > 0) demandSoundTank(ledger, spender);
+  if (gasBalanceLendsEscrow || spent > 0) demandSoundGasBalance(ledger, spender);
 }
 
 /** Opens from a deposit after its terms were checked. `pay` takes the fee and returns the rest. */
@@ -307,10 +307,10 @@ function endRefunded(ledger: Ledger, input: Omit<program.RefundExecutionInput, '
     const left = collateral.exposureOpened - record.price;
     ledger.change('CreatorCollateral', book, { exposureOpened: left > 0n ? left : 0n });
   }
-  const tank = byGrant ? [text(program.findSpender(input.caller))] : [];
+  const gasBalance = byGrant ? [text(program.findSpender(input.caller))] : [];
   const caller = byGrant && authority === record.caller ? [authority] : [];
   const taken = byRelay ? input.gasLamports : record.gasLamports;
-  payGas(ledger, address, taken, [...(byRelay ? [authority] : []), ...tank, ...caller]);
+  payGas(ledger, address, taken, [...(byRelay ? [authority] : []), ...gasBalance, ...caller]);
 }
 
 /** The time from which a record can be closed without an archive; null if it has not ended. */

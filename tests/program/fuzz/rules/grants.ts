@@ -69,17 +69,17 @@ export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signe
 }
 
 export function withdrawGas(ledger: Ledger, input: { wallet: PublicKey; lamports: bigint }): void {
-  const tank = text(program.findSpender(input.wallet));
-  const held = ledger.get(tank).lamports;
+  const gasBalance = text(program.findSpender(input.wallet));
+  const held = ledger.get(gasBalance).lamports;
   const lamports = input.lamports === program.ALL_GAS ? held : input.lamports;
   demand(lamports > 0n && lamports <= held, 'InvalidAmount');
-  ledger.moveLamports(tank, text(input.wallet), lamports);
-  demandSoundTank(ledger, tank);
+  ledger.moveLamports(gasBalance, text(input.wallet), lamports);
+  demandSoundGasBalance(ledger, gasBalance);
 }
 
 /** A gas balance must be empty or rent-exempt after it paid. */
-export function demandSoundTank(ledger: Ledger, tank: Address): void {
-  const { lamports } = ledger.get(tank);
+export function demandSoundGasBalance(ledger: Ledger, gasBalance: Address): void {
+  const { lamports } = ledger.get(gasBalance);
   demand(lamports === 0n || lamports >= ledger.rent(0), 'GasBalanceBelowRent');
 }
 

@@ -7,10 +7,10 @@ import {
   CREATORS,
   GUARDIAN,
   MINT,
-  purse,
   RELAYS,
   SPONSOR,
   STRANGER,
+  spareAccount,
   UPGRADE_AUTHORITY,
   wallet,
 } from '../cast.ts';
@@ -211,7 +211,7 @@ export const acceptAdmin: Planner = (scene, draw) => {
 export const withdrawTreasury: Planner = ({ ledger }, draw): Plan => {
   const held = ledger.token(rules.TREASURY).amount;
   const amount = { none: 1n + draw.upTo(held - 1n), zero: 0n, above: held + 1n }[draw.fault('zero', 'above')];
-  const places = [...ADMINS.map(wallet), purse(CREATORS[0]!)];
+  const places = [...ADMINS.map(wallet), spareAccount(CREATORS[0]!)];
   const destination = draw.fault('itself') === 'none' ? draw.of(places) : draw.of([rules.TREASURY, text(STRANGER)]);
   const input = { admin: someAdmin(ledger, draw), destination: key(destination), amount };
   return plan('withdraw_treasury', 'TreasuryWithdrawn', program.withdrawTreasury(input), (target) =>

@@ -1,7 +1,7 @@
 /** Steps of deposits: prepare, pay, open, refund. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { CALLERS, COLD, CREATORS, MINT, purse, SPONSOR, STRANGER, TREE, wallet } from '../cast.ts';
+import { CALLERS, COLD, CREATORS, MINT, SPONSOR, STRANGER, spareAccount, TREE, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, relaysOf } from '../rules/config.ts';
@@ -143,10 +143,10 @@ export const refundDeposit: Planner = (scene, draw) => {
   const anyone = ledger.now >= due || draw.maybe(10);
   const relays = relaysOf(config(ledger)).map(key);
   const authority = anyone || relays.length === 0 ? draw.of([STRANGER, caller, ...relays]) : draw.of(relays);
-  const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
+  const own = authority.equals(caller) ? [wallet(caller), spareAccount(caller)] : [wallet(caller)];
   const input = {
     ...{ authority, deposit: key(address), usdcMint: MINT },
-    destination: key(draw.maybe(5) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own)),
+    destination: key(draw.maybe(5) ? draw.of([spareAccount(caller), wallet(STRANGER)]) : draw.of(own)),
     rentSponsor: draw.maybe(4) ? STRANGER : key(deposit.rentSponsor),
   };
   return plan('refund_deposit', 'DepositRefunded', program.refundDeposit(input), (target) =>

@@ -1,7 +1,7 @@
 /** Steps of disputes: opened by callers, resolved by the admin, lapsed and claimed by anyone. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, TREE, wallet } from '../cast.ts';
+import { ADMINS, CALLERS, CREATORS, MINT, STRANGER, spareAccount, TREE, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { proofOf } from '../leaves.ts';
 import { key, type Ledger, text } from '../ledger.ts';
@@ -147,7 +147,7 @@ export const lapseDispute: Planner = ({ ledger }, draw) => {
 export const claimDisputeAward: Planner = (scene, draw) => {
   const { ledger } = scene;
   const usable = (caller: PublicKey) =>
-    [wallet(caller), purse(caller)].filter((place) => receivesFor(ledger, place, text(caller)));
+    [wallet(caller), spareAccount(caller)].filter((place) => receivesFor(ledger, place, text(caller)));
   const payable = ({ owed, caller }: rules.Dispute) => owed > 0n && usable(key(caller)).length > 0;
   const found = someDispute(ledger, draw, draw.maybe(30) ? ({ owed }) => owed > 0n : payable);
   if (!found) return resolveDispute(scene, draw);
@@ -163,7 +163,7 @@ export const claimDisputeAward: Planner = (scene, draw) => {
   const input = {
     ...{ authority, executionId },
     listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
-    destination: key(draw.maybe(6) ? draw.of([purse(caller), wallet(STRANGER)]) : place),
+    destination: key(draw.maybe(6) ? draw.of([spareAccount(caller), wallet(STRANGER)]) : place),
     rentSponsor: draw.maybe(6) ? STRANGER : key(rentSponsor),
   };
   return plan('claim_dispute_award', 'DisputeAwardClaimed', program.claimDisputeAward(input), (target) =>

@@ -6,14 +6,14 @@ import {
   CALLERS,
   COLD,
   CREATORS,
+  gasBalance,
   MINT,
-  purse,
   RELAYS,
   SIGNING_KEYS,
   SPONSOR,
   STRANGER,
+  spareAccount,
   TREE,
-  tank,
   wallet,
 } from '../cast.ts';
 import type { Draw } from '../draw.ts';
@@ -60,7 +60,15 @@ const FAULTS = [
 export function someSponsor(draw: Draw, payer: PublicKey, caller: PublicKey, executionId: Uint8Array): PublicKey {
   const record = program.findExecution(executionId);
   if (draw.maybe(4)) return draw.of([record, program.findEscrow(record)]);
-  return draw.of([payer, payer, key(tank(caller)), key(tank(caller)), COLD, CREATORS[0]!, program.findConfig()]);
+  return draw.of([
+    payer,
+    payer,
+    key(gasBalance(caller)),
+    key(gasBalance(caller)),
+    COLD,
+    CREATORS[0]!,
+    program.findConfig(),
+  ]);
 }
 
 /** Terms of an open that fit the listing, sometimes with one fault. */
@@ -117,7 +125,7 @@ export const openExecution: Planner = (scene, draw) => {
     return token && !token.frozen ? token.amount : 0n;
   };
   const caller = draw.lean(CALLERS, (candidate) => funds(wallet(candidate)) > 5_000_000n);
-  const source = draw.lean([wallet(caller), purse(caller)], (account) => funds(account) > 2_000_000n);
+  const source = draw.lean([wallet(caller), spareAccount(caller)], (account) => funds(account) > 2_000_000n);
   const found = openListing(ledger, draw, funds(source));
   if (!found) return reviveListings(scene, draw);
   const [address, listing] = found;
@@ -125,7 +133,7 @@ export const openExecution: Planner = (scene, draw) => {
   const payer = somePayer(ledger, draw, caller);
   const input = {
     ...{ ...terms, caller, payer, rentSponsor: someSponsor(draw, payer, caller, terms.executionId) },
-    ...{ listing: key(address), source: key(draw.maybe(4) ? purse(STRANGER) : source), usdcMint: MINT },
+    ...{ listing: key(address), source: key(draw.maybe(4) ? spareAccount(STRANGER) : source), usdcMint: MINT },
   };
   return plan('open_execution', 'ExecutionOpened', program.openExecution(input), (target) =>
     rules.openExecution(target, input),
@@ -187,7 +195,7 @@ function someProof(draw: Draw, record: rules.ExecutionRecord, resultHash: Uint8A
 
 export const settleExecution: Planner = (scene, draw) => {
   const { ledger } = scene;
-  const places = ({ payout, creator }: Listing) => [payout, wallet(key(creator)), purse(key(creator))];
+  const places = ({ payout, creator }: Listing) => [payout, wallet(key(creator)), spareAccount(key(creator))];
   const usable = (listing: Listing) => places(listing).filter((place) => receivesFor(ledger, place, listing.creator));
   const due = ({ status, refundAt, listing }: rules.ExecutionRecord) =>
     status === 'open' && ledger.now < refundAt && usable(ledger.find('AgentListing', listing)!).length > 0;
@@ -225,8 +233,8 @@ export const refundExecution: Planner = (scene, draw) => {
   const anyone = ledger.now >= record.refundAt || draw.maybe(8);
   const relay = key(draw.of(relaysNow(config(ledger))));
   const authority = anyone ? draw.of([STRANGER, caller, relay]) : relay;
-  const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
-  const destination = key(draw.maybe(5) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own));
+  const own = authority.equals(caller) ? [wallet(caller), spareAccount(caller)] : [wallet(caller)];
+  const destination = key(draw.maybe(5) ? draw.of([spareAccount(caller), wallet(STRANGER)]) : draw.of(own));
   const input = {
     ...{ authority, executionId: fromHex(record.executionId), caller, destination },
     listing: key(draw.maybe(4) ? draw.of([...ledger.all('AgentListing')].map(([address]) => address)) : record.listing),

@@ -2,7 +2,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { USDC } from '../../../harness/vm/world.ts';
-import { CALLERS, STRANGER, tank, wallet } from '../cast.ts';
+import { CALLERS, gasBalance, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { demand, key, type Ledger, text } from '../ledger.ts';
 import { config, relaysOf } from '../rules/config.ts';
@@ -92,8 +92,8 @@ export const closeGrant: Planner = ({ ledger }, draw) => {
 
 /** A wallet withdraws lamports from its gas balance: values on both sides of every limit. */
 export const withdrawGas: Planner = ({ ledger }, draw) => {
-  const owner = draw.lean(CALLERS, (candidate) => ledger.get(tank(candidate)).lamports > 0n);
-  const held = ledger.get(tank(owner)).lamports;
+  const owner = draw.lean(CALLERS, (candidate) => ledger.get(gasBalance(candidate)).lamports > 0n);
+  const held = ledger.get(gasBalance(owner)).lamports;
   const least = ledger.rent(0);
   const amounts = [held / 3n, held, held - least, held - least + 1n, held - 1n, 1n].filter((amount) => amount > 0n);
   const amount =
@@ -103,7 +103,7 @@ export const withdrawGas: Planner = ({ ledger }, draw) => {
   // Nobody can withdraw from another wallet's gas balance.
   const other = CALLERS.find((candidate) => candidate !== owner)!;
   const stolen = draw.maybe(5);
-  if (stolen) instruction.keys[1]!.pubkey = key(tank(other));
+  if (stolen) instruction.keys[1]!.pubkey = key(gasBalance(other));
   return plan('withdraw_gas', 'GasWithdrawn', instruction, (target) => {
     demand(!stolen, 'ConstraintSeeds');
     rules.withdrawGas(target, input);

@@ -1,7 +1,7 @@
 /** Changes outside the program: time passes, accounts are frozen, closed and recreated, strangers send tokens. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
-import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
+import { CALLERS, CREATORS, gasBalance, STRANGER, spareAccount, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { ripeFrom } from '../rules/archive.ts';
@@ -77,7 +77,7 @@ export function thaw(account: Address): Happening {
 /** A party moves its money to its other account and closes this one, or recreates it with some of the money. */
 export const remake: Planner = ({ ledger }, draw): Happening | null => {
   const owner = draw.of([...CALLERS, ...CREATORS]);
-  const [account, other] = [wallet(owner), purse(owner)];
+  const [account, other] = [wallet(owner), spareAccount(owner)];
   const { token } = ledger.get(account);
   if (token) {
     if (token.frozen || ledger.token(other).frozen || token.owner !== text(owner)) return null;
@@ -104,7 +104,7 @@ export const remake: Planner = ({ ledger }, draw): Happening | null => {
 /** A token account changes its owner, as the Token program allows, or is given back. */
 export const giveAway: Planner = ({ ledger }, draw): Happening | null => {
   const owner = draw.of([...CALLERS, ...CREATORS]);
-  const account = draw.of([wallet(owner), purse(owner)]);
+  const account = draw.of([wallet(owner), spareAccount(owner)]);
   const { token } = ledger.get(account);
   if (!token || token.frozen) return null;
   const next = token.owner === text(owner) ? STRANGER : owner;
@@ -170,7 +170,7 @@ export const poverty: Planner = ({ ledger }, draw): Happening => {
 
 /** Anyone adds to a gas balance by a plain transfer that leaves it rent-exempt. */
 export const deposit: Planner = ({ ledger }, draw): Happening => {
-  const to = tank(draw.lean(CALLERS, (caller) => ledger.get(tank(caller)).lamports < 10_000_000n));
+  const to = gasBalance(draw.lean(CALLERS, (caller) => ledger.get(gasBalance(caller)).lamports < 10_000_000n));
   const least = ledger.rent(0);
   const amount = draw.of([50_000_000n, least, least + 12_345n, 5_000_000n]);
   return { name: 'deposit', happen: (target) => target.moveLamports(text(STRANGER), to, amount) };

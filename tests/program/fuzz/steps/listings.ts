@@ -3,7 +3,7 @@ import type { Keypair } from '@solana/web3.js';
 import { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { TERMS } from '../../../harness/vm/world.ts';
-import { CREATORS, keypairOf, MINT, purse, SIGNING_KEYS, STRANGER, wallet } from '../cast.ts';
+import { CREATORS, keypairOf, MINT, SIGNING_KEYS, STRANGER, spareAccount, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, tierDeposit } from '../rules/config.ts';
@@ -89,7 +89,7 @@ export const listAgent: Planner = ({ ledger }, draw) => {
   if (!free && !draw.maybe(30)) return null;
   const listingId = free && draw.fault('taken') === 'none' ? free : bytesOf(1, 16);
   const listing = text(program.findListing(creator, listingId));
-  const source = draw.lean([wallet(creator), purse(creator)], (account) => {
+  const source = draw.lean([wallet(creator), spareAccount(creator)], (account) => {
     const { token } = ledger.get(account);
     return token?.owner === text(creator) && !token.frozen && token.amount >= 200_000_000n;
   });
@@ -100,7 +100,7 @@ export const listAgent: Planner = ({ ledger }, draw) => {
     ...{ creator, listingId, signingKey, usdcMint: MINT, payer: somePayer(ledger, draw, creator) },
     possession: signatureOf(proof),
     source: key(fault === 'source' ? wallet(STRANGER) : source),
-    payout: key(fault === 'payout' ? purse(STRANGER) : draw.of([wallet(creator), purse(creator)])),
+    payout: key(fault === 'payout' ? spareAccount(STRANGER) : draw.of([wallet(creator), spareAccount(creator)])),
     ...{ maxDeposit: someDeposit(ledger, draw, terms.price), terms },
   };
   const rule = (target: Ledger) => rules.listAgent(target, input, proof, weak);
@@ -130,7 +130,7 @@ export const updateListing: Planner = ({ ledger }, draw) => {
     creator: someSigner(draw, listing.creator),
     listing: key(address),
     maxDeposit: someDeposit(ledger, draw, terms.price),
-    payout: key(draw.maybe(8) ? wallet(STRANGER) : draw.of([wallet(creator), purse(creator)])),
+    payout: key(draw.maybe(8) ? wallet(STRANGER) : draw.of([wallet(creator), spareAccount(creator)])),
     terms,
   };
   return plan('update_listing', 'ListingUpdated', program.updateListing(input), (target) =>
@@ -184,7 +184,7 @@ export const topUpCollateral: Planner = ({ ledger }, draw) => {
   if (!found) return null;
   const [address, listing] = found;
   const creator = key(listing.creator);
-  const account = draw.maybe(8) ? purse(STRANGER) : draw.of([wallet(creator), purse(creator)]);
+  const account = draw.maybe(8) ? spareAccount(STRANGER) : draw.of([wallet(creator), spareAccount(creator)]);
   const held = ledger.get(account).token?.amount ?? 0n;
   const { slashed } = ledger.find('CreatorCollateral', rules.collateralOf(address))!;
   const amounts = { none: draw.of([slashed || 1n, 1n, 10_000_000n]), zero: 0n, above: held + 1n };

@@ -1,6 +1,6 @@
 /** Claims of unclaimed refunds, by their callers and by others. */
 import * as program from '../../../../app/sdk/program/program.ts';
-import { CALLERS, purse, STRANGER, TREE, wallet } from '../cast.ts';
+import { CALLERS, STRANGER, spareAccount, TREE, wallet } from '../cast.ts';
 import { type Leaf, proofOf } from '../leaves.ts';
 import { key, text } from '../ledger.ts';
 import { receivesFor } from '../rules/token.ts';
@@ -25,7 +25,7 @@ export const claimRefund: Planner = (scene, draw) => {
   const lie = draw.maybe(15) ? draw.of(lies) : {};
   const told = { ...refund, ...lie };
   const leafIndex = leaves.indexOf(leaf);
-  const own = [wallet(told.caller), purse(told.caller)];
+  const own = [wallet(told.caller), spareAccount(told.caller)];
   const usable = own.filter((account) => receivesFor(ledger, account, text(told.caller)));
   const input = {
     ...{ refund: told, payer: somePayer(ledger, draw, told.caller), leafIndex, proof: proofOf(leaves, leafIndex) },

@@ -7,6 +7,7 @@ import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
+import { readRents } from '../../harness/node/funds.ts';
 import {
   type Answer,
   FEE,
@@ -18,7 +19,6 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
-import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import {
@@ -44,14 +44,14 @@ describe('the x402 API', () => {
   let pay: typeof fetch;
 
   before(async () => {
-    market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { LOOK_SECONDS: '1' } });
+    market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { POLL_SECONDS: '1' } });
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
   });
   after(() => market.stop());
   afterEach(() => market.setBehaviour(null));
 
-  const doorKey = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
+  const x402Key = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
   const path = (query = '') => `/v1/x402/agents/${market.agentId}/execute${query}`;
   const ask = (body: object, headers: Record<string, string> = {}, query = '') =>
     request(market.relay.url, path(query), { body, headers });
@@ -135,7 +135,7 @@ describe('the x402 API', () => {
     // One call fits; the second one would be one lamport too much.
     const share = (await lent()) + rents.record + needed - 1n;
     const LENT_LAMPORTS = String((share * 4n + 2n) / 3n);
-    const relay = await startRelayHere(market, { ...doorKey(), ...FORGETFUL, LENT_LAMPORTS });
+    const relay = await startRelayHere(market, { ...x402Key(), ...FORGETFUL, LENT_LAMPORTS });
     try {
       const send = async () => {
         const body = { task: 'lend me' };
@@ -205,7 +205,7 @@ describe('the x402 API', () => {
   it('asks the node nothing for a quote', async () => {
     const proxy = await startRpcProxy(market.node);
     const { rpcUrl, wsUrl } = proxy;
-    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...doorKey() });
+    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...x402Key() });
     try {
       const quoteAt = () => request(relay.url, path(), { body: { task: 'how much?' } });
       expect((await quoteAt()).status).to.equal(402);
@@ -227,7 +227,7 @@ describe('the x402 API', () => {
   it('sells two calls at once to a wallet with money for exactly two, also if it read the money before the first had landed', async () => {
     const proxy = await startRpcProxy(market.node);
     const { rpcUrl, wsUrl } = proxy;
-    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...doorKey() });
+    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...x402Key() });
     try {
       const by = Keypair.generate();
       await market.mintTo(by.publicKey, 2n * TOTAL);
@@ -375,7 +375,7 @@ describe('the x402 API', () => {
 
   it('answers a new payment with the same Idempotency-Key like the first after the terms have changed, in the next half-hour', async () => {
     const headers = { 'idempotency-key': 'a-key-over-the-turn' };
-    const other = await startRelayHere(market, { ...doorKey(), ...FORGETFUL, X402_SERVICE_FEE_USDC: '0.006' });
+    const other = await startRelayHere(market, { ...x402Key(), ...FORGETFUL, X402_SERVICE_FEE_USDC: '0.006' });
     try {
       const turn = await travelNearTurn(market.node);
       // An idle relay reads the chain's clock once a minute. These requests make both read at once.
@@ -418,7 +418,7 @@ describe('the x402 API', () => {
   });
 
   it('raises the service fee with the price of a SOL, honours the fee of an earlier quote, and stops above the limit', async () => {
-    const at = (price: string) => startRelayHere(market, { ...doorKey(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
+    const at = (price: string) => startRelayHere(market, { ...x402Key(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
     const cheap = await quote({ task: 'at the earlier fee' });
     const dear = await at('200');
     try {
@@ -562,7 +562,7 @@ describe('the x402 API', () => {
   });
 
   it('does not start with the key of a relay authority as the fee payer of x402', async () => {
-    const refusal = await startRelayHere(market, doorKey('relay-authority.json')).then(
+    const refusal = await startRelayHere(market, x402Key('relay-authority.json')).then(
       () => 'it started',
       ({ message }: Error) => message,
     );

@@ -3,11 +3,11 @@ import { decodeRents, RENT_ADDRESS } from '../../../app/relay/chain/rent.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
 import type { TestMarketplace } from './marketplace.ts';
 
-export interface Purses {
+export interface Funds {
   /** Lamports. */
   authority: bigint;
   wallet: bigint;
-  tank: bigint;
+  gasBalance: bigint;
   /** Base units. */
   callerUsdc: bigint;
   creatorUsdc: bigint;
@@ -15,17 +15,17 @@ export interface Purses {
 }
 
 /** Reads the balances of the caller and the operator. */
-export async function readPurses(market: TestMarketplace, caller: number): Promise<Purses> {
+export async function readFunds(market: TestMarketplace, caller: number): Promise<Funds> {
   const { connection } = market.node;
   const { wallet } = market.callers[caller]!;
   const addresses = [market.authority.publicKey, wallet.publicKey, findSpender(wallet.publicKey)];
   const lamports = await Promise.all(addresses.map((address) => connection.getBalance(address, 'confirmed')));
   const { callers, creator, treasury } = await market.balances();
-  const [authority, walletHas, tank] = lamports.map(BigInt) as [bigint, bigint, bigint];
+  const [authority, walletHas, gasBalance] = lamports.map(BigInt) as [bigint, bigint, bigint];
   return {
     authority,
     wallet: walletHas,
-    tank,
+    gasBalance,
     callerUsdc: callers[caller]!,
     creatorUsdc: creator,
     treasuryUsdc: treasury,
@@ -33,8 +33,8 @@ export async function readPurses(market: TestMarketplace, caller: number): Promi
 }
 
 /** The changes since `before`. Unchanged balances are left out. */
-export function movedSince(before: Purses, after: Purses): Partial<Purses> {
-  const moved = Object.entries(before).map(([name, had]) => [name, after[name as keyof Purses] - had] as const);
+export function movedSince(before: Funds, after: Funds): Partial<Funds> {
+  const moved = Object.entries(before).map(([name, had]) => [name, after[name as keyof Funds] - had] as const);
   return Object.fromEntries(moved.filter(([, amount]) => amount !== 0n));
 }
 

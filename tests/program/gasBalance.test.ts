@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { findCallerPda, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
-import { FEE, GAS, GAS_LAMPORTS, NO_KEY, PRICE, TANK, USDC, type World, world } from '../harness/vm/world.ts';
+import { FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from './exploits/acts.ts';
 
 describe('the gas balance in an open', () => {
@@ -17,13 +17,13 @@ describe('the gas balance in an open', () => {
     w.watch('sponsor', sponsor.publicKey);
   });
 
-  const tank = () => program.findSpender(w.caller.publicKey);
+  const gasBalance = () => program.findSpender(w.caller.publicKey);
   const recordRent = () => w.vm.rent(RECORD_BYTES);
   const escrowRent = () => w.vm.rent(TOKEN_BYTES);
   const floor = () => w.vm.rent(0);
   const lent = () => recordRent() + escrowRent();
   const holds = (lamports: bigint) =>
-    w.vm.setAccount(tank(), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
+    w.vm.setAccount(gasBalance(), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
   /** The instruction of an open by the grant, with its new accounts tracked. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const input = w.openGrantInput(change);
@@ -32,8 +32,8 @@ describe('the gas balance in an open', () => {
     w.watch('escrow', run.escrow);
     return { run, open: program.openExecutionWithGrant(input) };
   };
-  const byTank = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
-    prepare({ rentSponsor: tank(), ...change });
+  const byGasBalance = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
+    prepare({ rentSponsor: gasBalance(), ...change });
   const funded = (gas = GAS_LAMPORTS) => ({
     caller: { usdc: -PRICE },
     record: { lamports: recordRent() + gas },
@@ -41,24 +41,24 @@ describe('the gas balance in an open', () => {
   });
 
   it('lends the rent and pays the gas, and gets the rent back at settle and close', async () => {
-    const { run, open } = byTank();
-    await w.moves([open], [w.relay], { ...funded(), tank: { lamports: -(lent() + GAS_LAMPORTS) } });
+    const { run, open } = byGasBalance();
+    await w.moves([open], [w.relay], { ...funded(), gasBalance: { lamports: -(lent() + GAS_LAMPORTS) } });
     const record = await w.read('ExecutionRecord', run.record);
     expect(record).to.include({ gasLamports: GAS });
-    expect(record.rentSponsor.equals(tank())).to.equal(true);
+    expect(record.rentSponsor.equals(gasBalance())).to.equal(true);
     await w.moves([w.refundInstruction(run)], [w.relay], {
       caller: { usdc: PRICE },
       relay: { lamports: GAS_LAMPORTS },
-      tank: { lamports: escrowRent() },
+      gasBalance: { lamports: escrowRent() },
       record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -escrowRent() },
     });
     await w.vm.setClock(w.vm.now + 3_600n);
     await w.moves([program.closeExecution(run)], [], {
-      tank: { lamports: recordRent() },
+      gasBalance: { lamports: recordRent() },
       record: { lamports: -recordRent() },
     });
-    expect(await w.vm.lamports(tank())).to.equal(TANK - GAS_LAMPORTS);
+    expect(await w.vm.lamports(gasBalance())).to.equal(GAS_BALANCE - GAS_LAMPORTS);
   });
 
   it('pays the gas when the payer lends the rent for a third party', async () => {
@@ -66,7 +66,7 @@ describe('the gas balance in an open', () => {
     await w.moves([open], [w.relay, w.stranger], {
       ...funded(),
       stranger: { lamports: -lent() },
-      tank: { lamports: -GAS_LAMPORTS },
+      gasBalance: { lamports: -GAS_LAMPORTS },
     });
   });
 
@@ -86,10 +86,10 @@ describe('the gas balance in an open', () => {
     for (const left of [0n, floor()]) {
       holds(GAS_LAMPORTS + left);
       await w.must([prepare().open], [w.relay]);
-      expect(await w.vm.lamports(tank())).to.equal(left);
+      expect(await w.vm.lamports(gasBalance())).to.equal(left);
       holds(GAS_LAMPORTS + lent() + left);
-      await w.must([byTank().open], [w.relay]);
-      expect(await w.vm.lamports(tank())).to.equal(left);
+      await w.must([byGasBalance().open], [w.relay]);
+      expect(await w.vm.lamports(gasBalance())).to.equal(left);
     }
   });
 
@@ -97,10 +97,10 @@ describe('the gas balance in an open', () => {
     holds(GAS_LAMPORTS - 1n);
     await w.rejects([prepare().open], [w.relay], 'GasBalanceTooLow');
     holds(GAS_LAMPORTS + lent() - 1n);
-    await w.rejects([byTank().open], [w.relay], 'GasBalanceTooLow');
+    await w.rejects([byGasBalance().open], [w.relay], 'GasBalanceTooLow');
     holds(0n);
     await w.rejects([prepare().open], [w.relay], 'GasBalanceTooLow');
-    await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'GasBalanceTooLow');
+    await w.rejects([byGasBalance({ gasLamports: 0 }).open], [w.relay], 'GasBalanceTooLow');
   });
 
   it('rejects: a balance that would end at 1 lamport, or one lamport below the rent minimum', async () => {
@@ -108,9 +108,9 @@ describe('the gas balance in an open', () => {
       holds(GAS_LAMPORTS + left);
       await w.rejects([prepare().open], [w.relay], 'GasBalanceBelowRent');
       holds(GAS_LAMPORTS + lent() + left);
-      await w.rejects([byTank().open], [w.relay], 'GasBalanceBelowRent');
+      await w.rejects([byGasBalance().open], [w.relay], 'GasBalanceBelowRent');
       holds(lent() + left);
-      await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'GasBalanceBelowRent');
+      await w.rejects([byGasBalance({ gasLamports: 0 }).open], [w.relay], 'GasBalanceBelowRent');
     }
   });
 
@@ -134,27 +134,27 @@ describe('the gas balance in an open', () => {
       ...funded(),
       record: { lamports: recordRent() + GAS_LAMPORTS - 1n },
       relay: { lamports: -(lent() - 1n) },
-      tank: { lamports: -GAS_LAMPORTS },
+      gasBalance: { lamports: -GAS_LAMPORTS },
     });
-    const many = byTank();
+    const many = byGasBalance();
     await w.vm.airdrop(many.run.record, recordRent() + GAS_LAMPORTS + 7n);
     await w.moves([many.open], [w.relay], {
       caller: { usdc: -PRICE },
       escrow: { usdc: PRICE, lamports: escrowRent() },
-      tank: { lamports: -escrowRent() },
+      gasBalance: { lamports: -escrowRent() },
     });
     await w.moves([w.settleInstruction(many.run)], [w.relay], {
       creator: { usdc: PRICE - FEE },
       treasury: { usdc: FEE },
       relay: { lamports: GAS_LAMPORTS },
-      tank: { lamports: escrowRent() },
+      gasBalance: { lamports: escrowRent() },
       record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -escrowRent() },
     });
   });
 
   it("charges gas and rent of a wallet's own open to the payer, whoever gets the rent back", async () => {
-    for (const rentSponsor of [w.caller.publicKey, sponsor.publicKey, tank()]) {
+    for (const rentSponsor of [w.caller.publicKey, sponsor.publicKey, gasBalance()]) {
       const input = w.openInput({ rentSponsor, payer: w.stranger.publicKey });
       const run = w.execution(input.nonce, input.caller, NO_KEY, rentSponsor);
       w.watch('record', run.record);
@@ -179,12 +179,12 @@ describe('withdraw_gas', () => {
   const withdraw = (lamports: bigint, wallet = w.caller.publicKey) => program.withdrawGas({ wallet, lamports });
 
   it('returns everything', async () => {
-    const outcome = await w.moves([withdraw(TANK)], [w.caller], {
-      caller: { lamports: TANK },
-      tank: { lamports: -TANK },
+    const outcome = await w.moves([withdraw(GAS_BALANCE)], [w.caller], {
+      caller: { lamports: GAS_BALANCE },
+      gasBalance: { lamports: -GAS_BALANCE },
     });
     expect(outcome.events[0]).to.deep.include({ name: 'GasWithdrawn' });
-    expect(outcome.events[0]?.data).to.include({ lamports: TANK, remaining: 0n });
+    expect(outcome.events[0]?.data).to.include({ lamports: GAS_BALANCE, remaining: 0n });
     expect(await w.vm.getAccount(program.findSpender(w.caller.publicKey))).to.equal(null);
   });
 
@@ -192,18 +192,18 @@ describe('withdraw_gas', () => {
     const dust = program.depositGas({ from: w.stranger.publicKey, wallet: w.caller.publicKey, lamports: 1n });
     const outcome = await w.moves([dust, withdraw(program.ALL_GAS)], [w.stranger, w.caller], {
       stranger: { lamports: -1n },
-      caller: { lamports: TANK + 1n },
-      tank: { lamports: -TANK },
+      caller: { lamports: GAS_BALANCE + 1n },
+      gasBalance: { lamports: -GAS_BALANCE },
     });
-    expect(outcome.events[0]?.data).to.include({ lamports: TANK + 1n, remaining: 0n });
+    expect(outcome.events[0]?.data).to.include({ lamports: GAS_BALANCE + 1n, remaining: 0n });
   });
 
   it('returns a part, down to exactly the rent minimum', async () => {
-    await w.moves([withdraw(1n)], [w.caller], { caller: { lamports: 1n }, tank: { lamports: -1n } });
-    const most = TANK - 1n - floor();
+    await w.moves([withdraw(1n)], [w.caller], { caller: { lamports: 1n }, gasBalance: { lamports: -1n } });
+    const most = GAS_BALANCE - 1n - floor();
     const outcome = await w.moves([withdraw(most)], [w.caller], {
       caller: { lamports: most },
-      tank: { lamports: -most },
+      gasBalance: { lamports: -most },
     });
     expect(outcome.events[0]?.data).to.include({ lamports: most, remaining: floor() });
     await w.must([withdraw(floor())], [w.caller]);
@@ -211,28 +211,29 @@ describe('withdraw_gas', () => {
 
   it('accepts deposits from anyone', async () => {
     const deposit = program.depositGas({ from: w.stranger.publicKey, wallet: w.caller.publicKey, lamports: 5n });
-    await w.moves([deposit], [w.stranger], { stranger: { lamports: -5n }, tank: { lamports: 5n } });
+    await w.moves([deposit], [w.stranger], { stranger: { lamports: -5n }, gasBalance: { lamports: 5n } });
   });
 
   it('pays a wallet that is an address of another program, by CPI', async () => {
     const pda = findCallerPda();
     await w.vm.airdrop(pda, floor());
     w.watch('pda', pda);
-    w.watch('its tank', program.findSpender(pda));
+    w.watch('its gas balance', program.findSpender(pda));
     const deposit = program.depositGas({ from: w.stranger.publicKey, wallet: pda, lamports: 2n * floor() });
     await w.must([deposit], [w.stranger]);
     await w.moves([relayed(withdraw(floor(), pda))], [], {
       pda: { lamports: floor() },
-      'its tank': { lamports: -floor() },
+      'its gas balance': { lamports: -floor() },
     });
   });
 
   it('rejects: a remainder that is not rent-exempt', async () => {
-    for (const left of [1n, floor() - 1n]) await w.rejects([withdraw(TANK - left)], [w.caller], 'GasBalanceBelowRent');
+    for (const left of [1n, floor() - 1n])
+      await w.rejects([withdraw(GAS_BALANCE - left)], [w.caller], 'GasBalanceBelowRent');
   });
 
   it('rejects: zero, more than the balance, and everything from an empty gas balance', async () => {
-    for (const lamports of [0n, TANK + 1n, program.ALL_GAS - 1n]) {
+    for (const lamports of [0n, GAS_BALANCE + 1n, program.ALL_GAS - 1n]) {
       await w.rejects([withdraw(lamports)], [w.caller], 'InvalidAmount');
     }
     for (const lamports of [1n, program.ALL_GAS]) {
@@ -250,7 +251,7 @@ describe('withdraw_gas', () => {
   });
 
   it("does not change the wallet's USDC approval: the key pays again once there is gas", async () => {
-    await w.must([withdraw(TANK)], [w.caller]);
+    await w.must([withdraw(GAS_BALANCE)], [w.caller]);
     await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GasBalanceTooLow');
     await w.must([w.depositInstruction(GAS_LAMPORTS + floor())], [w.caller]);
     await w.openWithGrant();

@@ -23,7 +23,7 @@ export interface Ticket {
   leave(): void;
 }
 
-export interface OpenLine {
+export interface OpenQueue {
   /** Resolves at once if no call of the wallet waits. A call with a lower `place` goes first. Throws ApiError. */
   enter(wallet: string, listing: string, place: number): Promise<Ticket>;
   /** An open of the wallet is no longer in flight. */
@@ -37,12 +37,12 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-interface Line {
+interface Queue {
   waiting: Waiting[];
   /** Calls that may go on and have not claimed yet. The ledger does not count them. */
   passing: number;
-  isLooking: boolean;
-  looksAgain: boolean;
+  isPolling: boolean;
+  pollsAgain: boolean;
   timer?: NodeJS.Timeout;
 }
 
@@ -50,53 +50,53 @@ interface Line {
 export type Verdict = true | number;
 
 /** `mayPass` returns the verdict while `passing` calls of the wallet already try. It throws ApiError. */
-export function createOpenLine(
+export function createOpenQueue(
   mayPass: (wallet: string, listing: string, passing: number) => Promise<Verdict>,
   finality: Pick<Finality, 'ms'>,
-): OpenLine {
+): OpenQueue {
   // Calls in the queue that one open after the other can serve in time.
   const inTime = Math.max(2, Math.floor(MAX_WAIT_MS / (finality.ms + OPEN_MS)));
-  const lines = new Map<string, Line>();
+  const queues = new Map<string, Queue>();
 
   /** Refuses the calls that cannot be served in time. The others keep their places. */
-  function refuseLate(line: Line, opens: number): void {
-    for (const { fail } of line.waiting.splice(opens * inTime)) fail(tooMany());
+  function refuseLate(queue: Queue, opens: number): void {
+    for (const { fail } of queue.waiting.splice(opens * inTime)) fail(tooMany());
   }
 
-  async function passWhoMay(wallet: string, line: Line): Promise<void> {
-    for (let head = line.waiting[0]; head; head = line.waiting[0]) {
-      const verdict = await mayPass(wallet, head.listing, line.passing).catch((error: unknown) => ({ error }));
-      if (line.waiting[0] !== head) continue;
-      if (typeof verdict === 'number') return refuseLate(line, verdict);
-      line.waiting.shift();
+  async function passWhoMay(wallet: string, queue: Queue): Promise<void> {
+    for (let head = queue.waiting[0]; head; head = queue.waiting[0]) {
+      const verdict = await mayPass(wallet, head.listing, queue.passing).catch((error: unknown) => ({ error }));
+      if (queue.waiting[0] !== head) continue;
+      if (typeof verdict === 'number') return refuseLate(queue, verdict);
+      queue.waiting.shift();
       if (verdict !== true) head.fail(verdict.error);
       else {
-        line.passing += 1;
+        queue.passing += 1;
         head.go();
       }
     }
   }
 
-  async function look(wallet: string): Promise<void> {
-    const line = lines.get(wallet);
-    if (!line) return;
-    line.looksAgain = true;
-    if (line.isLooking) return;
-    line.isLooking = true;
-    while (line.looksAgain) {
-      line.looksAgain = false;
-      await passWhoMay(wallet, line);
+  async function poll(wallet: string): Promise<void> {
+    const queue = queues.get(wallet);
+    if (!queue) return;
+    queue.pollsAgain = true;
+    if (queue.isPolling) return;
+    queue.isPolling = true;
+    while (queue.pollsAgain) {
+      queue.pollsAgain = false;
+      await passWhoMay(wallet, queue);
     }
-    line.isLooking = false;
-    clearTimeout(line.timer);
-    if (line.waiting.length > 0) line.timer = setTimeout(() => void look(wallet), POLL_MS).unref();
-    else if (line.passing === 0) lines.delete(wallet);
+    queue.isPolling = false;
+    clearTimeout(queue.timer);
+    if (queue.waiting.length > 0) queue.timer = setTimeout(() => void poll(wallet), POLL_MS).unref();
+    else if (queue.passing === 0) queues.delete(wallet);
   }
 
   function wait(wallet: string, listing: string, place: number): Promise<void> {
-    const line = lines.get(wallet) ?? { waiting: [], passing: 0, isLooking: false, looksAgain: false };
-    lines.set(wallet, line);
-    if (line.waiting.length >= MAX_WAITING) throw tooMany();
+    const queue = queues.get(wallet) ?? { waiting: [], passing: 0, isPolling: false, pollsAgain: false };
+    queues.set(wallet, queue);
+    if (queue.waiting.length >= MAX_WAITING) throw tooMany();
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         place,
@@ -111,13 +111,13 @@ export function createOpenLine(
         },
       };
       const timer = setTimeout(() => {
-        line.waiting = line.waiting.filter((other) => other !== waiting);
+        queue.waiting = queue.waiting.filter((other) => other !== waiting);
         reject(tooMany());
-        void look(wallet);
+        void poll(wallet);
       }, MAX_WAIT_MS);
-      const at = line.waiting.findIndex((other) => other.place > place);
-      line.waiting.splice(at < 0 ? line.waiting.length : at, 0, waiting);
-      void look(wallet);
+      const at = queue.waiting.findIndex((other) => other.place > place);
+      queue.waiting.splice(at < 0 ? queue.waiting.length : at, 0, waiting);
+      void poll(wallet);
     });
   }
 
@@ -125,21 +125,21 @@ export function createOpenLine(
     async enter(wallet, listing, place) {
       let isPassing = false;
       const leave = () => {
-        const line = lines.get(wallet);
-        if (!isPassing || !line) return;
+        const queue = queues.get(wallet);
+        if (!isPassing || !queue) return;
         isPassing = false;
-        line.passing -= 1;
-        void look(wallet);
+        queue.passing -= 1;
+        void poll(wallet);
       };
       const again = async () => {
         leave();
         await wait(wallet, listing, place);
         isPassing = true;
       };
-      if (lines.has(wallet)) await again();
+      if (queues.has(wallet)) await again();
       return { again, leave };
     },
-    wake: (wallet) => void look(wallet),
+    wake: (wallet) => void poll(wallet),
   };
 }
 

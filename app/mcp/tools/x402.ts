@@ -18,7 +18,7 @@ import {
   value,
   withKey,
 } from '../answers.ts';
-import { type Bought, type DoorAnswer, decodeHeader, encodeHeader, MarketplaceError } from '../market.ts';
+import { type Bought, decodeHeader, encodeHeader, MarketplaceError, type X402Answer } from '../market.ts';
 import type { SignedPayment } from '../session.ts';
 import { cutResult, OUTCOME_WORDS, type Outcome } from '../shapes.ts';
 import { tooDear } from './agents.ts';
@@ -57,9 +57,9 @@ export async function runForPayingHost(
 ): Promise<ToolAnswer> {
   const sent = _meta?.[PAYMENT];
   const payment = sent === undefined ? null : encodeHeader(sent);
-  let answer: DoorAnswer;
+  let answer: X402Answer;
   try {
-    answer = await market.enterDoor({ agentId, body, idempotencyKey, payer, payment, signal });
+    answer = await market.callX402Route({ agentId, body, idempotencyKey, payer, payment, signal });
   } catch (error) {
     return payment === null ? unpaid(error) : unknownOutcome(error, SAME_PAYMENT);
   }
@@ -85,7 +85,7 @@ export async function runWithWallet(
   const body = { ...input, async: true };
   return within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (signal) => {
     const enter = (payment: string | null) =>
-      market.enterDoor({ agentId, body, idempotencyKey: key, payer: wallet.payer, payment, signal });
+      market.callX402Route({ agentId, body, idempotencyKey: key, payer: wallet.payer, payment, signal });
     let signed: SignedPayment | null = null;
     try {
       signed = await session.paymentOf(key);
@@ -133,7 +133,7 @@ function unpaid(error: unknown): ToolAnswer {
 /** `isPaid`: a payment was sent with the request. `again` says how to repeat it. */
 function show(
   agentId: string,
-  { body, required, receipt }: DoorAnswer,
+  { body, required, receipt }: X402Answer,
   { isPaid, again }: { isPaid: boolean; again: string },
 ): ToolAnswer {
   if (required !== null)
