@@ -145,6 +145,8 @@ describe('an x402 buyer in an hour', () => {
     expect(await lamportsOf(authority)).to.equal(lent - spent - tree - archive);
     // Settles of the same moment share a transaction.
     expect(spent).to.be.within(CALLS * ALONE, CALLS * (FEES + ARCHIVE_SHARE));
+    // No open came before its payment.
+    expect(await market.query('ledger', `SELECT * FROM transactions WHERE outcome = 'failed'`)).to.deep.equal([]);
     expect(await market.query('ledger', 'SELECT * FROM debts')).to.deep.equal([]);
   });
 
