@@ -63,10 +63,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     swept: async () => (await sweeper?.figures()) ?? null,
   });
   const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
-  const { engine, leases, leadership, sweepTransactions, commits, standing, chainWatch } = assembleEngine(
-    options,
-    parts,
-  );
+  const built = assembleEngine(options, parts);
+  const { engine, leases, leadership, sweepTransactions, commits, standing, chainWatch } = built;
   const stopping = new AbortController();
   // Every revocation in flight listens to it.
   setMaxListeners(0, stopping.signal);
