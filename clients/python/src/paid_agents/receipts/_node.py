@@ -200,9 +200,7 @@ def _read_transaction(answer: _TransactionAnswer) -> NodeTransaction:
     ]
     holdings: dict[str, TokenHolding] | None = None
     if meta.balances is not None:
-        holdings = {
-            key_at(one.account_index): TokenHolding(int(one.amount.amount), one.owner) for one in meta.balances
-        }
+        holdings = {key_at(one.account_index): TokenHolding(int(one.amount.amount), one.owner) for one in meta.balances}
     return NodeTransaction(
         signature=answer.transaction.signatures[0] if answer.transaction.signatures else "",
         time=answer.time,
