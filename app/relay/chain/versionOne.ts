@@ -2,7 +2,7 @@
  * Writes transactions of version 1, which web3.js can only read. They hold 4,096 bytes and 64 addresses, so several
  * calls share one. Their budget is in the message, and their signatures follow it.
  */
-import { type MessageV0, type PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
+import { type MessageV0, type PublicKey, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 
 /** The first byte: version 1. */
@@ -14,14 +14,7 @@ const LOADED_LIMIT = 1 << 3;
 /** Maximum of each, as the runtime allows it. */
 export const MOST_UNITS = 1_400_000;
 const MOST_LOADED_BYTES = 64 * 1_024 * 1_024;
-const MOST_BYTES = 4_096;
-const MOST_ADDRESSES = 64;
 const SIGNATURE_BYTES = 64;
-const ADDRESS_BYTES = 32;
-/** Of each instruction beside its accounts and data. */
-const INSTRUCTION_BYTES = 4;
-/** Head, blockhash, counts, the three values of the config, and one signature. */
-const FIXED_BYTES = 4 + 4 + 32 + 2 + 8 + 4 + 4 + SIGNATURE_BYTES;
 
 /** What a transaction may use and pays beyond its signatures. */
 export interface Budget {
@@ -67,18 +60,6 @@ function u64(value: bigint): Buffer {
 export function toVersionOne(message: MessageV0): Buffer {
   const signatures = Buffer.alloc(message.header.numRequiredSignatures * SIGNATURE_BYTES);
   return Buffer.concat([encodeVersionOne(message, { units: MOST_UNITS, priority: 0n }), signatures]);
-}
-
-/** True if one transaction that only `payer` signs holds all of these. */
-export function fitsVersionOne(instructions: readonly TransactionInstruction[], payer: PublicKey): boolean {
-  const addresses = new Set([payer.toBase58()]);
-  let length = FIXED_BYTES;
-  for (const { programId, keys, data } of instructions) {
-    addresses.add(programId.toBase58());
-    for (const { pubkey } of keys) addresses.add(pubkey.toBase58());
-    length += INSTRUCTION_BYTES + keys.length + data.length;
-  }
-  return addresses.size <= MOST_ADDRESSES && length + addresses.size * ADDRESS_BYTES <= MOST_BYTES;
 }
 
 /** The index of the instruction that names this account; null if none or several do, as in a transaction of one call. */
