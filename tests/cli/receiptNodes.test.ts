@@ -1,4 +1,5 @@
 /** A receipt verified at nodes that lie, fail or are of another chain. */
+import bs58 from 'bs58';
 import { expect } from 'chai';
 import { LISTING_OFFSETS, RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
@@ -159,19 +160,25 @@ describe('the command line: receipts and untrusted nodes', function () {
       ],
       [
         'no balances',
-        lie('getTransaction', settle, (r) => ({ ...r, meta: { ...r.meta, preTokenBalances: null } })),
+        lie('getTransaction', settle, (r) => ({ ...r, meta: { ...r.meta, postTokenBalances: null } })),
+        [],
+        ['settlement'],
+      ],
+      [
+        'no inner instructions',
+        lie('getTransaction', settle, (r) => ({ ...r, meta: { ...r.meta, innerInstructions: null } })),
         [],
         ['settlement'],
       ],
       [
         'a unit more',
-        lie(
-          'getTransaction',
-          settle,
-          balances((b) => {
-            b.uiTokenAmount.amount = `${BigInt(b.uiTokenAmount.amount) + 1n}`;
-          }),
-        ),
+        lie('getTransaction', settle, (r) => {
+          for (const transfer of r.meta.innerInstructions[0].instructions) {
+            const data = Buffer.from(bs58.decode(transfer.data));
+            if (data.length === 9) transfer.data = bs58.encode(data.fill(data[1]! + 1, 1, 2));
+          }
+          return r;
+        }),
         ['settlement'],
         [],
       ],

@@ -405,35 +405,45 @@ describe('clients/python', () => {
       );
     });
 
-    it('agree with those in TypeScript on an execution opened and refunded by transactions of version 1', async () => {
+    it('agree with those in TypeScript on executions that share transactions of version 1', async () => {
       const { node, usdcMint } = market;
       const { wallet, usdc } = market.callers[0]!;
       const caller = wallet.publicKey;
-      const nonce = createNonce(nonceHalfHour(BigInt(await node.now())));
-      const executionId = deriveExecutionId(caller.toBytes(), nonce);
+      const half = nonceHalfHour(BigInt(await node.now()));
+      const openBefore = BigInt(await node.now()) + 600n;
       const listing = new PublicKey(market.agentId);
       const [keyId, rent] = [new Uint8Array(16), { rentSponsor: caller, gasLamports: 0 }];
-      const open = openExecution({
-        ...{ ...rent, payer: caller, caller, source: usdc, listing, usdcMint, nonce, executionId, listingVersion: 1 },
-        ...{ maxPrice: 10n ** 9n, timeoutSeconds: 30, requestHash: requestHash('a task') },
-        openBefore: BigInt(await node.now()) + 600n,
+      const parts = Array.from({ length: 2 }, () => {
+        const nonce = createNonce(half);
+        const executionId = deriveExecutionId(caller.toBytes(), nonce);
+        const open = openExecution({
+          ...{ ...rent, payer: caller, caller, source: usdc, listing, usdcMint, nonce, executionId, listingVersion: 1 },
+          ...{ maxPrice: 10n ** 9n, timeoutSeconds: 30, requestHash: requestHash('a task'), openBefore },
+        });
+        const refund = refundExecution({
+          ...{ authority: caller, executionId, listing, caller, keyId, destination: usdc },
+          ...{ ...rent, reason: 'expired' },
+        });
+        return { executionId, open, refund };
       });
-      const refund = refundExecution({
-        ...{ authority: caller, executionId, listing, caller, keyId, destination: usdc },
-        ...{ ...rent, reason: 'expired' },
-      });
-      const opening = await sendVersionOne(node.connection, [open], wallet);
-      const account = await node.connection.getAccountInfo(findExecution(executionId), 'confirmed');
-      await node.timeTravel(Number(decodeAccount('ExecutionRecord', account!.data).refundAt));
-      const refunding = await sendVersionOne(node.connection, [refund], wallet);
-      const question = { execution_id: formatUuid(executionId), rpc_url: node.rpcUrl };
-      const facts: ExecutionFacts[] = [];
-      const expected = await verifyExecution(question.execution_id, {
-        rpcUrl: node.rpcUrl,
-        onFacts: (found) => facts.push(found),
-      });
-      expect(facts[0]?.transactions).to.deep.equal({ open: opening, end: refunding });
-      expect(await answersOf('checks.py', [], [question])).to.deep.equal([expected]);
+      const opens = parts.map(({ open }) => open);
+      const opening = await sendVersionOne(node.connection, opens, wallet);
+      const account = await node.connection.getAccountInfo(findExecution(parts[0]!.executionId), 'confirmed');
+      const { refundAt, price } = decodeAccount('ExecutionRecord', account!.data);
+      await node.timeTravel(Number(refundAt));
+      const refunds = parts.map(({ refund }) => refund);
+      const refunding = await sendVersionOne(node.connection, refunds, wallet);
+      for (const { executionId } of parts) {
+        const question = { execution_id: formatUuid(executionId), rpc_url: node.rpcUrl };
+        const facts: ExecutionFacts[] = [];
+        const expected = await verifyExecution(question.execution_id, {
+          rpcUrl: node.rpcUrl,
+          onFacts: (found) => facts.push(found),
+        });
+        expect(facts[0]?.transactions).to.deep.equal({ open: opening, end: refunding });
+        expect(facts[0]?.refund?.amount).to.equal(price);
+        expect(await answersOf('checks.py', [], [question])).to.deep.equal([expected]);
+      }
     });
 
     it('fail for the valid receipt of another execution than the one asked for, as in TypeScript', async () => {

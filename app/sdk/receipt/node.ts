@@ -23,7 +23,6 @@ const TokenBalance = v.object({
   owner: v.optional(v.string()),
   uiTokenAmount: v.object({ amount: v.pipe(v.string(), v.regex(/^[0-9]{1,20}$/)) }),
 });
-const TokenBalances = v.nullish(v.array(TokenBalance));
 const TransactionAnswer = v.object({
   blockTime: v.nullish(Integer),
   transaction: v.object({
@@ -34,8 +33,7 @@ const TransactionAnswer = v.object({
     err: v.optional(v.unknown()),
     innerInstructions: v.nullish(v.array(v.object({ instructions: v.array(Instruction) }))),
     loadedAddresses: v.nullish(v.object({ writable: v.array(v.string()), readonly: v.array(v.string()) })),
-    preTokenBalances: TokenBalances,
-    postTokenBalances: TokenBalances,
+    postTokenBalances: v.nullish(v.array(TokenBalance)),
   }),
 });
 
@@ -67,10 +65,10 @@ export interface NodeInstruction {
   data: string;
 }
 
+/** A token account after the transaction. */
 export interface TokenHolding {
   /** Base units. */
-  before: bigint;
-  after: bigint;
+  amount: bigint;
   /** The owner of the token account; null if the node does not report it. */
   owner: string | null;
 }
@@ -82,7 +80,9 @@ export interface NodeTransaction {
   /** Null if it succeeded. */
   error: string | null;
   instructions: NodeInstruction[];
-  /** By token account; null if the node keeps no balances. */
+  /** False if the node keeps only the instructions that the transaction called itself. */
+  hasInner: boolean;
+  /** Those that exist after it, by token account; null if the node keeps no balances. */
   holdings: Map<string, TokenHolding> | null;
 }
 
@@ -166,25 +166,21 @@ function readTransaction({ blockTime, transaction, meta }: v.InferOutput<typeof 
       accounts: accounts.map(keyAt),
       data,
     })),
-    holdings: meta.preTokenBalances && meta.postTokenBalances ? holdingsOf(meta, keyAt) : null,
+    hasInner: meta.innerInstructions != null,
+    holdings: meta.postTokenBalances ? holdingsOf(meta.postTokenBalances, keyAt) : null,
   };
 }
 
 function holdingsOf(
-  meta: v.InferOutput<typeof TransactionAnswer>['meta'],
+  balances: v.InferOutput<typeof TokenBalance>[],
   keyAt: (index: number) => string,
 ): Map<string, TokenHolding> {
-  const holdings = new Map<string, TokenHolding>();
-  const add = (list: v.InferOutput<typeof TokenBalances>, when: 'before' | 'after'): void => {
-    for (const { accountIndex, owner, uiTokenAmount } of list ?? []) {
-      const known = holdings.get(keyAt(accountIndex)) ?? { before: 0n, after: 0n, owner: null };
-      const changed = { ...known, [when]: BigInt(uiTokenAmount.amount), owner: owner ?? known.owner };
-      holdings.set(keyAt(accountIndex), changed);
-    }
-  };
-  add(meta.preTokenBalances, 'before');
-  add(meta.postTokenBalances, 'after');
-  return holdings;
+  return new Map(
+    balances.map(({ accountIndex, owner = null, uiTokenAmount }) => [
+      keyAt(accountIndex),
+      { amount: BigInt(uiTokenAmount.amount), owner },
+    ]),
+  );
 }
 
 /** The bytes of base64 text. Throws if it is malformed. */

@@ -18,6 +18,7 @@ import {
   unclaimedAddress,
 } from './onChain.ts';
 import { formatResultHash, formatSignature, verifyResultSignature } from './receipt.ts';
+import { sentFrom } from './transfers.ts';
 
 const OPENS = ['open_execution', 'open_execution_with_grant', 'open_execution_from_deposit'];
 const SETTLES = ['settle_execution'];
@@ -31,6 +32,11 @@ interface Call {
   accounts: Record<string, string>;
 }
 
+interface Landed {
+  transaction: NodeTransaction;
+  call: Call;
+}
+
 interface Known {
   /** The record's fields, if the chain proves them. */
   fields: RecordFields | null;
@@ -40,7 +46,7 @@ interface Known {
   caller: string | null;
 }
 
-/** The refund of an execution, from the balances of its transaction. */
+/** The refund of an execution, from the transfers of its transaction. */
 export interface Refund {
   /** Base units that the caller got back. */
   amount: bigint;
@@ -96,38 +102,58 @@ export async function checkSettlement(node: SolanaNode, claim: Claim, known: Kno
     const isValid = verifyResultSignature(keyOf(key), committed, formatSignature(signature));
     check.equal('signature of signing_key over result_hash', validity(isValid), 'valid');
   }
-  comparePayment(check, { transaction, call, creator, terms: termsOf(claim, fields) });
+  comparePayment(check, landed, { creator, terms: termsOf(claim, fields) });
   return { check: check.end(), refund: null, transaction: transaction.signature };
 }
 
 /**
- * Compares the escrow's balance with the amount that the caller's account received, or the account of unclaimed refunds.
- * Returns the amount; null if the node has no balances.
+ * Compares the transfers out of the escrow with what the caller's account received, or the account of unclaimed refunds.
+ * Returns the amount; null if the node does not report it.
  */
-function compareRefund(
-  check: OpenCheck,
-  { transaction: { holdings }, call }: { transaction: NodeTransaction; call: Call },
-  { fields, caller }: Known,
-): bigint | null {
-  const { escrow = '', record = '', destination = '', unclaimed = '' } = call.accounts;
-  const isUnclaimed = call.name === MOVE;
+function compareRefund(check: OpenCheck, landed: Landed, { fields, caller }: Known): bigint | null {
+  const { escrow = '', record = '', destination = '', unclaimed = '' } = landed.call.accounts;
+  const isUnclaimed = landed.call.name === MOVE;
   check.equal('status', 'refunded', fields?.status);
   check.equal('escrow', escrow, escrowAddress(record));
-  const held = holdings?.get(escrow);
-  const returned = holdings?.get(isUnclaimed ? unclaimed : destination);
-  if (!held || !returned) {
+  const moved = readMoved(check, landed, isUnclaimed ? unclaimed : destination);
+  if (!moved) return null;
+  const { received, total, owner, left } = moved;
+  if (fields) check.equal('escrow held at least the price', `${total >= fields.price}`, 'true');
+  check.equal(isUnclaimed ? 'base units unclaimed' : 'base units back to the caller', `${received}`, `${total}`);
+  check.equal('base units left in the escrow', `${left}`, '0');
+  if (isUnclaimed) check.equal('account of unclaimed refunds', unclaimed, unclaimedAddress());
+  else if (caller === null || owner === null)
+    check.notes("The owner of the caller's account was not compared: the node does not report it.");
+  else check.equal("owner of the caller's account", owner, caller);
+  return received;
+}
+
+/**
+ * The transfers out of the call's escrow, and the accounts after the transaction. Other calls in the transaction do not
+ * change them. Null if the node does not report them; `check` then has the reason.
+ */
+function readMoved(check: OpenCheck, { transaction, call }: Landed, receiver: string) {
+  const { escrow = '' } = call.accounts;
+  const sent = sentFrom(escrow, transaction.instructions);
+  // Every settle and refund moves the price, which is never 0.
+  if (sent.size === 0) {
+    check.lacks('The node does not report the transfers out of the escrow.');
+    return null;
+  }
+  const { holdings } = transaction;
+  const held = holdings?.get(receiver);
+  if (!holdings || !held) {
     check.lacks('The node does not report the token balances.');
     return null;
   }
-  const amount = returned.after - returned.before;
-  if (fields) check.equal('escrow held at least the price', `${held.before >= fields.price}`, 'true');
-  check.equal(isUnclaimed ? 'base units unclaimed' : 'base units back to the caller', `${amount}`, `${held.before}`);
-  check.equal('base units left in the escrow', `${held.after}`, '0');
-  if (isUnclaimed) check.equal('account of unclaimed refunds', unclaimed, unclaimedAddress());
-  else if (caller === null || returned.owner === null)
-    check.notes("The owner of the caller's account was not compared: the node does not report it.");
-  else check.equal("owner of the caller's account", returned.owner, caller);
-  return amount;
+  return {
+    sent,
+    received: sent.get(receiver) ?? 0n,
+    /** All that the escrow held, if nothing is left in it. */
+    total: [...sent.values()].reduce((sum, amount) => sum + amount, 0n),
+    owner: held.owner,
+    left: holdings.get(escrow)?.amount ?? 0n,
+  };
 }
 
 const hexOf = (bytes: unknown): string => (bytes instanceof Uint8Array ? bytesToHex(bytes) : '');
@@ -139,48 +165,39 @@ function termsOf({ price_usdc, fee_bps }: Claim, fields: RecordFields | null) {
 }
 
 interface Payment {
-  transaction: NodeTransaction;
-  call: Call;
   creator: string | null;
   terms: { price: bigint; feeBps: number } | null;
 }
 
 /**
- * Compares the amounts that each account received, using the node's balances. The escrow may have held more than the
- * price, because anyone can send USDC there. The surplus goes to the treasury. If the fee was waived because the
- * treasury cannot receive, everything goes to the creator.
+ * Compares the amounts that the escrow sent to each account. It may have held more than the price, because anyone can
+ * send USDC there. The surplus goes to the treasury. If the fee was waived because the treasury cannot receive,
+ * everything goes to the creator.
  */
-function comparePayment(check: OpenCheck, { transaction, call, creator, terms }: Payment): void {
-  const { holdings } = transaction;
-  const { escrow = '', payout = '', treasury = '', record = '' } = call.accounts;
+function comparePayment(check: OpenCheck, landed: Landed, { creator, terms }: Payment): void {
+  const { escrow = '', payout = '', treasury = '', record = '' } = landed.call.accounts;
   check.equal('escrow', escrow, escrowAddress(record));
   check.equal('treasury', treasury, treasuryAddress());
-  const held = holdings?.get(escrow);
-  const paid = holdings?.get(payout);
   if (!terms) {
     check.lacks('The price is unknown: neither the receipt nor the record has it.');
     return;
   }
-  if (!holdings || !held || !paid) {
-    check.lacks('The node does not report the token balances.');
-    return;
-  }
+  const moved = readMoved(check, landed, payout);
+  if (!moved) return;
+  const { sent, received, total, owner, left } = moved;
   const { price, feeBps } = terms;
   const fee = (price * BigInt(feeBps)) / constants.bpsDenominator;
-  const kept = holdings.get(treasury);
-  const toTreasury = kept ? kept.after - kept.before : 0n;
-  const excess = held.before - price;
+  const toTreasury = sent.get(treasury) ?? 0n;
   const isWaived = feeBps === 0 && toTreasury === 0n;
-  const creatorAmount = price - fee + (isWaived ? excess : 0n);
-  check.equal('escrow held at least the price', `${excess >= 0n}`, 'true');
-  check.equal('base units to the creator', `${paid.after - paid.before}`, `${creatorAmount}`);
-  check.equal('base units to the treasury', `${toTreasury}`, `${held.before - creatorAmount}`);
-  check.equal('base units left in the escrow', `${held.after}`, '0');
+  const creatorAmount = isWaived ? total : price - fee;
+  check.equal('escrow held at least the price', `${total >= price}`, 'true');
+  check.equal('base units to the creator', `${received}`, `${creatorAmount}`);
+  check.equal('base units to the treasury', `${toTreasury}`, `${total - creatorAmount}`);
+  check.equal('base units left in the escrow', `${left}`, '0');
   if (creator === null)
     check.notes('The owner of the paid account was not compared: the creator is known only from the listing.');
-  else if (paid.owner === null)
-    check.notes('The owner of the paid account was not compared: the node does not report it.');
-  else check.equal("owner of the creator's account", paid.owner, creator);
+  else if (owner === null) check.notes('The owner of the paid account was not compared: the node does not report it.');
+  else check.equal("owner of the creator's account", owner, creator);
 }
 
 interface Wanted {
@@ -192,7 +209,11 @@ interface Wanted {
 }
 
 /** The transaction and its call for this record. Null if there is nothing to compare; `check` then has the reason. */
-async function readLanded(check: OpenCheck, node: SolanaNode, { claim, names, signature }: Wanted) {
+async function readLanded(
+  check: OpenCheck,
+  node: SolanaNode,
+  { claim, names, signature }: Wanted,
+): Promise<Landed | null> {
   try {
     const signatures = signature ? [signature] : await node.signaturesOf(claim.record);
     for (const candidate of signatures) {
@@ -205,6 +226,10 @@ async function readLanded(check: OpenCheck, node: SolanaNode, { claim, names, si
       }
       check.equal('transaction', transaction.signature, candidate);
       check.equal('outcome', transaction.error ?? 'succeeded', 'succeeded');
+      if (!call && !transaction.hasInner) {
+        check.lacks('The node does not report instructions that other programs called.');
+        return null;
+      }
       const wanted = `${call?.name ?? names.join(' or ')} of ${claim.record}`;
       check.equal('instruction', call ? wanted : 'none', wanted);
       return call && { transaction, call };

@@ -3,10 +3,13 @@ import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { ARCHIVE_SHARE } from '../../../app/relay/chain/fees.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
+import { createClient } from '../../../app/sdk/client/client.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { findExecution, findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
+import type { Receipt } from '../../../app/sdk/wire/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import {
@@ -108,6 +111,8 @@ describe('transactions that calls share', function () {
         const { message } = VersionedTransaction.deserialize(row.bytes);
         const calls = own.filter((one) => one.signature === signature).length;
         expect(row.fee).to.equal(SIGNATURE_LAMPORTS);
+        const landed = await readTransaction(market.node.connection, signature);
+        expect(landed!.meta!.logMessages, 'events for the index').to.not.include('Log truncated');
         if (calls > 1) expect([message.version, message.compiledInstructions.length]).to.deep.equal([1, calls]);
       }
     }
@@ -133,7 +138,29 @@ describe('transactions that calls share', function () {
     expect(after.callers[0]).to.equal(balances.callers[0]! - count * PRICE);
     expect(after.creator).to.equal(balances.creator + count * (PRICE - FEE));
     expect(after.treasury).to.equal(balances.treasury + count * FEE);
+    await requireReceipts(answers.map(({ body }) => body.execution_id));
   });
+
+  /** Every receipt proves its own part of a transaction; one that claims another amount or transaction proves nothing. */
+  async function requireReceipts(ids: string[]): Promise<void> {
+    const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
+    const receipts = await Promise.all(
+      ids.map((execution_id) => client.request('getExecutionReceipt', { execution_id })),
+    );
+    const verify = (receipt: Receipt) => verifyReceipt(receipt, { rpcUrl: market.node.rpcUrl });
+    for (const receipt of receipts) {
+      const unproven = (await verify(receipt)).filter(({ state }) => state !== 'passed').map(({ name }) => name);
+      expect(unproven, receipt.execution_id).to.deep.equal(['execution_signature']);
+    }
+    const settleOf = (receipt: Receipt) => receipt.transactions.settle;
+    const isShared = (one: Receipt) => receipts.filter((other) => settleOf(other) === settleOf(one)).length > 1;
+    const shared = receipts.find(isShared) ?? receipts[0]!;
+    const elsewhere = receipts.find((one) => settleOf(one) !== settleOf(shared))!;
+    for (const change of [{ price_usdc: shared.price_usdc * 2 }, { transactions: elsewhere.transactions }]) {
+      const settlement = (await verify({ ...shared, ...change })).find(({ name }) => name === 'settlement');
+      expect(settlement?.state, JSON.stringify(change)).to.equal('failed');
+    }
+  }
 
   /** An agent of another creator, with that creator's payout account. */
   async function listOther() {

@@ -60,8 +60,7 @@ class _Meta(BaseModel):
     err: Any
     inner: list[_Inner] | None = Field(default=None, alias="innerInstructions")
     loaded: _Loaded | None = Field(default=None, alias="loadedAddresses")
-    before: list[_TokenBalance] | None = Field(default=None, alias="preTokenBalances")
-    after: list[_TokenBalance] | None = Field(default=None, alias="postTokenBalances")
+    balances: list[_TokenBalance] | None = Field(default=None, alias="postTokenBalances")
 
 
 class _TransactionAnswer(BaseModel):
@@ -100,9 +99,10 @@ class NodeInstruction:
 
 @dataclass(frozen=True)
 class TokenHolding:
-    before: int
+    """A token account after the transaction."""
+
+    amount: int
     """Base units."""
-    after: int
     owner: str | None
     """The owner of the token account; None if the node does not report it."""
 
@@ -114,8 +114,10 @@ class NodeTransaction:
     error: str | None
     """None if it succeeded."""
     instructions: list[NodeInstruction]
+    has_inner: bool
+    """False if the node keeps only the instructions that the transaction called itself."""
     holdings: dict[str, TokenHolding] | None
-    """By token account; None if the node keeps no balances."""
+    """Those that exist after it, by token account; None if the node keeps no balances."""
 
 
 @dataclass(frozen=True)
@@ -197,18 +199,13 @@ def _read_transaction(answer: _TransactionAnswer) -> NodeTransaction:
         for one in message.instructions + inner
     ]
     holdings: dict[str, TokenHolding] | None = None
-    if meta.before is not None and meta.after is not None:
-        holdings = {}
-        for one in meta.before:
-            holdings[key_at(one.account_index)] = TokenHolding(int(one.amount.amount), 0, one.owner)
-        for one in meta.after:
-            known = holdings.get(key_at(one.account_index), TokenHolding(0, 0, None))
-            owner = one.owner if one.owner is not None else known.owner
-            holdings[key_at(one.account_index)] = TokenHolding(known.before, int(one.amount.amount), owner)
+    if meta.balances is not None:
+        holdings = {key_at(one.account_index): TokenHolding(int(one.amount.amount), one.owner) for one in meta.balances}
     return NodeTransaction(
         signature=answer.transaction.signatures[0] if answer.transaction.signatures else "",
         time=answer.time,
         error=None if meta.err is None else json.dumps(meta.err, separators=(",", ":")),
         instructions=instructions,
+        has_inner=meta.inner is not None,
         holdings=holdings,
     )

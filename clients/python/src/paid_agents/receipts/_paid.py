@@ -9,6 +9,7 @@ from ._checks import Check, OpenCheck
 from ._claim import Claim, validity
 from ._node import Node, NodeTransaction, UnansweredError
 from ._program import PROGRAM, Called, Record
+from ._transfers import sent_from
 from .hashing import format_signature, key_of, verify_result_signature
 
 _OPENS = ("open_execution", "open_execution_with_grant", "open_execution_from_deposit")
@@ -77,65 +78,95 @@ def check_settlement(
 
 
 def _compare_refund(check: OpenCheck, landed: Landed, record: Record | None, caller: str | None) -> None:
-    """Compares the escrow's balance with the refund in the caller's account, or in that of unclaimed refunds."""
-    accounts, holdings = landed.call.accounts, landed.transaction.holdings or {}
-    escrow, unclaimed = accounts.get("escrow", ""), accounts.get("unclaimed", "")
+    """Compares the transfers out of the escrow with the refund in the caller's account, or in that of unclaimed ones."""
+    accounts = landed.call.accounts
+    unclaimed = accounts.get("unclaimed", "")
     is_unclaimed = landed.call.name == _MOVE
     check.equal("status", "refunded", record.status if record else None)
-    check.equal("escrow", escrow, _program.escrow_address(accounts.get("record", "")))
-    held = holdings.get(escrow)
-    returned = holdings.get(unclaimed if is_unclaimed else accounts.get("destination", ""))
-    if held is None or returned is None:
-        check.lacks("The node does not report the token balances.")
+    check.equal("escrow", accounts.get("escrow", ""), _program.escrow_address(accounts.get("record", "")))
+    moved = _read_moved(check, landed, unclaimed if is_unclaimed else accounts.get("destination", ""))
+    if moved is None:
         return
-    amount = returned.after - returned.before
     if record is not None:
-        check.equal("escrow held at least the price", _text(held.before >= record.price), "true")
+        check.equal("escrow held at least the price", _text(moved.total >= record.price), "true")
     what = "base units unclaimed" if is_unclaimed else "base units back to the caller"
-    check.equal(what, str(amount), str(held.before))
-    check.equal("base units left in the escrow", str(held.after), "0")
+    check.equal(what, str(moved.received), str(moved.total))
+    check.equal("base units left in the escrow", str(moved.left), "0")
     if is_unclaimed:
         check.equal("account of unclaimed refunds", unclaimed, _program.unclaimed_address())
-    elif caller is None or returned.owner is None:
+    elif caller is None or moved.owner is None:
         check.notes("The owner of the caller's account was not compared: the node does not report it.")
     else:
-        check.equal("owner of the caller's account", returned.owner, caller)
+        check.equal("owner of the caller's account", moved.owner, caller)
+
+
+@dataclass(frozen=True)
+class _Moved:
+    sent: dict[str, int]
+    """Base units out of the escrow, by receiver."""
+    received: int
+    total: int
+    """All that the escrow held, if nothing is left in it."""
+    owner: str | None
+    """The receiver's owner; None if the node does not report it."""
+    left: int
+
+
+def _read_moved(check: OpenCheck, landed: Landed, receiver: str) -> _Moved | None:
+    """The transfers out of the call's escrow, and the accounts after the transaction.
+
+    Other calls in the transaction do not change them. None if the node does not report them; `check` has the reason.
+    """
+    escrow, holdings = landed.call.accounts.get("escrow", ""), landed.transaction.holdings
+    sent = sent_from(escrow, landed.transaction.instructions)
+    # Every settle and refund moves the price, which is never 0.
+    if not sent:
+        check.lacks("The node does not report the transfers out of the escrow.")
+        return None
+    held = holdings.get(receiver) if holdings else None
+    if holdings is None or held is None:
+        check.lacks("The node does not report the token balances.")
+        return None
+    remaining = holdings.get(escrow)
+    return _Moved(
+        sent=sent,
+        received=sent.get(receiver, 0),
+        total=sum(sent.values()),
+        owner=held.owner,
+        left=remaining.amount if remaining else 0,
+    )
 
 
 def _compare_payment(check: OpenCheck, landed: Landed, creator: str | None, terms: tuple[int, int] | None) -> None:
-    """Compares the amounts that each account received.
+    """Compares the amounts that the escrow sent to each account.
 
-    The escrow may have held more than the price, because anyone can send USDC there. The surplus goes to the treasury.
+    It may have held more than the price, because anyone can send USDC there. The surplus goes to the treasury.
     If the fee was waived because the treasury cannot receive, everything goes to the creator.
     """
-    accounts, holdings = landed.call.accounts, landed.transaction.holdings
-    escrow, treasury = accounts.get("escrow", ""), accounts.get("treasury", "")
-    check.equal("escrow", escrow, _program.escrow_address(accounts.get("record", "")))
+    accounts = landed.call.accounts
+    treasury = accounts.get("treasury", "")
+    check.equal("escrow", accounts.get("escrow", ""), _program.escrow_address(accounts.get("record", "")))
     check.equal("treasury", treasury, _program.treasury_address())
     if terms is None:
         check.lacks("The price is unknown: neither the receipt nor the record has it.")
         return
-    held = holdings.get(escrow) if holdings else None
-    paid = holdings.get(accounts.get("payout", "")) if holdings else None
-    if holdings is None or held is None or paid is None:
-        check.lacks("The node does not report the token balances.")
+    moved = _read_moved(check, landed, accounts.get("payout", ""))
+    if moved is None:
         return
     price, fee_bps = terms
-    kept = holdings.get(treasury)
-    to_treasury = kept.after - kept.before if kept else 0
-    excess = held.before - price
+    to_treasury = moved.sent.get(treasury, 0)
     is_waived = fee_bps == 0 and to_treasury == 0
-    to_creator = price - price * fee_bps // _program.BPS_DENOMINATOR + (excess if is_waived else 0)
-    check.equal("escrow held at least the price", _text(excess >= 0), "true")
-    check.equal("base units to the creator", str(paid.after - paid.before), str(to_creator))
-    check.equal("base units to the treasury", str(to_treasury), str(held.before - to_creator))
-    check.equal("base units left in the escrow", str(held.after), "0")
+    to_creator = moved.total if is_waived else price - price * fee_bps // _program.BPS_DENOMINATOR
+    check.equal("escrow held at least the price", _text(moved.total >= price), "true")
+    check.equal("base units to the creator", str(moved.received), str(to_creator))
+    check.equal("base units to the treasury", str(to_treasury), str(moved.total - to_creator))
+    check.equal("base units left in the escrow", str(moved.left), "0")
     if creator is None:
         check.notes("The owner of the paid account was not compared: the creator is known only from the listing.")
-    elif paid.owner is None:
+    elif moved.owner is None:
         check.notes("The owner of the paid account was not compared: the node does not report it.")
     else:
-        check.equal("owner of the creator's account", paid.owner, creator)
+        check.equal("owner of the creator's account", moved.owner, creator)
 
 
 def _text(value: bool) -> str:
@@ -158,6 +189,9 @@ def _read_landed(
                 return None
             check.equal("transaction", transaction.signature, candidate)
             check.equal("outcome", transaction.error or "succeeded", "succeeded")
+            if call is None and not transaction.has_inner:
+                check.lacks("The node does not report instructions that other programs called.")
+                return None
             wanted = f"{call.name if call else ' or '.join(names)} of {claim.record}"
             check.equal("instruction", wanted if call else "none", wanted)
             return Landed(transaction, call) if call else None
