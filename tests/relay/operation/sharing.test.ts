@@ -36,7 +36,7 @@ describe('sharing', () => {
     const signMany = () => Promise.reject(new Error('fetch failed'));
     const ends = await share(['a', 'b'], { signMany }, async () => undefined);
     for (const end of ends) {
-      expect(end.status === 'rejected' && end.reason).to.include({ code: 'service_unavailable', status: 503 });
+      expect(end.status === 'rejected' && end.reason).to.include({ code: 'service_unavailable' });
     }
   });
 
