@@ -44,7 +44,7 @@ const FAULTS = [
 const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
 /** Files of relay/calls that make many calls each, at a limit. */
-const LIMITS = ['stuckRefunds', 'protection', 'reservations'];
+const LIMITS = ['stuckRefunds', 'protection', 'moneyQueue'];
 
 /** Files of cli that start many commands. */
 const COMMANDS = ['aftermath', 'busy', 'commandLines', 'outcome'];
@@ -234,7 +234,7 @@ export const SUITES: Suite[] = [
     name: 'calls-postgres',
     about: 'keys, reservations and repeated calls at relays that share a PostgreSQL',
     folder: 'relay/calls',
-    files: ['idempotency', 'keys', 'oneCharge', 'reservations'],
+    files: ['idempotency', 'keys', 'oneCharge', 'moneyQueue'],
     env: POSTGRES,
     long: true,
   },

@@ -23,11 +23,11 @@ interface MoneyPath {
 
 const PATHS: MoneyPath[] = [
   {
-    files: ['ledger/claims.ts', 'ledger/funding.ts', 'ledger/sums.ts', 'execution/reservations.ts'],
+    files: ['ledger/claims.ts', 'ledger/funding.ts', 'ledger/sums.ts', 'execution/moneyQueue.ts'],
     tests: [
       'operation/journal',
       'operation/lending',
-      'calls/reservations',
+      'calls/moneyQueue',
       'calls/oneCharge',
       'calls/protection',
       'calls/gas',

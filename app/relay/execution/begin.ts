@@ -12,13 +12,13 @@ import { JournalConflict } from '../ledger/writing.ts';
 import { createBuying } from './buying.ts';
 import { createClaiming, identify, interrupted } from './claiming.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
+import type { EngineDeps, Progress } from './deps.ts';
+import { createMoneyQueue } from './moneyQueue.ts';
 import { createOpenQueue } from './openQueue.ts';
-import { obstacleOf } from './protection.ts';
-import { createReservations } from './reservations.ts';
 import type { Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from './sign.ts';
 import { inProgress } from './standing.ts';
-import type { EngineDeps, Progress } from './step.ts';
+import { obstacleOf } from './waysToPay.ts';
 
 export type Beginning = ReturnType<typeof createBeginning>;
 
@@ -27,7 +27,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
   const { chain, journal, lending } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
-  const reservations = createReservations(journal);
+  const reservations = createMoneyQueue(journal);
   const claiming = createClaiming(deps, reservations, starting);
   const queue = createOpenQueue(async (wallet, listing, passing) => {
     const sums = await journal.sumsOf(wallet, listing, Date.now());

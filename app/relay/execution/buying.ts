@@ -20,11 +20,11 @@ import { JournalConflict } from '../ledger/writing.ts';
 import { interrupted, isOpenable, nodeBehind } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
+import type { EngineDeps, Progress } from './deps.ts';
 import type { OpenQueue } from './openQueue.ts';
-import { lentShortage, obstacleOf } from './protection.ts';
 import { depositInstruction, signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
-import type { EngineDeps, Progress } from './step.ts';
+import { lentShortage, obstacleOf } from './waysToPay.ts';
 
 /** More than any key's limit or gas balance. Every ledger stores such numbers exactly. */
 const UNCAPPED = 2n ** 53n;

@@ -19,13 +19,13 @@ import type { Held, Sums } from '../ledger/sums.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import type { PaidCall, Principal } from './contract.ts';
+import type { EngineDeps } from './deps.ts';
+import type { MoneyQueue } from './moneyQueue.ts';
 import type { Ticket } from './openQueue.ts';
-import { cannotLend, gasBalanceBusy, gasShortage, obstacleOf, waysToPay, whatHolds } from './protection.ts';
-import type { Reservations } from './reservations.ts';
-import { allowedBy, fundsOf, isTaken, meansOf, type PayerAccounts, readPayer, requirePayable } from './reserve.ts';
+import { allowedBy, fundsOf, isTaken, meansOf, type PayerAccounts, readPayer, requirePayable } from './payer.ts';
 import { OPEN_WINDOW_SECONDS } from './sign.ts';
 import { inProgress } from './standing.ts';
-import type { EngineDeps } from './step.ts';
+import { cannotLend, gasBalanceBusy, gasShortage, obstacleOf, waysToPay, whatHolds } from './waysToPay.ts';
 
 /**
  * How long a call waits, beyond a finality, for earlier calls that reserve the money or the gas balance that it needs:
@@ -103,7 +103,7 @@ function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
 }
 
 /** `starting` holds the ids between their claim and their first step. Each claim adds its own. */
-export function createClaiming(deps: EngineDeps, reservations: Reservations, starting: Set<string>) {
+export function createClaiming(deps: EngineDeps, reservations: MoneyQueue, starting: Set<string>) {
   const { chain, journal, usdcMint, lending } = deps;
   const { readFunds, fundingOf, requireNotRunning } = createFunding(deps);
   const maxWaitMs = MAX_WAIT_MS + chain.finality.ms;

@@ -2,16 +2,20 @@
 import type { JournalRow } from '../ledger/tables.ts';
 import { transactionsOf } from '../ledger/transactions.ts';
 import { createDepositReader, isOpenedFrom, isPaid, type Why, whyNotToOpen } from './depositAt.ts';
+import type { EngineDeps, Progress, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { createPaying } from './paying.ts';
 import { createReturning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
-import type { EngineDeps, Progress, Step } from './step.ts';
 
 export type Depositing = ReturnType<typeof createDepositing>;
 
 /** Creates the steps of a deposit. */
-export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'>, stopping: AbortSignal) {
+export function createDepositing(
+  deps: EngineDeps,
+  ending: Pick<Ending, 'isByRemovedAuthority'>,
+  stopping: AbortSignal,
+) {
   const { chain, journal } = deps;
   const { read } = createDepositReader(deps);
   const returning = createReturning(deps, ending, stopping);

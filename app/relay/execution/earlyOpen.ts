@@ -8,8 +8,8 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isOpenedFrom, isPaid, whyNotToOpen } from './depositAt.ts';
+import { type EngineDeps, type Progress, takeOpening } from './deps.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
-import { type EngineDeps, type Progress, takeOpening } from './step.ts';
 
 /** How often a node is asked for a payment that is on its way: half a slot of 400 ms. */
 const POLL_MS = 200;

@@ -8,9 +8,9 @@ import { feeOf } from '../chain/networkFee.ts';
 import { type Culprit, isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
+import type { EngineDeps, Step } from './deps.ts';
 import { borne, partIn, type Sharing } from './sharing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
-import type { EngineDeps, Step } from './step.ts';
 
 /** A transaction is signed again at most this often. Then the row is parked for a person. */
 const MAX_REBUILDS = 5n;
@@ -36,7 +36,8 @@ export function createEnding(
   const { chain, journal, log, authorities } = deps;
 
   /** True if a removed authority signed the bytes. The program refuses them permanently. */
-  const isDead = (signed: Pick<SignedTransaction, 'bytes'>) => !authorities.names(feeOf(signed.bytes).payer);
+  const isByRemovedAuthority = (signed: Pick<SignedTransaction, 'bytes'>) =>
+    !authorities.names(feeOf(signed.bytes).payer);
 
   /** Sends a settle or a refund and waits for its outcome. */
   function submit(row: JournalRow, signed: StoredTransaction): Promise<Outcome> {
@@ -88,7 +89,9 @@ export function createEnding(
     }
     const flying = refunds.findLast(({ outcome, signature }) => outcome === null && signature !== expired?.signature);
     // The chain refuses a removed authority's by the operator's own doing.
-    for (const one of refunds.filter((one) => one === flying || (one.outcome === 'failed' && !isDead(one)))) {
+    for (const one of refunds.filter(
+      (one) => one === flying || (one.outcome === 'failed' && !isByRemovedAuthority(one)),
+    )) {
       await journal.burnt(row, one, 'wallet');
     }
     await journal.refunded(row, settledAt);
@@ -124,7 +127,7 @@ export function createEnding(
     if (!fresh.record) return 'wait';
     if (outcome.kind === 'failed' && NOT_NAMED.includes(outcome.error)) {
       await authorities.poll();
-      if (isDead(signed)) return 'wait';
+      if (isByRemovedAuthority(signed)) return 'wait';
     }
     if (isPast) await journal.decided(row, signed, 'expired');
     if (isWaiting(row)) {
@@ -144,5 +147,5 @@ export function createEnding(
     return left === 'next' && !isPast ? 'wait' : left;
   }
 
-  return { submit, followRecord, withoutRecord, followOutcome, isDead };
+  return { submit, followRecord, withoutRecord, followOutcome, isByRemovedAuthority };
 }

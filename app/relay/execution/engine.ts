@@ -9,13 +9,13 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
 import type { DepositCall, Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
+import { type EngineDeps, newProgress, type Progress } from './deps.ts';
 import { adoptOrphans, parkLanded } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
 import { countRents } from './rents.ts';
 import { createSharing } from './sharing.ts';
 import { standingOf } from './standing.ts';
-import { type EngineDeps, newProgress, type Progress } from './step.ts';
 import { createWork } from './work.ts';
 
 /** How long an asynchronous caller waits for its escrow, beyond the finality of the open, before the answer is `running`. */

@@ -5,8 +5,8 @@
 import { constants } from '../../sdk/program/program.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { transactionsOf } from '../ledger/transactions.ts';
+import type { EngineDeps, Step } from './deps.ts';
 import { hasLanded } from './landed.ts';
-import type { EngineDeps, Step } from './step.ts';
 
 /**
  * If an open of the row has landed and its record has left its address, confirms the open: the next step ends the row as

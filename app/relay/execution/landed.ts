@@ -1,5 +1,5 @@
 /** Looks up which of the stored transactions of a row landed. */
-import type { EngineDeps } from './step.ts';
+import type { EngineDeps } from './deps.ts';
 
 /** True if one of these transactions has landed and succeeded. */
 export async function hasLanded(

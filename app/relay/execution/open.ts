@@ -6,12 +6,12 @@ import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
 import type { Why } from './depositAt.ts';
+import { type EngineDeps, type Progress, type Step, takeOpening } from './deps.ts';
 import { followGone } from './gone.ts';
 import { borne, partIn, type Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
-import { type EngineDeps, type Progress, type Step, takeOpening } from './step.ts';
 
 /** The program's errors for an open that its listing no longer allows. The caller has agreed to what it was before. */
 const BY_LISTING: readonly (string | null)[] = [

@@ -20,7 +20,7 @@ import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
 import type { ClaimedExecution } from '../ledger/claims.ts';
 import type { Way } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
-import type { EngineDeps } from './step.ts';
+import type { EngineDeps } from './deps.ts';
 
 /** The row of a record with a lost request. */
 export function toRow(record: ExecutionRecord): ClaimedExecution {
@@ -88,7 +88,7 @@ export async function adoptOrphans(
     if (!(await journal.adopt(row, record, Date.now(), await wayOf(deps, record)))) continue;
     log.warn(
       { execution_id: row.execution_id },
-      'found an orphan: an open record without a row; it will be refunded after its deadline',
+      'found an orphan: an open record without a row; it will be refunded from a minute before refund_at on',
     );
     adopted += 1;
   }

@@ -5,8 +5,8 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { landedOf, transactionsOf } from '../ledger/transactions.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { ExecuteOutcome } from './contract.ts';
+import type { Progress } from './deps.ts';
 import { lostResult, standingOf } from './standing.ts';
-import type { Progress } from './step.ts';
 
 /** Retry delay for a call that the marketplace could not serve. */
 const RETRY_SECONDS = 5;

@@ -19,11 +19,11 @@ import {
   type Why,
   whyNotToOpen,
 } from './depositAt.ts';
+import type { EngineDeps, Progress, Step } from './deps.ts';
 import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
 import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
-import type { EngineDeps, Progress, Step } from './step.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
 const SENT_BACK: Why = {

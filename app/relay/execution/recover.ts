@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leadership } from '../ledger/leadership.ts';
 import type { Beginning } from './begin.ts';
-import { type EngineDeps, newProgress } from './step.ts';
+import { type EngineDeps, newProgress } from './deps.ts';
 import type { Work } from './work.ts';
 
 /** Interval of the search for unfinished rows: two statements in our own ledger. */

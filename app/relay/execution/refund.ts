@@ -6,15 +6,13 @@ import { tryAfterMs } from '../ledger/funding.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { isRefused, lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
+import type { EngineDeps, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { signRefund } from './sign.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
-import type { EngineDeps, Step } from './step.ts';
+import { SETTLE_MARGIN_SECONDS } from './timing.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
-
-/** Relays stop settling this long before refund_at, seconds. */
-export const SETTLE_MARGIN_SECONDS = 60n;
 
 const UNSERVED = REFUND_REASONS.indexOf('unserved');
 
@@ -25,7 +23,7 @@ const CODES: Partial<Record<RefundReason, string>> = {
 };
 
 /** Creates the steps that refund. */
-export function createRefunding(deps: EngineDeps, { submit, followOutcome, isDead }: Ending) {
+export function createRefunding(deps: EngineDeps, { submit, followOutcome, isByRemovedAuthority }: Ending) {
   const { chain, journal, usdcMint } = deps;
 
   /**
@@ -40,7 +38,7 @@ export function createRefunding(deps: EngineDeps, { submit, followOutcome, isDea
     answer?: FailedAnswer,
   ): Promise<Step> {
     if (!snapshot.record) return 'wait';
-    const signed = await signRefund(chain, row, snapshot.record, usdcMint, reason);
+    const signed = await signRefund(chain, snapshot.record, usdcMint, reason);
     const problem = await chain.simulate(signed.bytes).catch(() => null);
     // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
@@ -62,7 +60,7 @@ export function createRefunding(deps: EngineDeps, { submit, followOutcome, isDea
 
   async function refund(row: JournalRow): Promise<Step> {
     const signed = lastOf(row, 'refund');
-    if (isDead(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
+    if (isByRemovedAuthority(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
     const outcome = await submit(row, signed);
     if (outcome.kind === 'failed' && outcome.error === 'RefundDestinationUnusable') {
       await journal.failed(row, signed, 'wallet');
@@ -79,7 +77,7 @@ export function createRefunding(deps: EngineDeps, { submit, followOutcome, isDea
   async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
     if (!fresh.record) return 'wait';
     const reason = REFUND_REASONS[Number(row.refund_reason ?? UNSERVED)] ?? 'unserved';
-    const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
+    const signed = await signRefund(chain, fresh.record, usdcMint, reason, Number(rebuilds));
     if (isRefused(row, signed)) return isWaiting(row) ? 'rest' : 'wait';
     await storeRefund(journal, row, signed, rebuilds);
     return 'next';
@@ -105,7 +103,7 @@ export function createRefunding(deps: EngineDeps, { submit, followOutcome, isDea
   /** True if the refund cannot arrive. While it waits, most polls end without a simulation. */
   async function isStuck(row: JournalRow, record: ExecutionRecord): Promise<boolean> {
     if (isWaiting(row) && (await cannotReceive(chain, record.caller, usdcMint))) return true;
-    const signed = await signRefund(chain, row, record, usdcMint, 'unserved');
+    const signed = await signRefund(chain, record, usdcMint, 'unserved');
     return (await chain.simulate(signed.bytes))?.error === 'RefundDestinationUnusable';
   }
 

@@ -1,7 +1,8 @@
 /**
  * After a restart of the cluster, compares the rows with the chain. The index has been rebuilt before, so only rows that
  * it shows another way are looked up. The comparison itself moves no money: it moves rows back to where their records
- * are, and from there the relay ends them as always. Nothing else in the relay takes an end back.
+ * are, and from there the relay ends them as always. Besides this, only `parkLanded` takes an end back, if an open has
+ * landed after its row ended.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';

@@ -3,11 +3,11 @@ import { type Culprit, isWaiting, type JournalRow, type TransactionRow } from '.
 import { isRefused, lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
+import type { EngineDeps, Progress, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { hasLanded } from './landed.ts';
 import { isHeldBack } from './refund.ts';
 import { signReturn } from './sign.ts';
-import type { EngineDeps, Progress, Step } from './step.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
 
@@ -21,7 +21,7 @@ const BY_OPERATOR: readonly (string | null)[] = ['DepositNotExpired', 'InvalidRe
 const culpritOf = (error: string | null): Culprit => (BY_OPERATOR.includes(error) ? 'operator' : 'wallet');
 
 /** Creates the steps that return a deposit. */
-export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>, stopping: AbortSignal) {
+export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isByRemovedAuthority'>, stopping: AbortSignal) {
   const { chain, journal, log } = deps;
   const { read, readPast } = createDepositReader(deps);
 
@@ -61,7 +61,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead'>
     if (!at.deposit) return endReturn(row, progress, at);
     const why = whyOf(row);
     let signed = lastOf(row, 'return');
-    if (ending.isDead(signed)) return giveBack(row, at, why, row.rebuilds);
+    if (ending.isByRemovedAuthority(signed)) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
       // Most polls end here, without a simulation.
       if (isPaid(row, at) && at.isStuck) return waitForAccount(row);

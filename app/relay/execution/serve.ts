@@ -6,10 +6,10 @@ import { beginningOf, type RawAnswer } from '../outbound/answerBody.ts';
 import { type CreatorAnswer, type CreatorCall, type CreatorRequest, callCreator } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
+import type { EngineDeps, Progress, Step } from './deps.ts';
 import type { Refunding } from './refund.ts';
 import type { Settling } from './settle.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { EngineDeps, Progress, Step } from './step.ts';
 
 /** The refund reason for each kind of failed answer. */
 const REASONS = { timeout: 'creatorTimeout', failed: 'creatorFailed', invalid: 'invalidAnswer' } as const;
@@ -28,6 +28,16 @@ export function createServing(
     const stored = await journal.result(row.execution_id);
     if (stored) return settleIntent(row, snapshot, stored);
     progress.dispatchedAtMs ??= performance.now() - (await journal.msSinceDispatch(row.execution_id));
+    const deadlineMs = progress.dispatchedAtMs + Number(row.timeout_seconds) * 1_000;
+    // This process has not called the creator: its relay was down, so the creator has not failed.
+    if (progress.answer === null && performance.now() >= deadlineMs) {
+      return refundIntent(
+        row,
+        snapshot,
+        'unserved',
+        'The marketplace was interrupted, and the time of this call ran out',
+      );
+    }
     const endpoint = await deps.endpointOf(row.metadata_hash);
     if (!endpoint) return refundIntent(row, snapshot, 'unserved', "This service does not have the agent's description");
     const { signingKey } = snapshot.record!;
@@ -38,7 +48,7 @@ export function createServing(
       request: toRequest(row),
       purpose: 'execution',
       signingKey: signingKey.toBase58(),
-      deadlineMs: progress.dispatchedAtMs + Number(row.timeout_seconds) * 1_000,
+      deadlineMs,
       stop: stopping,
       ...(output && { onDelta: output.delta }),
       late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),

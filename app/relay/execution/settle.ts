@@ -2,19 +2,15 @@
 import { type AgentListing, type ExecutionRecord, findSpender, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { isRefused, lastOf } from '../ledger/transactions.ts';
+import type { EngineDeps, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
-import { type Refunding, SETTLE_MARGIN_SECONDS } from './refund.ts';
+import type { Refunding } from './refund.ts';
 import type { Sharing } from './sharing.ts';
 import { partOfSettle, signSettle } from './sign.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
-import type { EngineDeps, Step } from './step.ts';
+import { SETTLE_MARGIN_SECONDS } from './timing.ts';
 
 export type Settling = ReturnType<typeof createSettling>;
-
-/** True if an agent that begins now could still be paid after its whole timeout. */
-export function hasTimeToServe(row: JournalRow, { now }: Snapshot): boolean {
-  return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
-}
 
 const isSame = (one: ResultRow, other: ResultRow): boolean =>
   one.result_hash === other.result_hash && one.signature === other.signature;
@@ -22,7 +18,7 @@ const isSame = (one: ResultRow, other: ResultRow): boolean =>
 /** Creates the steps that settle. */
 export function createSettling(
   deps: EngineDeps,
-  { submit, followOutcome, isDead }: Ending,
+  { submit, followOutcome, isByRemovedAuthority }: Ending,
   { refundIntent }: Refunding,
   sharing: Pick<Sharing, 'share'>,
 ) {
@@ -95,7 +91,7 @@ export function createSettling(
     }
     if (snapshot.now >= (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS) return 'rest';
     const signed = lastOf(row, 'settle');
-    if (isDead(signed)) return resignSettle(row, snapshot, row.rebuilds);
+    if (isByRemovedAuthority(signed)) return resignSettle(row, snapshot, row.rebuilds);
     const outcome = await submit(row, signed);
     return followOutcome(row, outcome, signed, (fresh, rebuilds) => resignSettle(row, fresh, rebuilds));
   }

@@ -1,8 +1,7 @@
 /**
- * Collects calls that are ready in the same slot into one transaction, so that they share its fee. The first one goes
- * alone and at once. Those that are ready within a slot of it leave together: simulated, stored in one write, then sent
- * by each of them. A call whose part would fail, and one that nothing can be shared with, goes alone as if there were no
- * sharing.
+ * Collects calls that are ready at about the same time into one transaction, so that they share its fee. The first one
+ * goes alone and at once. Those that are ready within 200 ms of it leave together: simulated, stored in one write, then
+ * sent by each of them. A call whose part would fail goes alone. So does one that nothing can be shared with.
  */
 import type { TransactionInstruction } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
@@ -14,13 +13,14 @@ import type { Outcome } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
+import { chainUnreadable } from '../errors.ts';
 import { SharedConflict, type SharedMove } from '../ledger/moves.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf } from '../ledger/transactions.ts';
-import type { EngineDeps } from './step.ts';
+import type { EngineDeps } from './deps.ts';
 
-/** Length of a slot: two transactions of one slot land in the same block. */
-const SLOT_MS = 200;
+/** How long calls are collected: about a slot, so that waiting delays them by one block at most. */
+const WINDOW_MS = 200;
 /** Pause after a node could not simulate a shared transaction: it may not know version 1. */
 const PAUSE_MS = 60_000;
 /** A wallet or listing that made a shared transaction fail goes alone for so long. */
@@ -48,7 +48,7 @@ interface Member extends Part {
   row: JournalRow;
   /** Its instruction, whatever the fee: for its size and its compute units. */
   sample: TransactionInstruction;
-  /** True once the shared transaction is stored, false if the call goes alone. */
+  /** True once the shared transaction is stored, false if the call goes alone. Only its first decision counts. */
   resolve(isShared: boolean): void;
   reject(error: unknown): void;
 }
@@ -65,7 +65,7 @@ export function createSharing({
   const alone = new LRUCache<string, true>({ max: MAX_ALONE, ttl: ALONE_MS });
   let pausedUntil = 0;
 
-  /** Strangers could make the transactions of others fail, and what was signed once has been waited for already. */
+  /** Only wallets that have paid may share, so strangers cannot spoil it. A second attempt does not wait again. */
   async function mayShare(kind: SharedKind, row: JournalRow): Promise<boolean> {
     if (performance.now() < pausedUntil || transactionsOf(row, kind).length > 0) return false;
     if (alone.has(row.wallet) || alone.has(row.listing)) return false;
@@ -73,7 +73,7 @@ export function createSharing({
     return hasPaid(row.wallet).catch(() => false);
   }
 
-  /** The calls of one kind that wait for the end of the present slot. */
+  /** The calls of one kind that wait for the end of the present window. */
   function createQueue(kind: SharedKind) {
     let waiting: Member[] = [];
     let leftAt = Number.NEGATIVE_INFINITY;
@@ -86,47 +86,52 @@ export function createSharing({
     }
 
     return {
-      /** True if nothing else has left within this slot. */
+      /** True if nothing else has left within this window. */
       leavesNow(): boolean {
         const now = performance.now();
-        if (waiting.length > 0 || now < leftAt + SLOT_MS) return false;
+        if (waiting.length > 0 || now < leftAt + WINDOW_MS) return false;
         leftAt = now;
         return true;
       },
       join(member: Member): void {
         waiting.push(member);
-        if (waiting.length === 1) setTimeout(leave, Math.max(0, leftAt + SLOT_MS - performance.now()));
+        if (waiting.length === 1) setTimeout(leave, Math.max(0, leftAt + WINDOW_MS - performance.now()));
       },
     };
   }
 
+  /** Decides each member: those of another transaction do not depend on what becomes of this one. */
   async function send(kind: SharedKind, members: Member[]): Promise<void> {
     try {
-      const rest = members.length < 2 ? members : await store(kind, members);
-      for (const member of rest) member.resolve(false);
+      if (members.length < 2) sendAlone(members);
+      else await store(kind, members);
     } catch (error) {
       for (const member of members) member.reject(error);
     }
   }
 
-  /** Simulates and stores a transaction of at least two. Returns those that go alone. */
-  async function store(kind: SharedKind, members: Member[]): Promise<Member[]> {
+  function sendAlone(members: Member[]): void {
+    for (const member of members) member.resolve(false);
+  }
+
+  /** Simulates and stores a transaction of at least two. Those that cannot be part of it are sent without it. */
+  async function store(kind: SharedKind, members: Member[]): Promise<void> {
     const count = BigInt(members.length);
     const mostPriority = members.reduce((most, one) => least(most, one.mostPriority), members[0]!.mostPriority) * count;
     const budget = await chain.budgetFor(samplesOf(members), mostPriority);
-    if (budget.units > MOST_UNITS) return storeHalves(kind, members);
+    if (budget.units > MOST_UNITS) return sendHalves(kind, members);
     const shares = sharesOf(LAMPORTS_PER_SIGNATURE + budget.priority, members.length);
     const instructions = members.map(({ instruction }, index) => instruction(shares[index]!));
-    const signed = await chain.signMany(instructions, budget);
+    const signed = await chain.signMany(instructions, budget).catch(chainUnreadable);
     const failure = await chain.simulate(signed.bytes).catch((error) => {
       log.warn({ error }, 'cannot simulate a shared transaction; each call gets its own for a minute');
       pausedUntil = performance.now() + PAUSE_MS;
       return 'unknown' as const;
     });
-    if (failure === 'unknown') return members;
+    if (failure === 'unknown') return sendAlone(members);
     if (failure) {
       const failed = failedOf(members, failure);
-      return failed ? [failed, ...(await storeRest(kind, members, failed))] : storeHalves(kind, members);
+      return failed ? sendWithout(kind, members, failed) : sendHalves(kind, members);
     }
     const moves = members.map(({ row, state, changes }, index) => ({ row, state, changes, fee: shares[index]! }));
     try {
@@ -135,29 +140,29 @@ export function createSharing({
       const moved =
         error instanceof SharedConflict && members.find(({ row }) => row.execution_id === error.executionId);
       if (!moved) throw error;
-      return [moved, ...(await storeRest(kind, members, moved))];
+      return sendWithout(kind, members, moved);
     }
     for (const member of members) member.resolve(true);
-    return [];
   }
 
-  async function storeRest(kind: SharedKind, members: Member[], without: Member): Promise<Member[]> {
-    const rest = members.filter((member) => member !== without);
-    return rest.length < 2 ? rest : store(kind, rest);
+  function sendWithout(kind: SharedKind, members: Member[], without: Member): Promise<void> {
+    sendAlone([without]);
+    return send(
+      kind,
+      members.filter((member) => member !== without),
+    );
   }
 
-  async function storeHalves(kind: SharedKind, members: Member[]): Promise<Member[]> {
+  async function sendHalves(kind: SharedKind, members: Member[]): Promise<void> {
     const middle = Math.ceil(members.length / 2);
-    const halves = [members.slice(0, middle), members.slice(middle)];
-    const left = await Promise.all(halves.map((half) => (half.length < 2 ? half : store(kind, half))));
-    return left.flat();
+    await Promise.all([send(kind, members.slice(0, middle)), send(kind, members.slice(middle))]);
   }
 
   return {
     /**
      * True once the row's move is stored with a transaction that other calls share. False if the call has to go alone,
-     * which may be at once. `partOf` is called only if it may share; null if it may not after all. Throws if the ledger
-     * does not answer.
+     * which may be at once. `partOf` is called only if it may share; null if it may not after all. Throws ApiError 503
+     * if the node returns no blockhash, and the database's error if the ledger does not answer.
      */
     async share(kind: SharedKind, row: JournalRow, partOf: () => Promise<Part | null>): Promise<boolean> {
       if (!(await mayShare(kind, row)) || queues[kind].leavesNow()) return false;

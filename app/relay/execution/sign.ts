@@ -22,8 +22,8 @@ import { chainUnreadable } from '../errors.ts';
 import type { ClaimedDeposit } from '../ledger/claims.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
+import type { EngineDeps } from './deps.ts';
 import type { Part } from './sharing.ts';
-import type { EngineDeps } from './step.ts';
 
 /** How long after the check the escrow may still be funded, seconds on the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
@@ -246,7 +246,6 @@ function settleInstruction(
 /** Signs the refund of a record to its caller's associated token account. */
 export function signRefund(
   chain: Signing,
-  _row: JournalRow,
   record: ExecutionRecord,
   usdcMint: PublicKey,
   reason: RefundReason,

@@ -5,14 +5,15 @@
  */
 import { ENDED_STATES, type ExecutionState, type JournalRow } from '../ledger/tables.ts';
 import { createDepositing } from './deposit.ts';
+import type { EngineDeps, Progress, Step } from './deps.ts';
 import { createEnding } from './ending.ts';
 import { createOpening } from './open.ts';
 import { createRefunding } from './refund.ts';
 import { createServing } from './serve.ts';
-import { createSettling, hasTimeToServe } from './settle.ts';
+import { createSettling } from './settle.ts';
 import type { Sharing } from './sharing.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
-import type { EngineDeps, Progress, Step } from './step.ts';
+import { hasTimeToServe } from './timing.ts';
 
 const OF_DEPOSITS: readonly ExecutionState[] = [
   'deposit_signed',

@@ -8,9 +8,9 @@ import { timed } from '../chain/stages.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { within } from '../waiting.ts';
+import type { EngineDeps, Progress } from './deps.ts';
 import type { Sharing } from './sharing.ts';
 import { standingOf } from './standing.ts';
-import type { EngineDeps, Progress } from './step.ts';
 import { createSteps } from './steps.ts';
 
 /** Pause after a step without an outcome; doubled each time. */

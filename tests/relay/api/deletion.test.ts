@@ -2,9 +2,9 @@
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
+import { newProgress } from '../../../app/relay/execution/deps.ts';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
-import { newProgress } from '../../../app/relay/execution/step.ts';
 import { insertAnswer } from '../../../app/relay/ledger/answers.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { errorBody, openRefused } from '../../../app/relay/errors.ts';
+import type { Progress } from '../../../app/relay/execution/deps.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
-import type { Progress } from '../../../app/relay/execution/step.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 

@@ -11,7 +11,7 @@ import { createFeed } from '../../../app/relay/events/feed.ts';
 import { createStreams, type Streams } from '../../../app/relay/events/streams.ts';
 import { type StreamSettings, USUAL_STREAMS } from '../../../app/relay/events/streamWriter.ts';
 import { createWarnings } from '../../../app/relay/events/warnings.ts';
-import type { ClaimedCall } from '../../../app/relay/execution/step.ts';
+import type { ClaimedCall } from '../../../app/relay/execution/deps.ts';
 import { dropOldEvents, eventOf } from '../../../app/relay/ledger/events.ts';
 import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';

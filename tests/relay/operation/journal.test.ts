@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
+import { type EngineDeps, newProgress } from '../../../app/relay/execution/deps.ts';
 import { createOpening } from '../../../app/relay/execution/open.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
 import { startRecovery } from '../../../app/relay/execution/recover.ts';
@@ -10,7 +11,6 @@ import type { Refunding } from '../../../app/relay/execution/refund.ts';
 import { createServing } from '../../../app/relay/execution/serve.ts';
 import type { Settling } from '../../../app/relay/execution/settle.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
-import { type EngineDeps, newProgress } from '../../../app/relay/execution/step.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import { SharedConflict } from '../../../app/relay/ledger/moves.ts';
@@ -146,6 +146,22 @@ describe('the journal', () => {
       expect(spentMs).to.be.within(0, 60_000);
       await opened.clear();
     }
+  });
+
+  it('refunds a call whose time ran out before this relay could call the creator, and does not blame the creator', async () => {
+    await dispatch('one');
+    await opened.run(`UPDATE executions SET dispatched_ms = dispatched_ms - timeout_seconds * 1000`);
+    const row = (await others.get('one'))!;
+    const refunds: unknown[] = [];
+    const refundIntent: Refunding['refundIntent'] = async (_row, _snapshot, reason, message) => {
+      refunds.push([reason, message]);
+      return 'next';
+    };
+    const deps = { journal: others, endpointOf: () => expect.fail('it was called') } as unknown as EngineDeps;
+    const { dispatch: serve } = createServing(deps, { refundIntent } as Refunding, {} as Settling, STOP);
+    await serve(row, {} as Snapshot, newProgress({ isFresh: false }));
+    const message = 'The marketplace was interrupted, and the time of this call ran out';
+    expect(refunds).to.deep.equal([['unserved', message]]);
   });
 
   it('does not report an open as refused after another relay has signed it again', async () => {

@@ -6,12 +6,12 @@ import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
+import { type EngineDeps, newProgress, type Step } from '../../../app/relay/execution/deps.ts';
 import { createEnding } from '../../../app/relay/execution/ending.ts';
 import { createOpening } from '../../../app/relay/execution/open.ts';
 import { createRefunding } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import { readSnapshot } from '../../../app/relay/execution/snapshot.ts';
-import { type EngineDeps, newProgress, type Step } from '../../../app/relay/execution/step.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { createLog } from '../../../app/relay/log.ts';
@@ -124,7 +124,7 @@ describe('lost fees', () => {
       return retryRefund(row, await readSnapshot(chain as never, row));
     },
     async return(journal: typeof mine, row: JournalRow): Promise<Step> {
-      return createReturning(depsOf(journal), { isDead: () => false }, STOP).sendBack(row, live());
+      return createReturning(depsOf(journal), { isByRemovedAuthority: () => false }, STOP).sendBack(row, live());
     },
   };
 

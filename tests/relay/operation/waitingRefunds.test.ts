@@ -2,11 +2,11 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { type EngineDeps, newProgress } from '../../../app/relay/execution/deps.ts';
 import { createEnding, type Ending } from '../../../app/relay/execution/ending.ts';
 import { createRefunding, isHeldBack } from '../../../app/relay/execution/refund.ts';
 import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
-import { type EngineDeps, newProgress } from '../../../app/relay/execution/step.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import type { NewTransaction } from '../../../app/relay/ledger/writing.ts';
 import { accountDiscriminator, movableFrom, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
@@ -134,7 +134,7 @@ describe('waiting refunds', () => {
     };
     const deps = { chain, journal: mine, usdcMint: MINT, lending: free().lending } as unknown as EngineDeps;
     const followOutcome = async () => 'wait';
-    const ending = { isDead: () => false, submit: chain.submit, followOutcome } as unknown as Ending;
+    const ending = { isByRemovedAuthority: () => false, submit: chain.submit, followOutcome } as unknown as Ending;
     const { retryRefund } = createRefunding(deps, ending);
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
 
@@ -185,7 +185,7 @@ describe('waiting refunds', () => {
       const isReturned = async () => node.isReturned;
       const own = { chain, journal: mine, usdcMint: MINT, lending: free().lending, log, isReturned };
       const deps = own as unknown as EngineDeps;
-      const ending = { isDead: () => false } as unknown as Ending;
+      const ending = { isByRemovedAuthority: () => false } as unknown as Ending;
       const { sendBack } = createReturning(deps, ending, new AbortController().signal);
       const terms = { deposit: deposit.toBase58(), wallet: MINT.toBase58(), listing: listing.toBase58() };
       const claimed = { ...depositOf(id, terms), request_hash: '00'.repeat(32) };

@@ -79,7 +79,10 @@ export interface ExecutionsTable {
   lease_owner: string | null;
   /** SHA-256 of agent and canonical body in hex, if the call carried an Idempotency-Key. */
   fingerprint: string | null;
-  /** Unpaid network fees that the wallet owes, including those of calls that this one replaced, lamports. */
+  /**
+   * Unpaid network fees that the wallet owes, including those of calls that this one replaced, lamports. A fee is
+   * written together with its transaction's `culprit`, so that it counts once, whatever is killed in between.
+   */
   lost_fees: Generated<bigint>;
   /** Those that count against the listing instead. */
   listing_fees: Generated<bigint>;

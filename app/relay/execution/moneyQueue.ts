@@ -6,7 +6,7 @@
 import type { Funds } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Held } from '../ledger/sums.ts';
-import type { Payer, PayerAccounts } from './reserve.ts';
+import type { Payer, PayerAccounts } from './payer.ts';
 
 /** Poll interval while no event arrives: another relay's opens may have landed. */
 const POLL_MS = 250;
@@ -17,7 +17,7 @@ interface Learnt {
   held: Held;
 }
 
-export interface Reservations {
+export interface MoneyQueue {
   /**
    * Resolves with the payer's accounts once they have the price unreserved, or with null after `ms`. `fundsOf` derives
    * the spendable money from accounts. `read` reads them again if the chain has changed since.
@@ -35,7 +35,7 @@ interface Asking {
 }
 
 /** Creates the queue of all waiting calls of this process. */
-export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservations {
+export function createMoneyQueue(journal: Pick<Journal, 'heldOf'>): MoneyQueue {
   const waiting = new Map<string, { calls: Set<() => void>; poll: NodeJS.Timeout }>();
   const reads = new Map<string, Promise<Learnt>>();
 

@@ -22,7 +22,7 @@ import { readToken } from '../chain/tokenAccounts.ts';
 import { ApiError, chainUnreadable, withRenewal } from '../errors.ts';
 import type { Funds } from '../ledger/funding.ts';
 import type { Held } from '../ledger/sums.ts';
-import type { Means } from './protection.ts';
+import type { Means } from './waysToPay.ts';
 
 /** The payer: a wallet, through one of its keys, 32 hex digits. */
 export interface Payer {

@@ -21,9 +21,9 @@ import {
 } from '../ledger/funding.ts';
 import type { Held, Sums } from '../ledger/sums.ts';
 
-/** Retry delay while the deposits of calls in progress are lent: they come back when the calls end. */
+/** Retry delay while the rent of calls in progress is lent: it comes back when the calls end. */
 const RETRY_SECONDS = 5;
-/** Least retry delay while no deposit can be lent; also while all of them belong to calls in progress. */
+/** Least retry delay while no rent can be lent; also while all of it belongs to calls in progress. */
 const RETRY_LENT_SECONDS = 60;
 
 /** The cost of a call's transactions, and the money to pay it, lamports. */

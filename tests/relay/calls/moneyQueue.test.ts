@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createReservations } from '../../../app/relay/execution/reservations.ts';
-import type { PayerAccounts } from '../../../app/relay/execution/reserve.ts';
+import { createMoneyQueue } from '../../../app/relay/execution/moneyQueue.ts';
+import type { PayerAccounts } from '../../../app/relay/execution/payer.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
 import type { Funds } from '../../../app/relay/ledger/funding.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
@@ -29,7 +29,7 @@ import { stopAt } from '../../harness/node/standstill.ts';
 
 const CALLS = 300;
 
-describe('reservations', () => {
+describe('the queue for reserved money', () => {
   let opened: Journals;
   let mine: Journals['mine'];
   let others: Journals['others'];
@@ -163,7 +163,7 @@ describe('reservations', () => {
         return mine.heldOf(...asked);
       },
     };
-    const reservations = createReservations(counted);
+    const reservations = createMoneyQueue(counted);
     let paid = 0;
     let isOver = false;
     const calls = Array.from({ length: CALLS }, async () => {

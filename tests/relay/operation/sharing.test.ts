@@ -1,0 +1,55 @@
+/** Calls that share a transaction, each with an outcome of its own. */
+import { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import { createSharing, type Part } from '../../../app/relay/execution/sharing.ts';
+import type { SharedMove } from '../../../app/relay/ledger/moves.ts';
+import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
+import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { SIGNED } from '../../harness/edge/journals.ts';
+
+const instruction = () => new TransactionInstruction({ programId: PROGRAM_ID, keys: [], data: Buffer.alloc(8) });
+const PART: Part = { instruction, mostPriority: 0n, state: 'open_signed', changes: {} };
+
+describe('sharing', () => {
+  /** How calls with these ids end that are ready together, after a first one that goes alone. */
+  async function share(ids: string[], chain: object, intendShared: (moves: SharedMove[]) => Promise<void>) {
+    const all = {
+      authority: PublicKey.default,
+      budgetFor: async () => ({ units: 1, priority: 0n }),
+      signMany: async () => SIGNED,
+      simulate: async () => null,
+      ...chain,
+    };
+    const deps = { chain: all, journal: { intendShared }, hasPaid: async () => true, log: {} };
+    const sharing = createSharing(deps as unknown as Parameters<typeof createSharing>[0]);
+    const ready = (id: string) =>
+      sharing.share(
+        'open',
+        { execution_id: id, wallet: id, listing: id, transactions: [] } as unknown as JournalRow,
+        async () => PART,
+      );
+    expect(await ready('first')).to.equal(false);
+    return Promise.allSettled(ids.map(ready));
+  }
+
+  it('refuses an open with 503 if the node returns no blockhash', async () => {
+    const signMany = () => Promise.reject(new Error('fetch failed'));
+    const ends = await share(['a', 'b'], { signMany }, async () => undefined);
+    for (const end of ends) {
+      expect(end.status === 'rejected' && end.reason).to.include({ code: 'service_unavailable' });
+    }
+  });
+
+  it('stores one half although the other cannot be stored', async () => {
+    const budgetFor = async ({ length }: unknown[]) => ({ units: length * 500_000, priority: 0n });
+    const ends = await share(['a', 'b', 'c', 'd'], { budgetFor }, async (moves) => {
+      if (moves.some(({ row }) => row.execution_id === 'a')) throw new Error('the disk is full');
+    });
+    expect(ends.map((end) => (end.status === 'fulfilled' ? end.value : end.reason.message))).to.deep.equal([
+      'the disk is full',
+      'the disk is full',
+      true,
+      true,
+    ]);
+  });
+});
