@@ -50,7 +50,7 @@ const LIMITS: Record<string, string> = {
   per_execution: "Choose a cheaper agent, or ask the user to raise the key's limit per execution.",
   period: "Wait until details.renews_at, choose a cheaper agent, or ask the user to raise the key's limit per period.",
   total: "Ask the user to raise the key's total limit.",
-  gas: 'Ask the user to send SOL to details.gas balance.',
+  gas: 'Ask the user to send SOL to details.gas_balance_address.',
 };
 
 /** The answer for an error of the marketplace, or for a failed connection to it. */

@@ -95,7 +95,13 @@ export function openRefused(programError: string | null, message: string, call: 
   // The accounts changed after they were checked, and may have changed again since.
   if (limit === 'gas') {
     const gasBalance = findSpender(parseAddress(call.wallet)).toBase58();
-    const details = { limit, wallet: call.wallet, gasBalance, have_lamports: null, need_lamports: null };
+    const details = {
+      limit,
+      wallet: call.wallet,
+      gas_balance_address: gasBalance,
+      have_lamports: null,
+      need_lamports: null,
+    };
     return new ApiError('insufficient_balance', message, { executionId, details });
   }
   if (limit !== undefined) {

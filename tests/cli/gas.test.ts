@@ -50,7 +50,7 @@ describe('the command line without the service: gas', function () {
   });
 
   it('add fills a gas balance from any signer, and show prints it', async () => {
-    const names = { wallet: caller!.publicKey.toBase58(), gasBalance: gasBalance.toBase58() };
+    const names = { wallet: caller!.publicKey.toBase58(), gas_balance_address: gasBalance.toBase58() };
     const before = await held();
     const added = await terminal.done(caller!, 'gas', 'add', '0.01');
     expect(added).to.include({ ...names, added_sol: '0.01', gas_lamports: String(before.gasBalance + 10_000_000n) });

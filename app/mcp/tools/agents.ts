@@ -131,7 +131,8 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
         !key.scopes.includes('execute') && 'The API key may only read.',
         key.allowed_agents && !key.allowed_agents.includes(agent_id) && 'The API key may not call this agent.',
         parseUsdc(key.payable_usdc) < price && `The API key can pay at most ${key.payable_usdc} USDC now.`,
-        gasOf(key) === 'too_low' && `The gas balance is too low. The user has to send SOL to ${key.gas.gasBalance}.`,
+        gasOf(key) === 'too_low' &&
+          `The gas balance is too low. The user has to send SOL to ${key.gas.gas_balance_address}.`,
         gasOf(key) === 'above_key_limit' &&
           'The network fees are above the gas limit of the API key. The user has to raise it.',
         left !== null && left < price && `The session's budget has ${formatUsdc(left > 0n ? left : 0n)} USDC left.`,

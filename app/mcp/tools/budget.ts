@@ -74,7 +74,7 @@ function addKeyBudget({ server, market, session }: Tools): void {
           allowance_usdc: key.allowance_usdc,
           allowance_covers_total: key.allowance_covers_total,
           gas_of_next_call: gasOf(key),
-          gas_balance_address: key.gas.gasBalance,
+          gas_balance_address: key.gas.gas_balance_address,
           scopes: key.scopes,
           allowed_agents: key.allowed_agents,
           expires_at: key.expires_at,

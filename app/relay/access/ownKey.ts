@@ -73,7 +73,7 @@ function gasOf(
 ): Omit<OwnKey['gas'], 'is_sponsored'> {
   const left = gasBalance - fees - escrowRent;
   return {
-    gasBalance: findSpender(parseAddress(wallet)).toBase58(),
+    gas_balance_address: findSpender(parseAddress(wallet)).toBase58(),
     lamports: toNumber(gasBalance),
     next_call_lamports: toNumber(fees),
     max_gas_lamports: grant.maxGasLamports,

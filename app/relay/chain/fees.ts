@@ -54,8 +54,8 @@ export interface PriorityQuote {
 }
 
 /**
- * A call's share of the transaction that archives its record, lamports. Twelve records share a fee of 5,000; this pays
- * if seven do.
+ * A call's share of the transaction that archives its record, lamports. Up to 48 records share a fee of 5,000; this pays
+ * if eight do.
  */
 export const ARCHIVE_SHARE = 700n;
 

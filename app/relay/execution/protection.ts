@@ -150,7 +150,7 @@ export async function lentShortage(way: Way, kind: Kind, loans: Loans, besides =
 }
 
 /**
- * Finds what blocks a call that may open: `passed`: nothing any more. `gas balance`: earlier calls reserve the gas balance that
+ * Finds what blocks a call that may open: `passed`: nothing any more. `gasBalance`: earlier calls reserve the gas balance that
  * it needs, or it lends their escrows. `lent`: the operator can lend no more, and the gas balance cannot lend it either.
  * `gas`: the gas balance is too low.
  */
@@ -202,7 +202,13 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held): Ap
   const { fee, gas, maxGas, rents } = means;
   const fail = (have: bigint, need: bigint, message: string) =>
     new ApiError('insufficient_balance', message, {
-      details: { limit: 'gas', wallet, gasBalance, have_lamports: Number(have), need_lamports: Number(need) },
+      details: {
+        limit: 'gas',
+        wallet,
+        gas_balance_address: gasBalance,
+        have_lamports: Number(have),
+        need_lamports: Number(need),
+      },
     });
   const owed = greatest(sums.owed, 0n);
   const leastFees = fee + gas + (owed > 0n ? 1n : 0n);

@@ -4,7 +4,7 @@
  * by each of them. A call whose part would fail, and one that nothing can be shared with, goes alone as if there were no
  * sharing.
  */
-import type { TransactionInstruction } from '@solana/web3.js';
+import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -36,8 +36,16 @@ export interface Part extends Pick<SharedMove, 'state' | 'changes'> {
   mostPriority: bigint;
 }
 
+/**
+ * Most calls of one transaction: the runtime runs 64 instructions in one, calls between programs included. An open takes
+ * seven of them, a settle four.
+ */
+const MOST: Record<SharedKind, number> = { open: 9, settle: 16 };
+
 interface Member extends Part {
   row: JournalRow;
+  /** Its instruction, whatever the fee: for its size and its compute units. */
+  sample: TransactionInstruction;
   /** True once the shared transaction is stored, false if the call goes alone. */
   resolve(isShared: boolean): void;
   reject(error: unknown): void;
@@ -59,7 +67,8 @@ export function createSharing({
   async function mayShare(kind: SharedKind, row: JournalRow): Promise<boolean> {
     if (performance.now() < pausedUntil || transactionsOf(row, kind).length > 0) return false;
     if (alone.has(row.wallet) || alone.has(row.listing)) return false;
-    return hasPaid(row.wallet);
+    // A lost database is no reason to wait.
+    return hasPaid(row.wallet).catch(() => false);
   }
 
   /** The calls of one kind that wait for the end of the present slot. */
@@ -71,7 +80,7 @@ export function createSharing({
       const members = waiting;
       waiting = [];
       leftAt = performance.now();
-      for (const group of groupsOf(members)) void send(kind, group);
+      for (const group of groupsOf(members, MOST[kind], chain.authority)) void send(kind, group);
     }
 
     return {
@@ -89,20 +98,6 @@ export function createSharing({
     };
   }
 
-  /** Splits them into transactions. */
-  function groupsOf(members: Member[]): Member[][] {
-    const groups: Member[][] = [];
-    let instructions: TransactionInstruction[] = [];
-    for (const member of members) {
-      const instruction = member.instruction(0n);
-      const fits = groups.length > 0 && fitsVersionOne([...instructions, instruction], chain.authority);
-      if (fits) groups.at(-1)!.push(member);
-      else groups.push([member]);
-      instructions = fits ? [...instructions, instruction] : [instruction];
-    }
-    return groups;
-  }
-
   async function send(kind: SharedKind, members: Member[]): Promise<void> {
     try {
       const rest = members.length < 2 ? members : await store(kind, members);
@@ -116,10 +111,7 @@ export function createSharing({
   async function store(kind: SharedKind, members: Member[]): Promise<Member[]> {
     const count = BigInt(members.length);
     const mostPriority = members.reduce((most, one) => least(most, one.mostPriority), members[0]!.mostPriority) * count;
-    const budget = await chain.budgetFor(
-      members.map(({ instruction }) => instruction(0n)),
-      mostPriority,
-    );
+    const budget = await chain.budgetFor(samplesOf(members), mostPriority);
     if (budget.units > MOST_UNITS) return storeHalves(kind, members);
     const shares = sharesOf(LAMPORTS_PER_SIGNATURE + budget.priority, members.length);
     const instructions = members.map(({ instruction }, index) => instruction(shares[index]!));
@@ -169,12 +161,27 @@ export function createSharing({
       if (!(await mayShare(kind, row)) || queues[kind].leavesNow()) return false;
       const part = await partOf();
       if (part === null) return false;
-      return new Promise((resolve, reject) => queues[kind].join({ ...part, row, resolve, reject }));
+      const sample = part.instruction(0n);
+      return new Promise((resolve, reject) => queues[kind].join({ ...part, row, sample, resolve, reject }));
     },
     /** This wallet or listing has made a shared transaction fail. */
     exclude: (address: string): void => void alone.set(address, true),
   };
 }
+
+/** Splits them into transactions that `payer` signs, of at most so many. */
+function groupsOf(members: Member[], most: number, payer: PublicKey): Member[][] {
+  const groups: Member[][] = [];
+  for (const member of members) {
+    const last = groups.at(-1) ?? [];
+    const fits = last.length > 0 && last.length < most && fitsVersionOne(samplesOf([...last, member]), payer);
+    if (fits) last.push(member);
+    else groups.push([member]);
+  }
+  return groups;
+}
+
+const samplesOf = (members: Member[]) => members.map(({ sample }) => sample);
 
 /** The call whose part would fail by the program's own check. Any other failure may be that of the whole. */
 function failedOf(members: Member[], { error, instruction }: TransactionFailure): Member | undefined {

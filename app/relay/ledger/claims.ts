@@ -112,7 +112,7 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
     INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees, listing_fees, lost_ms,
       fee_lamports, repaid_lamports, gas_lamports, record_lent, escrow_lent, gas_balance_lamports)
     SELECT ${sql.join(columns.map((column) => named[column]))}, lost, listing_lost_before, lost_before, fee,
-      ${limits ? sql.ref('repaid') : sql.ref('repaid_before')}, gas, record_rent, escrow_rent, gasBalance
+      ${limits ? sql.ref('repaid') : sql.ref('repaid_before')}, gas, record_rent, escrow_rent, gas_balance
     FROM sums, before, ${waysRows(ways.length, given as Named<ReturnType<typeof waysOf>>)}
     WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id = ${named.execution_id})
     ${isKeyed ? isFirst(named) : sql``}

@@ -119,8 +119,8 @@ export function covers(money: Named<Money>): RawBuilder<boolean> {
   return sql<boolean>`
     failed_since = 0 AND held_wallet + ${price} <= ${at(money.money_wallet)}
     AND held_key + ${price} <= ${at(money.money_key)}
-    AND (gasBalance = 0 OR ${gasBalance} - held_gas_balance - gasBalance >= ${at(money.money_gas_balance_rest)}
-      OR (held_gas_balance = 0 AND ${gasBalance} = gasBalance))`;
+    AND (gas_balance = 0 OR ${gasBalance} - held_gas_balance - gas_balance >= ${at(money.money_gas_balance_rest)}
+      OR (held_gas_balance = 0 AND ${gasBalance} = gas_balance))`;
 }
 
 /** The columns of a way in a statement. */
@@ -130,7 +130,7 @@ const WAY_COLUMNS = {
   gas: 'gas',
   record_rent: 'recordRent',
   escrow_rent: 'escrowRent',
-  gasBalance: 'gasBalance',
+  gas_balance: 'gasBalance',
 } as const satisfies Record<string, keyof Way>;
 
 /** The ways as named values of a statement. */

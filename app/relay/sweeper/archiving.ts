@@ -1,18 +1,28 @@
-/** Turns settled records that can no longer change into leaves, as many per transaction as fit. */
+/**
+ * Turns settled records that can no longer change into leaves, as many per transaction as fit: 48 in one of version 1,
+ * else twelve.
+ */
 import { PublicKey } from '@solana/web3.js';
 import { chunks } from '../../process/chunks.ts';
 import { isArchivable } from '../../sdk/program/archive.ts';
 import { archiveExecutions, constants, decodeAccount, decodeOwn, findConfig } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
+import { fitsVersionOne } from '../chain/versionOne.ts';
 import { type ArchivesDeps, findOpenArchive, type OpenArchive } from './archives.ts';
 import { type Candidate, ripeRecords } from './candidates.ts';
 import { reasonOf, type Sent } from './sending.ts';
 import { inBatches, reportedGone, type SweepDeps } from './sweeping.ts';
 
+/**
+ * Records in one transaction: four instructions. Version 1 holds 64 addresses, and the archive's own and those of
+ * different rent sponsors count, too.
+ */
+const TOGETHER = 4 * constants.maxArchivedRecords;
+
 /** Archives the ripe records, if there is an archive with room. */
 export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promise<void> {
   let found: Promise<OpenArchive | null> | null = null;
-  return inBatches(deps, now, ripeRecords, constants.maxArchivedRecords, async (batch) => {
+  return inBatches(deps, now, ripeRecords, TOGETHER, async (batch) => {
     found ??= findOpenArchive(deps);
     const archive = await found;
     if (!archive || archive.room === 0) return false;
@@ -25,7 +35,7 @@ export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promis
 
 const isFull = (sent: Sent): boolean => reasonOf(sent) === 'ArchiveFull';
 
-/** If they cannot be archived together, each half is tried alone, down to one record. */
+/** If they cannot be archived together, each part is tried alone, down to one record. */
 async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candidate[]): Promise<void> {
   const { chain, sending, resting, log } = deps;
   const records = batch.map(({ address }) => new PublicKey(address));
@@ -44,7 +54,19 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
   });
   if (ripe.length === 0) return;
   const { index, tree } = archive;
-  const sent = await sending.send([archiveExecutions({ index, tree, executions: ripe })]);
+  const instructions = chunks(ripe, constants.maxArchivedRecords).map((executions) =>
+    archiveExecutions({ index, tree, executions }),
+  );
+  const archiveParts = async (size: number) => {
+    for (const part of chunks(ripe, size)) {
+      const candidates = part.map(({ candidate }) => candidate);
+      await archiveBatch(deps, archive, candidates);
+    }
+  };
+  const half = Math.ceil(ripe.length / 2);
+  if (instructions.length > 1 && !fitsVersionOne(instructions, chain.authority)) return archiveParts(half);
+  const sent = await (instructions.length > 1 ? sending.sendMany(instructions) : sending.send(instructions));
+  if (sent === null) return archiveParts(constants.maxArchivedRecords);
   if (sent.kind === 'expired') return;
   if (sent.kind === 'confirmed') {
     const gone = await reportedGone(
@@ -56,13 +78,7 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
     // Another deployment has filled it. The next round finds its successor.
     archive.room = 0;
   } else if (ripe.length > 1) {
-    for (const half of chunks(ripe, Math.ceil(ripe.length / 2))) {
-      await archiveBatch(
-        deps,
-        archive,
-        half.map(({ candidate }) => candidate),
-      );
-    }
+    await archiveParts(half);
   } else {
     // Its sponsor cannot receive lamports, or somebody else archived it a moment ago.
     resting.rest(ripe[0]!.candidate.address);

@@ -3,12 +3,14 @@
  * priority fee, because nothing here is urgent.
  */
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import type { Logger } from 'pino';
 import type { Outcome } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
+import { MOST_UNITS } from '../chain/versionOne.ts';
 import type { SweepTransactions } from '../ledger/sweepTransactions.ts';
-import type { SignedTransaction } from '../ledger/writing.ts';
+import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
 import { allSettled } from '../waiting.ts';
 
 /**
@@ -25,6 +27,9 @@ export function reasonOf(sent: Sent): string | null {
   return 'message' in sent ? (sent.error ?? sent.message) : null;
 }
 
+/** Pause after a node could not simulate a transaction of version 1: it may not know that version. */
+const PAUSE_MS = 60_000;
+
 /** Refusals by the node that no account of the transaction causes: the authority has no SOL, or the node is behind. */
 const REFUSALS_OF_ALL = ['AccountNotFound', 'InsufficientFundsForFee', 'BlockhashNotFound'];
 
@@ -34,20 +39,24 @@ export interface Sending {
    * transaction of this relay.
    */
   send(instructions: TransactionInstruction[], cosigner?: Keypair): Promise<Sent>;
+  /** The same by a transaction of version 1, which holds more. Null if the node does not know that version. */
+  sendMany(instructions: TransactionInstruction[]): Promise<Sent | null>;
   /** Follows the pending transactions of an earlier round or relay. */
   finish(): Promise<void>;
 }
 
 export function createSending(deps: {
-  chain: Pick<RelayChain, 'sign' | 'simulate' | 'submit'>;
+  chain: Pick<RelayChain, 'sign' | 'signMany' | 'simulate' | 'submit'>;
   transactions: SweepTransactions;
   stop: AbortSignal;
   /** How long a node may fail to report a transaction's outcome. */
   patienceMs: number;
   /** Reported the network fee of each transaction that the chain took, lamports. */
   spent(lamports: bigint): void;
+  log: Logger;
 }): Sending {
-  const { chain, transactions, stop, patienceMs } = deps;
+  const { chain, transactions, stop, patienceMs, log } = deps;
+  let pausedUntil = 0;
 
   async function follow(signed: SignedTransaction): Promise<Exclude<Outcome, { kind: 'unknown' }>> {
     // Somebody else may have had the same effect, so only the transaction's own status shows its outcome.
@@ -66,17 +75,35 @@ export function createSending(deps: {
     return outcome;
   }
 
+  async function sendSimulated(signed: NewTransaction, failure: TransactionFailure | null): Promise<Sent> {
+    if (failure && REFUSALS_OF_ALL.includes(failure.message)) {
+      throw new Error(`the node refuses the transactions of the sweeper: ${failure.message}`);
+    }
+    if (failure) return { kind: 'refused', ...failure };
+    if (!(await transactions.store(signed))) throw new Interrupted('another relay is sweeping now');
+    return follow(signed);
+  }
+
   return {
     async send(instructions, cosigner) {
       if (stop.aborted) throw new Interrupted('the relay is stopping');
       const signed = await chain.sign(instructions, 0n, 0, cosigner);
-      const failure = await chain.simulate(signed.bytes);
-      if (failure && REFUSALS_OF_ALL.includes(failure.message)) {
-        throw new Error(`the node refuses the transactions of the sweeper: ${failure.message}`);
-      }
-      if (failure) return { kind: 'refused', ...failure };
-      if (!(await transactions.store(signed))) throw new Interrupted('another relay is sweeping now');
-      return follow(signed);
+      return sendSimulated(signed, await chain.simulate(signed.bytes));
+    },
+    async sendMany(instructions) {
+      if (stop.aborted) throw new Interrupted('the relay is stopping');
+      if (performance.now() < pausedUntil) return null;
+      // Without a priority fee the limit costs nothing.
+      const signed = await chain.signMany(instructions, { units: MOST_UNITS, priority: 0n });
+      const failure = await chain.simulate(signed.bytes).catch((error) => {
+        log.warn(
+          { error },
+          'cannot simulate a transaction of version 1; records are archived by smaller ones for a minute',
+        );
+        pausedUntil = performance.now() + PAUSE_MS;
+        return 'unknown' as const;
+      });
+      return failure === 'unknown' ? null : sendSimulated(signed, failure);
     },
     async finish() {
       await allSettled((await transactions.pending()).map(follow));

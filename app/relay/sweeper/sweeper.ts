@@ -53,7 +53,10 @@ export interface SweepSettings {
 }
 
 export interface SweeperDeps {
-  chain: Pick<RelayChain, 'authority' | 'connection' | 'finality' | 'read' | 'clock' | 'sign' | 'simulate' | 'submit'>;
+  chain: Pick<
+    RelayChain,
+    'authority' | 'connection' | 'finality' | 'read' | 'clock' | 'sign' | 'signMany' | 'simulate' | 'submit'
+  >;
   views: Kysely<LedgerDatabase>;
   nodes: ArchiveNodes;
   transactions: SweepTransactions;
@@ -98,7 +101,7 @@ export function startSweeper(
   const { chain, views, transactions, leadership, settings, log } = deps;
   const stopping = new AbortController();
   const stop = stopping.signal;
-  const sending = createSending({ chain, transactions, stop, patienceMs, spent: deps.spent });
+  const sending = createSending({ chain, transactions, stop, patienceMs, spent: deps.spent, log: deps.log });
   const resting = createResting(Date.now);
   const following = newFollowing();
   let leads = false;

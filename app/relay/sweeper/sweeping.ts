@@ -19,7 +19,7 @@ export interface SweepDeps {
   chain: Pick<RelayChain, 'read' | 'authority'>;
   usdcMint: PublicKey;
   views: Kysely<LedgerDatabase>;
-  sending: Pick<Sending, 'send'>;
+  sending: Pick<Sending, 'send' | 'sendMany'>;
   resting: Resting;
   /** Transactions in flight at a time. */
   inFlight: number;

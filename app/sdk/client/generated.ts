@@ -621,7 +621,7 @@ export interface components {
             /** @description The wallet’s gas balance, which pays the network fees of all its keys. */
             gas: {
                 /** @description The address of the wallet’s gas balance. Send the missing lamports there. */
-                gasBalance: string;
+                gas_balance_address: string;
                 /** @description The gas balance, lamports. */
                 lamports: number;
                 /** @description The most that the network fees of a call are now, lamports. Calls at the same moment share fees. */
@@ -1274,7 +1274,7 @@ export interface components {
                     /** @description The wallet that pays. */
                     wallet: string;
                     /** @description The address of the wallet’s gas balance. Send the missing lamports there. */
-                    gasBalance: string;
+                    gas_balance_address: string;
                     /** @description The lamports available for gas and refundable deposits; null if the program refused the call. */
                     have_lamports: number | null;
                     /** @description The lamports needed; null if the program refused the call. */

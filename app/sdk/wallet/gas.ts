@@ -70,5 +70,10 @@ async function leastOf(connection: Connection): Promise<string> {
 
 function describe(wallet: PublicKey, lamports: bigint) {
   const gasBalance = findSpender(wallet).toBase58();
-  return { wallet: wallet.toBase58(), gasBalance, gas_lamports: lamports.toString(), gas_sol: formatSol(lamports) };
+  return {
+    wallet: wallet.toBase58(),
+    gas_balance_address: gasBalance,
+    gas_lamports: lamports.toString(),
+    gas_sol: formatSol(lamports),
+  };
 }

@@ -60,7 +60,7 @@ export const ERRORS = {
           limit: z.literal('gas'),
           wallet: z.string(),
           /** The address to send lamports to. */
-          gasBalance: z.string(),
+          gas_balance_address: z.string(),
           /** Null if the program refused the call, as is the next field. */
           have_lamports: Lamports.nullable(),
           need_lamports: Lamports.nullable(),

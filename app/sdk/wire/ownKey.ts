@@ -34,7 +34,7 @@ export const OwnKey = z.strictObject({
   allowance_covers_total: z.boolean(),
   gas: z.strictObject({
     /** The address to send lamports to. */
-    gasBalance: z.string(),
+    gas_balance_address: z.string(),
     lamports: Lamports,
     next_call_lamports: Lamports,
     max_gas_lamports: Lamports,

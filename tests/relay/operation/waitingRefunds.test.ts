@@ -140,7 +140,7 @@ describe('waiting refunds', () => {
 
     const refund = { ...(await wait('00000000-0000-8000-8000-000000000001')), listing: listing.toBase58() };
     const record = { caller, executionId: new Uint8Array(16), listing, rentSponsor: MINT, keyId: new Uint8Array(16) };
-    const snapshot = { record: { ...record, refundAt: FAR, gasLamports: 0n }, now: 1n } as unknown as Snapshot;
+    const snapshot = { record: { ...record, refundAt: FAR, gasLamports: 0 }, now: 1n } as unknown as Snapshot;
     const id = '00000000-0000-8000-8000-000000000002';
     const terms = { deposit: deposit.toBase58(), wallet: caller.toBase58(), listing: listing.toBase58() };
     const back = await mine.claimDeposit(depositOf(id, terms), Date.now(), free());

@@ -43,7 +43,7 @@ export const keyRoutes = {
             allowance_usdc: 37.25,
             allowance_covers_total: true,
             gas: {
-              gasBalance: CREATOR,
+              gas_balance_address: CREATOR,
               lamports: 9_865_000,
               next_call_lamports: 11_250,
               max_gas_lamports: 20_000,

@@ -325,7 +325,7 @@ class PriceLimitDetails(Model):
 class GasLimitDetails(Model):
     limit: Literal["gas"]
     wallet: str
-    gas_balance: str
+    gas_balance_address: str
     have_lamports: int | None
     need_lamports: int | None
 

@@ -127,7 +127,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
     '`pending`: funded and queued. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.',
   steps: 'The creator’s reasoning trace, unchanged; null if it gave none.',
   tagline: 'One sentence.',
-  gasBalance: 'The address of the wallet’s gas balance. Send the missing lamports there.',
+  gas_balance_address: 'The address of the wallet’s gas balance. Send the missing lamports there.',
   tags: 'Standard tags first, then custom ones.',
   'listAgents.creator': 'Only agents of this wallet.',
   'listAgents.tags': 'Tags separated by commas; only agents that have all of them. An unknown tag gives an empty list.',
