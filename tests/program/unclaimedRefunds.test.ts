@@ -177,6 +177,10 @@ describe('unclaimed refunds:', () => {
     await w.vm.setClock(DUE - 1n);
     for (const who of [w.stranger, w.relay, w.caller]) await w.rejects([move(run, who)], [who], 'MoveTooEarly');
     await w.vm.setClock(DUE);
+    const tooMuch = move(run, w.relay);
+    // The gas is the last argument.
+    tooMuch.data.writeUInt32LE(Number(GAS_LAMPORTS) + 1, tooMuch.data.length - 4);
+    await w.rejects([tooMuch], [w.relay], 'GasAboveRecord');
     const missing = w.wallet(namedKeypair('nobody').publicKey);
     for (const [name, address, error] of [
       ['destination', missing, 'WrongRefundDestination'],

@@ -4,15 +4,16 @@
  * by each of them. A call whose part would fail, and one that nothing can be shared with, goes alone as if there were no
  * sharing.
  */
-import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { TransactionInstruction } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
+import { chunks } from '../../process/chunks.ts';
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { least } from '../../sdk/wire/amounts.ts';
 import type { Outcome } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
-import { fitsVersionOne, instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
+import { instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
 import { SharedConflict, type SharedMove } from '../ledger/moves.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf } from '../ledger/transactions.ts';
@@ -29,19 +30,19 @@ const MAX_ALONE = 10_000;
 /** The kinds that are shared, each with its own kind only. */
 export type SharedKind = 'open' | 'settle';
 
+/**
+ * Maximum of a transaction. A node cuts its log after 10,000 bytes, and the index reads events from the log: at most 1,940
+ * bytes of an open, 1,160 of a settle. The runtime runs at most 64 instructions, calls between programs included: at most
+ * 11 of an open, also if strangers sent lamports to its addresses before. Both fit version 1.
+ */
+const MOST_SHARED: Record<SharedKind, number> = { open: 5, settle: 8 };
+
 /** One call's part of a shared transaction. `fee` is its share of the network fee, lamports. */
 export interface Part extends Pick<SharedMove, 'state' | 'changes'> {
   instruction(fee: bigint): TransactionInstruction;
   /** Maximum priority fee, lamports. */
   mostPriority: bigint;
 }
-
-/**
- * Most calls of one transaction. Nodes cut its log after 10,000 bytes, and the index would lose the events after that: an
- * open writes 1,540 bytes, a settle 1,160. The runtime's limit of 64 instructions, calls between programs included, is
- * higher: nine opens, sixteen settles.
- */
-const MOST: Record<SharedKind, number> = { open: 6, settle: 8 };
 
 interface Member extends Part {
   row: JournalRow;
@@ -81,7 +82,7 @@ export function createSharing({
       const members = waiting;
       waiting = [];
       leftAt = performance.now();
-      for (const group of groupsOf(members, MOST[kind], chain.authority)) void send(kind, group);
+      for (const group of chunks(members, MOST_SHARED[kind])) void send(kind, group);
     }
 
     return {
@@ -168,18 +169,6 @@ export function createSharing({
     /** This wallet or listing has made a shared transaction fail. */
     exclude: (address: string): void => void alone.set(address, true),
   };
-}
-
-/** Splits them into transactions that `payer` signs, of at most so many. */
-function groupsOf(members: Member[], most: number, payer: PublicKey): Member[][] {
-  const groups: Member[][] = [];
-  for (const member of members) {
-    const last = groups.at(-1) ?? [];
-    const fits = last.length > 0 && last.length < most && fitsVersionOne(samplesOf([...last, member]), payer);
-    if (fits) last.push(member);
-    else groups.push([member]);
-  }
-  return groups;
 }
 
 const samplesOf = (members: Member[]) => members.map(({ sample }) => sample);
