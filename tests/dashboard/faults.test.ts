@@ -262,11 +262,11 @@ describe('a marketplace that does not answer', function () {
       site.visitor = createVisitor(await site.start.ready, site.dataDir);
       const before = await site.visitor.balances();
       // A pause that is longer than the page's own is no reason to show nothing.
-      const error = { code: 'service_unavailable', message: 'Back in half a minute', execution_id: null, details: null };
+      const error = { code: 'service_unavailable', message: 'Busy now', execution_id: null, details: null };
       const busy = { status: 503, headers: { 'retry-after': '30' }, json: { error } };
       await page.route('**/execute', (route) => route.fulfill(busy));
       await page.getByRole('button', { name: 'Try again' }).click();
-      await page.getByText('Back in half a minute').waitFor();
+      await page.getByText('Busy now').waitFor();
       await page.unroute('**/execute');
       await page.getByRole('button', { name: 'Try again' }).click();
       await progress(page, 'Completed').waitFor();
