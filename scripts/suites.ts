@@ -90,7 +90,7 @@ export const SUITES: Suite[] = [
     hooks: COVERAGE,
   },
   { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
-  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: ['oneCharge', ...LIMITS] },
+  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
   { name: 'indexer', about: 'the indexer, from events to tables, on a real node', folder: 'indexer', without: GAPS },
   { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'fullDisk', 'postgres'] },
   { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },

@@ -1,7 +1,7 @@
 /** Access to the marketplace's service: same origin, with the session's cookie, never with a stored key. */
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import type { RouteInput } from '../sdk/client/client.ts';
-import { APIConnectionError, MarketplaceError } from '../sdk/client/error.ts';
+import { APIConnectionError, APITimeoutError, MarketplaceError } from '../sdk/client/error.ts';
 import type { MarketplaceConfig } from '../sdk/wire/procedures.ts';
 
 /** Empty while the page is prerendered, which sends no requests. */
@@ -35,9 +35,10 @@ export const call: Api['call'] = async (...input) => (await loadApi()).call(...i
 
 const RETRIES = 3;
 
-/** True for temporary failures: no answer at all, or a busy service. Only these are retried. */
+/** True for temporary failures: a lost connection, or a busy service. Only these are retried. */
 const mayPass = (error: unknown): boolean =>
-  isUnanswered(error) || (error instanceof MarketplaceError && (error.status === 503 || error.status === 429));
+  (isUnanswered(error) && !(error instanceof APITimeoutError)) ||
+  (error instanceof MarketplaceError && (error.status === 503 || error.status === 429));
 
 /** True if no answer came. */
 export const isUnanswered = (error: unknown): boolean =>

@@ -74,13 +74,19 @@ export interface MarketOptions {
   fetch?: typeof fetch;
 }
 
+/** A silent service must be reported before hosts give up, after 60 s. */
+const ANSWER_MS = 15_000;
+/** No retry starts later than this after the first request. */
+const RETRY_MS = 25_000;
+
 /** Throws TypeError for a wrong address or key. */
 export function createMarket({ apiKey, rpcUrl, dispute = null, fetch, ...options }: MarketOptions): Market {
   const baseUrl = checkedUrl(options.baseUrl);
   // A model that must wait longer is told so.
-  const patience = { repeats: PATIENCE.repeats, pauseMs: PATIENCE.pauseMs };
-  const { request } = createClient({ baseUrl, fetch, apiKey: apiKey ?? undefined, patience });
-  const { call } = createManagement(createClient({ baseUrl, fetch }));
+  const patience = { repeats: PATIENCE.repeats, pauseMs: PATIENCE.pauseMs, totalMs: RETRY_MS };
+  const limits = { baseUrl, fetch, timeout: ANSWER_MS, patience };
+  const { request } = createClient({ ...limits, apiKey: apiKey ?? undefined });
+  const { call } = createManagement(createClient(limits));
   return {
     request,
     dispute,

@@ -155,9 +155,13 @@ describe('the command line: receipts', function () {
     stage.proxy.onCall(lie('getAccountInfo', (text) => text.replace(/"value":\{.*\}(?=\})/, '"value":null')));
     const closed = await stage.run(id, stage.proxy.rpcUrl);
     expect({ code: closed.code, ...JSON.parse(closed.stdout) }).to.include({ code: 0, ...refunded });
-    // The caller's balance must show the full refund.
-    const balance = before.callers[0]!;
-    stage.proxy.onCall(lie('getTransaction', (text) => text.replaceAll(`"${balance}"`, `"${balance - 1n}"`)));
+    // The transfer must be the full refund.
+    const transfer = (amount: bigint) => {
+      const data = Buffer.alloc(9, 3);
+      data.writeBigUInt64LE(amount, 1);
+      return `"${bs58.encode(data)}"`;
+    };
+    stage.proxy.onCall(lie('getTransaction', (text) => text.replaceAll(transfer(PRICE), transfer(PRICE - 1n))));
     const short = await stage.run(id, stage.proxy.rpcUrl);
     stage.proxy.onCall(null);
     expect(short.code).to.equal(1);

@@ -11,7 +11,7 @@ import { installPython } from '../harness/edge/tools.ts';
 import { ROOT } from '../local/start.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
-const CLIENT = join(ROOT, 'app', 'sdk', 'client', 'client.ts');
+const CLIENT = join(ROOT, 'app', 'sdk', 'client', 'caller.ts');
 
 export function tellOfDocs(network: () => DemoFile): void {
   describe('the commands of /docs', () => {

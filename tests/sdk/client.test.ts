@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { createMarket } from '../../app/mcp/market.ts';
 import { AgentMarketplace, APIConnectionError, PermissionDeniedError } from '../../app/sdk/client/caller.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
+import { followExecution } from '../../app/sdk/client/events.ts';
 import { anyOf } from '../../app/sdk/client/limit.ts';
+import { PATIENCE } from '../../app/sdk/client/repeat.ts';
 
 const BASE = { baseUrl: 'http://marketplace.example', apiKey: 'crtx_test_1' };
 const REFUSAL = { error: { code: 'address_not_allowed', message: 'not from here', execution_id: null, details: null } };
@@ -74,6 +77,75 @@ describe('client', () => {
     // A read pays nothing, so its last answer counts.
     const read = createClient({ ...BASE, fetch: answering(lose, refuse).fetch }).request('getAgent', { agent_id: 'a' });
     expect(await refusal(read)).to.be.instanceOf(PermissionDeniedError);
+  });
+
+  it('shows the answer of a service that asks for a longer pause, without a retry', async () => {
+    const error = { code: 'service_unavailable', message: 'Not now', execution_id: null, details: null };
+    const later = (seconds: number) => () =>
+      Response.json({ error }, { status: 503, headers: { 'retry-after': `${seconds}` } });
+    for (const [seconds, patience] of [
+      [900, {}],
+      [11, { repeats: PATIENCE.repeats, pauseMs: PATIENCE.pauseMs }],
+    ] as const) {
+      const { keys, fetch } = answering(later(seconds));
+      const input = { agent_id: 'a', body: { task: 'x' } };
+      const call = createClient({ ...BASE, fetch }).request('executeAgent', input, { patience });
+      expect(await refusal(call)).to.include({ status: 503, message: 'Not now', retryAfterSeconds: seconds });
+      expect(keys).to.have.length(1);
+    }
+  });
+
+  it('retries the opening of an event stream as the options say, even if the client retries nothing', async () => {
+    const event = { id: 'evt_1', type: 'execution.completed', data: {} };
+    const busy = () => new Response('', { status: 503 });
+    const stream = () =>
+      new Response(`id: evt_1\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`, {
+        headers: { 'content-type': 'text/event-stream' },
+      });
+    const { keys, fetch } = answering(lose, busy, stream);
+    const client = createClient({ ...BASE, fetch, maxRetries: 0 });
+    const followed: unknown[] = [];
+    for await (const one of followExecution(client, 'e', { patience: PATIENCE })) followed.push(one);
+    expect(followed).to.deep.equal([event]);
+    expect(keys).to.have.length(3);
+  });
+
+  it('takes tags as a list, as text and as nothing', async () => {
+    const asked: string[] = [];
+    const fetch = async (url: unknown) => {
+      asked.push(new URL(String(url)).search);
+      return Response.json({ agents: [], total: 0, limit: 1, offset: 0 });
+    };
+    const { agents } = new AgentMarketplace({ ...BASE, fetch });
+    for (const tags of [['a', 'b'], 'a,b', [], null, undefined]) await agents.list({ tags: tags as string[] }).page();
+    const all = '?limit=100&offset=0';
+    expect(asked).to.deep.equal([`?tags=a%2Cb&${all.slice(1)}`, `?tags=a%2Cb&${all.slice(1)}`, all, all, all]);
+  });
+
+  it('offers no event stream as a request', () => {
+    const { request } = createClient(BASE);
+    // @ts-expect-error It has no one answer.
+    const stream = () => request('streamEvents');
+    expect(stream).to.be.a('function');
+  });
+
+  it('says why no answer came', async () => {
+    const cause = (code: string, message: string, more = {}) => Object.assign(new Error(message), { code, ...more });
+    const refused = cause('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1');
+    for (const [failure, told] of [
+      [refused, refused.message],
+      [cause('ECONNREFUSED', '', { errors: [refused, refused] }), refused.message],
+      [cause('ENOTFOUND', 'getaddrinfo ENOTFOUND m.example'), 'getaddrinfo ENOTFOUND m.example'],
+      [cause('ERR_SSL_X', '80:error:\n', { reason: 'wrong version' }), 'wrong version (ERR_SSL_X)'],
+      [cause('UND_ERR_SOCKET', `closed by https://me:word@m.example`), 'closed by https://m.example (UND_ERR_SOCKET)'],
+    ] as const) {
+      const fetch = async () => {
+        throw new TypeError('fetch failed', { cause: failure });
+      };
+      const error = await refusal<Error>(createClient({ ...BASE, fetch, maxRetries: 0 }).request('listAgents'));
+      expect(error.message).to.equal(`No answer from ${BASE.baseUrl}: fetch failed: ${told}`);
+      expect(inspect(error)).to.not.include('word@');
+    }
   });
 
   it('waits without limit for an answer and for events if its timeout is infinite', async () => {

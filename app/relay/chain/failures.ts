@@ -9,6 +9,8 @@ export interface TransactionFailure {
   message: string;
   /** Index of the failed instruction; null if the whole transaction was refused. */
   instruction: number | null;
+  /** True if a program refused it; false if it broke a rule or limit of the runtime, such as that of all instructions. */
+  byProgram: boolean;
 }
 
 /** Names a transaction error like the IDL. */
@@ -17,10 +19,12 @@ export function describeFailure(failure: TransactionError): TransactionFailure {
     const [index, detail] = failure.InstructionError as [number, string | { Custom?: number }];
     const code = typeof detail === 'object' ? detail.Custom : undefined;
     const known = code === undefined ? null : errorFromCode(code);
-    if (known) return { error: known.name, message: known.msg, instruction: index };
-    return { error: null, message: `instruction ${index}: ${JSON.stringify(detail)}`, instruction: index };
+    if (known) return { error: known.name, message: known.msg, instruction: index, byProgram: true };
+    const message = `instruction ${index}: ${JSON.stringify(detail)}`;
+    return { error: null, message, instruction: index, byProgram: code !== undefined };
   }
-  return { error: null, message: typeof failure === 'string' ? failure : JSON.stringify(failure), instruction: null };
+  const message = typeof failure === 'string' ? failure : JSON.stringify(failure);
+  return { error: null, message, instruction: null, byProgram: false };
 }
 
 /** The failure of these bytes. Its instruction index does not count the instructions that set a price. */

@@ -60,8 +60,7 @@ export function createOpening(
       case 'failed':
         // Earlier bytes of the same open may have landed. Only the record shows if the money moved.
         if (!(await isOpened(row))) return refuseOpen(row, progress, signed, outcome);
-        if (partIn(row, signed, outcome) === 'others') await journal.decided(row, signed, 'expired');
-        else await journal.failed(row, signed, null);
+        await noteOpened(deps, sharing, row, signed, outcome);
         return openConfirmed(row, progress);
       // If a landed open has no visible effect, a node is wrong. Only a reading past its last valid height decides.
       case 'confirmed':
@@ -149,4 +148,22 @@ export function createOpening(
   }
 
   return { open };
+}
+
+/** An open failed because the record was there: its caller has opened it, or earlier bytes have. */
+async function noteOpened(
+  { journal }: Pick<EngineDeps, 'journal'>,
+  sharing: Pick<Sharing, 'exclude'>,
+  row: JournalRow,
+  signed: StoredTransaction,
+  outcome: Outcome & { kind: 'failed' },
+): Promise<void> {
+  const part = partIn(row, signed, outcome);
+  if (part === 'others') await journal.decided(row, signed, 'expired');
+  else if (part !== 'own') await journal.failed(row, signed, part === 'unknown' ? 'operator' : null);
+  else {
+    // Only first attempts are shared, so there are no earlier bytes.
+    sharing.exclude(row.wallet);
+    await journal.failed(row, borne(signed, part), 'wallet');
+  }
 }

@@ -1,5 +1,5 @@
 /** Pays a verified result: signs and stores the settle, then sends it until its outcome is known. */
-import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
+import { type AgentListing, type ExecutionRecord, findSpender, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { isRefused, lastOf } from '../ledger/transactions.ts';
 import type { EngineDeps, Step } from './deps.ts';
@@ -54,13 +54,16 @@ export function createSettling(
     storing = Promise.resolve(result),
   ): Promise<Step> {
     const { record, listing } = snapshot;
+    // It is awaited later; until then nobody else would notice its failure, which ends the process.
+    storing.catch(() => undefined);
     if (!record || !listing) {
       await storing;
       return 'wait';
     }
     const isShared = await sharing.share('settle', row, async () => {
       const stored = await storing;
-      if (!isSame(stored, result)) return null;
+      // A wallet that opened the record itself may have named an account that delays the transactions of others.
+      if (!isSame(stored, result) || !isUsual(chain, record)) return null;
       const changes = { execution_time_ms: result.execution_time_ms, rebuilds: row.rebuilds };
       return { ...partOfSettle(chain, record, listing.payout, result), state: 'verified', changes };
     });
@@ -113,3 +116,7 @@ export function createSettling(
 
   return { settleIntent, settle };
 }
+
+/** True if the record's rent goes back to this relay or to the caller's gas balance. */
+const isUsual = ({ authority }: Pick<EngineDeps['chain'], 'authority'>, { caller, rentSponsor }: ExecutionRecord) =>
+  rentSponsor.equals(authority) || rentSponsor.equals(findSpender(caller));

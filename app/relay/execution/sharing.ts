@@ -195,6 +195,8 @@ export function partIn(
   outcome: Outcome,
 ): Failing | null {
   if (outcome.kind !== 'failed' || wholeFee === fee) return null;
+  // The runtime's limits count all instructions, so the one that breaks them may be innocent.
+  if (!outcome.byProgram) return 'unknown';
   const own = instructionOf(bytes, findExecution(parseUuid(id)!));
   if (own === null || outcome.instruction === null) return 'unknown';
   return own === outcome.instruction ? 'own' : 'others';

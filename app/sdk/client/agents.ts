@@ -33,11 +33,13 @@ export class Agents {
 
   /** All agents that match the filter, in pages of `limit`. */
   list(
-    { offset = 0, limit = LARGEST_PAGE, tags = [], ...filter }: AgentFilter = {},
+    { offset = 0, limit = LARGEST_PAGE, tags, ...filter }: AgentFilter = {},
     { signal }: RequestOptions = {},
   ): Listing<AgentSummary> {
+    // Plain JavaScript may give one tag as text, or null.
+    const joined = String(tags ?? '') || undefined;
     return new Listing(async (from) => {
-      const query = { ...filter, ...(tags.length > 0 && { tags: tags.join() }), limit, offset: from };
+      const query = { ...filter, tags: joined, limit, offset: from };
       const { agents, ...page } = await this.#client.request('listAgents', query, { signal });
       return { items: agents, ...page };
     }, offset);

@@ -58,7 +58,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
-export type RouteName = keyof typeof ROUTES;
+/** The routes that `request` can read. Event streams have methods of their own. */
+export type RouteName = Exclude<keyof typeof ROUTES, `stream${string}`>;
 /** The parameters of a route's path and query by name, and its `body`. Bytes are sent as they are. */
 export type RouteInput<Name extends RouteName> = {
   [Field in keyof Routes[Name]['input']]: Field extends 'body'
@@ -97,7 +98,7 @@ export interface RouteOptions extends RequestOptions {
 
 /** A request of a route, for which `ask` gets the answer. */
 export interface ApiRequest extends RouteOptions {
-  route: RouteName;
+  route: keyof typeof ROUTES;
   input: object;
 }
 
@@ -262,9 +263,26 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
     return new APITimeoutError(null, 'timeout', message, null, null, null, null, { cause: error });
   }
   if (!(error instanceof TypeError)) return error;
-  const message = `No answer from ${baseUrl}: ${withoutSecrets(error.message)}`;
+  const told = reasonOf(error);
+  const message = `No answer from ${baseUrl}: ${withoutSecrets(told)}`;
   // Node prints causes too.
-  const told = `${error.message} ${error.cause}`;
   const options = withoutSecrets(told) === told ? { cause: error } : {};
   return new APIConnectionError(null, 'connection_failed', message, null, null, null, null, options);
+}
+
+/** The messages of an error and its causes: `fetch` tells only them whether a name, a connection or TLS failed. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, code = '', reason, errors, cause } = error as Failure;
+  // OpenSSL has a short reason. If several addresses of a name fail, each has its error.
+  const text = reason ?? (message || reasonOf(errors?.[0] ?? code));
+  const own = text.includes(code) ? text : `${text} (${code})`;
+  const why = cause == null ? own : reasonOf(cause);
+  return why === own ? own : `${own}: ${why}`;
+}
+
+interface Failure extends Error {
+  code?: string;
+  reason?: string;
+  errors?: unknown[];
 }

@@ -3,7 +3,7 @@ import { isEnd } from '../wire/choices.ts';
 import { EVENT_STREAM, isEventStream, readEvents } from '../wire/eventStream.ts';
 import type { ApiRequest, Client } from './client.ts';
 import { unknownAnswer } from './http.ts';
-import { sleep } from './repeat.ts';
+import { type Patience, sleep } from './repeat.ts';
 import { chunksOf } from './streamed.ts';
 import type { ExecutionEvent, MarketplaceEvent } from './types.ts';
 
@@ -15,6 +15,8 @@ export interface StreamOptions {
   after?: string | undefined;
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
+  /** Limits for the retries of each opening, in place of the client's. */
+  patience?: Partial<Patience> | undefined;
 }
 
 /** The events of one execution, from the first until it has ended. Lost connections are resumed. */
@@ -34,12 +36,12 @@ export const followWallet = (client: Client, options: StreamOptions = {}) =>
 async function* follow<Event extends { type: string }>(
   { ask, timeout }: Client,
   stream: ApiRequest,
-  { after, signal }: StreamOptions,
+  { after, signal, patience }: StreamOptions,
   isLast: (event: Event) => boolean,
 ): AsyncGenerator<Event, void, undefined> {
   for (let last = after; !signal?.aborted; ) {
     const headers = { accept: EVENT_STREAM, ...(last !== undefined && { 'last-event-id': last }) };
-    const { response } = await ask({ ...stream, headers, signal, keepsOpen: true });
+    const { response } = await ask({ ...stream, headers, signal, patience, keepsOpen: true });
     if (response.status === 204) return;
     if (!isEventStream(response.headers.get('content-type'))) {
       await response.body?.cancel();

@@ -6,7 +6,7 @@ import { jsonOf, unknownAnswer } from './http.ts';
 
 /**
  * Calls procedures by name: `call('keys.register', { ... })`. Those of a wallet need a client whose key is the token of
- * `auth.verify`. Some test a creator's server before they answer, so there is no time limit.
+ * `auth.verify`. Some changes test a creator's server before they answer, so changes have no time limit.
  */
 export function createManagement({ askPath }: Pick<Client, 'askPath'>) {
   return {
@@ -19,10 +19,15 @@ export function createManagement({ askPath }: Pick<Client, 'askPath'>) {
       const path = `/trpc/${name}`;
       const query = input === undefined ? '' : `?input=${encodeURIComponent(JSON.stringify(input))}`;
       const answer = await askPath({
-        timeout: Number.POSITIVE_INFINITY,
         ...(PROCEDURES[name].kind === 'query'
           ? { method: 'GET', path: path + query }
-          : { method: 'POST', path, body: input, headers: { 'content-type': 'application/json' } }),
+          : {
+              method: 'POST',
+              path,
+              body: input,
+              headers: { 'content-type': 'application/json' },
+              timeout: Number.POSITIVE_INFINITY,
+            }),
       });
       const { result } = (jsonOf(answer) ?? {}) as { result?: { data?: unknown } };
       if (!result) throw unknownAnswer(answer.response);

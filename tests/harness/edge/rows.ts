@@ -227,7 +227,12 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     const { bytes = Buffer.from([1]), last_valid_height = 100n, signature = newTransaction(), ...others } = changes;
     const fee = 5_000n;
     const row = { execution_id, kind, attempt: 0n, fee, outcome: null, ...others, signature };
-    await ledger.insertInto('signed_transactions').values({ signature, last_valid_height, fee, bytes }).execute();
+    const signed = { signature, last_valid_height, fee, bytes };
+    await ledger
+      .insertInto('signed_transactions')
+      .values(signed)
+      .onConflict((on) => on.doNothing())
+      .execute();
     await ledger.insertInto('transactions').values(row).execute();
     return signature;
   }

@@ -99,7 +99,7 @@ describe('lost fees', () => {
       node.sent.push(signature);
       return node.hasForgotten
         ? { kind: 'expired' }
-        : { kind: 'failed', error: node.error, message: 'refused', slot: 7, instruction: 0 };
+        : { kind: 'failed', error: node.error, message: 'refused', slot: 7, instruction: 0, byProgram: true };
     },
   };
   const depsOf = (journal: typeof mine): EngineDeps =>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { type Client, createClient, type RouteAnswer } from '../../../../sdk/client/client.ts';
 import { APIStatusError } from '../../../../sdk/client/error.ts';
 import { followExecution } from '../../../../sdk/client/events.ts';
+import { PATIENCE } from '../../../../sdk/client/repeat.ts';
 import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
 import { BASE_URL, loadApi, request } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
@@ -11,8 +12,6 @@ import { marketplaceErrorIn } from './failure.ts';
 import type { KeptCall, Opened } from './kept.ts';
 
 const POLL_MS = 700;
-/** Retries of a call, which never pays twice. */
-const RETRIES = 4;
 /** While events say when to look: the page must notice within SILENCE_MS that the service does not answer. */
 const STREAMED_POLL_MS = 5_000;
 /** Characters of streamed output; the result is shown whole. */
@@ -179,7 +178,8 @@ async function callByKey(
     const call = { agent_id: agent.agent_id, body };
     const answer = await client.request('executeAgent', call, {
       idempotencyKey,
-      patience: { repeats: RETRIES },
+      // If the service asks for a longer pause, the user reads its answer.
+      patience: { repeats: PATIENCE.repeats, pauseMs: PATIENCE.pauseMs },
       onExecution: (executionId) => change(() => ({ executionId })),
       // Only a call whose price is in escrow reaches its agent.
       onDelta: (text) => change((before) => ({ isHeld: true, output: longer(before.output, text) })),
@@ -211,7 +211,8 @@ function useEvents(
     async function follow(id: string): Promise<void> {
       const { client: own } = await loadApi();
       setStreaming(true);
-      for await (const _event of followExecution(client ?? own, id, { signal })) onEvent.current();
+      const events = followExecution(client ?? own, id, { signal, patience: PATIENCE });
+      for await (const _event of events) onEvent.current();
     }
     follow(executionId)
       .catch(() => undefined)

@@ -78,7 +78,7 @@ def check_settlement(
 
 
 def _compare_refund(check: OpenCheck, landed: Landed, record: Record | None, caller: str | None) -> None:
-    """Compares the transfers out of the escrow with the refund in the caller's account, or in that of unclaimed ones."""
+    """Compares what left the escrow with the refund in the caller's account, or in that of unclaimed refunds."""
     accounts = landed.call.accounts
     unclaimed = accounts.get("unclaimed", "")
     is_unclaimed = landed.call.name == _MOVE
