@@ -62,8 +62,8 @@ const POINTS: Record<Ending, string[]> = {
 };
 /** A relay killed at these points has sent nothing, and nothing will be sent: the call ends at no cost. */
 const NOTHING_SENT = ['claim:before', 'claim:after', 'openSigned:before'];
-/** At these points the creator's time runs out while no relay works, so the creator is not to blame. */
-const INTERRUPTED = ['dispatched:after', 'creator:during', 'refunding:before'];
+/** The creator's time runs out while no relay works, so the creator is not to blame. */
+const INTERRUPTED = ['dispatched:after', 'refunding:before'];
 const ERROR_CODES: Record<Ending, string | null> = {
   completed: null,
   failed: 'execution_failed',
@@ -166,8 +166,14 @@ describe('kill -9', () => {
     } else {
       expect(record?.status).to.equal('refunded');
       expect(body).to.include({ status: 'failed', cost_usdc: 0, result: null, refund: 'done' });
-      const isInterrupted = ending === 'timeout' && INTERRUPTED.includes(point);
-      expect(body.error.code).to.equal(isInterrupted ? 'service_unavailable' : ERROR_CODES[ending]);
+      const isTimeout = ending === 'timeout';
+      // At `creator:during` the relay may see the timeout before it is killed.
+      if (isTimeout && point === 'creator:during') {
+        expect(body.error.code).to.be.oneOf([ERROR_CODES.timeout, 'service_unavailable']);
+      } else {
+        const isInterrupted = isTimeout && INTERRUPTED.includes(point);
+        expect(body.error.code).to.equal(isInterrupted ? 'service_unavailable' : ERROR_CODES[ending]);
+      }
     }
   }
 

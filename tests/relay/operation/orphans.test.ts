@@ -57,7 +57,7 @@ describe('open records without a row', () => {
       const execution_id = newExecutionId();
       const deposit = `deposit of ${execution_id}`;
       await rows.addJournal({ ...terms, ...ended, execution_id, state, deposit });
-      await rows.addTransaction(execution_id, 'open', { signature: 'our open', outcome: 'expired' });
+      await rows.addTransaction(execution_id, 'open', { signature: `open of ${execution_id}`, outcome: 'expired' });
       const found = { execution_id, caller: 'payer', listing: 'listing', status: record?.status ?? ('open' as const) };
       if (record) await rows.addRecord({ ...found, deposit: record.isOurs ? deposit : null });
       return execution_id;
@@ -78,7 +78,7 @@ describe('open records without a row', () => {
       expect(row).to.include({ deposit: `deposit of ${id}`, task: 'a task' });
       // It counted as expired, but it may have landed.
       expect(row.transactions.map(({ signature, outcome }) => [signature, outcome])).to.deep.equal([
-        ['our open', null],
+        [`open of ${id}`, null],
       ]);
       expect([row.error_code, row.error_message]).to.deep.equal([null, null]);
     }
