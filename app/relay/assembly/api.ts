@@ -12,7 +12,7 @@ import type { RelayOptions } from './parts.ts';
 import { type EngineParts, X402_OFF } from './parts.ts';
 
 /** Output of `npm run build:dashboard`. */
-const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
+const DASHBOARD = join(import.meta.dirname, '..', '..', 'dashboard', 'dist');
 
 type MoreDeps = Pick<
   RelayDeps,
