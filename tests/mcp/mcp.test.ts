@@ -568,7 +568,7 @@ describe('the MCP server', () => {
 
   it('says who pays the gas of the next call, and quotes a call as not payable if nobody does', async () => {
     const gas = {
-      gasBalance: market.agentId,
+      gas_balance_address: market.agentId,
       lamports: 0,
       next_call_lamports: 1,
       max_gas_lamports: 20_000,

@@ -74,7 +74,7 @@ describe('fees and refundable deposits', () => {
     expect(answer.body.error.details).to.deep.equal({
       limit: 'gas',
       wallet: wallet.toBase58(),
-      gasBalance: findSpender(wallet).toBase58(),
+      gas_balance_address: findSpender(wallet).toBase58(),
       have_lamports: Number(have),
       need_lamports: Number(need),
     });

@@ -126,7 +126,10 @@ describe('API keys', () => {
     const source = await market.node.connection.getTokenAccountBalance(market.callers[0]!.usdc);
     expect(balance_usdc).to.equal(Number(source.value.uiAmountString));
     const gasBalance = await market.node.connection.getBalance(findSpender(wallet().publicKey));
-    expect(body.gas).to.include({ gasBalance: findSpender(wallet().publicKey).toBase58(), lamports: gasBalance });
+    expect(body.gas).to.include({
+      gas_balance_address: findSpender(wallet().publicKey).toBase58(),
+      lamports: gasBalance,
+    });
     expect(body.gas.next_call_lamports).to.be.within(10_000, 20_000);
   });
 
