@@ -148,7 +148,7 @@ describe('the command line: the dispute of an archived call', function () {
       async () =>
         (await stage.connection.getTransaction(signature, {
           commitment: 'finalized',
-          maxSupportedTransactionVersion: 0,
+          maxSupportedTransactionVersion: 1,
         })) !== null,
     );
     await until('the dispute is shown', async () => (await statusOf(2)).status === 'disputed');

@@ -21,7 +21,7 @@ import type { Visitor } from '../journey/visitor.ts';
 /** Transactions per request. A node accepts 50 KiB. */
 const AT_ONCE = 50;
 /** Like all other readings here; the relay's transactions are of version 0. */
-const CONFIRMED = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+const CONFIRMED = { commitment: 'confirmed', maxSupportedTransactionVersion: 1 } as const;
 
 interface Lamports {
   /** Balance of the relay authority. */
