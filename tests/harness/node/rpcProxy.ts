@@ -120,6 +120,8 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
       response.destroy();
     }
   });
+  // Only the client closes idle connections. If both closed one at once, a request would fail.
+  http.keepAliveTimeout = 0;
 
   const target = new URL(node.wsUrl);
   const ws = createServer((client) => {
