@@ -83,7 +83,7 @@ const refund = await marketplace.getRefundExecutionInstructionAsync({
   grant: caller.address,
   spender: caller.address,
   rentSponsor: caller.address,
-  args: { reason: marketplace.RefundReason.Unserved },
+  args: { reason: marketplace.RefundReason.Unserved, gasLamports: 0 },
 });
 const signature = await send(relay, refund);
 const { data: refunded } = await marketplace.fetchExecutionRecord(rpc, record, { commitment: 'confirmed' });
