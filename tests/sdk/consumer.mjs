@@ -102,7 +102,7 @@ export async function run() {
     open: hex(open.data),
     approve: hex(approve.data),
     event: event.name,
-    health: Health.parse(await client.health()).status,
+    health: Health.parse(await client.request('getHealth')).status,
     amount: formatUsdc(parseUsdc(1.5)),
     checked: await checked(executionId, program.PROGRAM_ID.toBase58(), 'passed'),
     lying: await checked(executionId, 'another', 'failed'),

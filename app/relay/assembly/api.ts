@@ -8,8 +8,7 @@ import type { RelayDeps } from '../http/deps.ts';
 import { createKeyReader } from '../ledger/apiKeys.ts';
 import { callCreator } from '../outbound/dispatch.ts';
 import { createPost } from '../outbound/testPost.ts';
-import type { RelayOptions } from './parts.ts';
-import { type EngineParts, X402_OFF } from './parts.ts';
+import { type EngineParts, type RelayOptions, X402_OFF } from './parts.ts';
 
 /** Output of `npm run build:dashboard`. */
 const DASHBOARD = join(import.meta.dirname, '..', '..', 'dashboard', 'dist');

@@ -38,7 +38,7 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     lending: parts.lending,
     isAlone: parts.watch.isAlone,
-    authorities: authorities,
+    authorities,
     hasPaid: parts.payers.hasPaid,
     keepLate: createKeepLate(journal, ledger.db, log),
     async requireServing(listing) {

@@ -45,7 +45,7 @@ export interface RelayOptions {
   sharesProcess?: boolean;
 }
 
-/** Four transactions, one after another, would take a minute there, and the payment's blockhash expires before. */
+/** Three final blocks, one after another, would take 42 s there, and the payment's blockhash expires before. */
 export const X402_OFF = 'Payments by x402 are off: this cluster has no Alpenglow and takes 14 s to finalize a block';
 
 export interface EngineParts {

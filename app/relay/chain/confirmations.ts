@@ -25,8 +25,8 @@ export interface Confirmations {
   /**
    * Sends stored bytes and waits for their outcome, by notification with polling as a fallback. It sends the same bytes
    * again meanwhile. `hasHappened` reads if the effect of the transaction is there, because the status may be missing.
-   * Several calls may wait for the same transaction; it is sent once.
-   * `stop` ends the waiting with `unknown`. Never rejects because of a node.
+   * Several calls may wait for the same transaction; it is sent once. `stop` ends the waiting with `unknown`. Never
+   * rejects because of a node.
    */
   submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Outcome>;
   /** True if the transaction of this signature has landed without an error. Throws if the node does not answer. */
@@ -43,7 +43,7 @@ export interface ConfirmationOptions {
   /** The accounts that pay for the transactions. */
   payers: readonly PublicKey[];
   log: Logger;
-  /** Reported if transactions land late or in time. */
+  /** Called when transactions land late or in time. */
   pace: { late(): void; inTime(): void };
   observe?: Observe | undefined;
 }
@@ -64,7 +64,7 @@ interface Following {
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
   const { nodes, log, pace, finality } = options;
   const following = new Map<string, Following>();
-  /** Reported of a transaction's notification, by signature. */
+  /** Called with the outcome that a notification shows, by signature. */
   const waiting = new Map<string, (outcome: Outcome) => void>();
   // Nodes with a live subscription.
   const reporting = new Set<ChainNode>();

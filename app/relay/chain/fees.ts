@@ -89,7 +89,7 @@ export interface Fees {
   quote(): PriorityQuote;
   /** Reads the current price; throws if it cannot. */
   refresh(): Promise<void>;
-  /** Reported if transactions land late or in time. */
+  /** Called when transactions land late or in time. */
   pace: { late(): void; inTime(): void };
   /** Refreshes regularly from now on, until `end`. */
   start(): void;

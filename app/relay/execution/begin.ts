@@ -27,8 +27,8 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
   const { chain, journal, lending } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
-  const reservations = createMoneyQueue(journal);
-  const claiming = createClaiming(deps, reservations, starting);
+  const moneyQueue = createMoneyQueue(journal);
+  const claiming = createClaiming(deps, moneyQueue, starting);
   const queue = createOpenQueue(async (wallet, listing, passing) => {
     const sums = await journal.sumsOf(wallet, listing, Date.now());
     const obstacle = obstacleOf(sums, lending, BigInt(passing));
@@ -38,7 +38,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
   const { buy } = createBuying(deps, queue, starting);
 
   /**
-   * Returns the row of a paid call with its open signed. `live.opened` wakes the calls that wait for it. If the
+   * Returns the row of a paid call with its open signed. `progress.opened` wakes the calls that wait for it. If the
    * database fails meanwhile, the row here is still `accepted`; only the stored row knows if an open exists. Throws
    * ApiError.
    */
@@ -53,7 +53,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     const { row, now } = await claiming.claim({ principal, agent, call, identity, ticket }).finally(ticket.leave);
     const opened = progress.opened;
     progress.opened = () => {
-      reservations.wake(principal.wallet);
+      moneyQueue.wake(principal.wallet);
       queue.wake(principal.wallet);
       opened();
     };

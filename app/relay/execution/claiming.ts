@@ -103,7 +103,7 @@ function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
 }
 
 /** `starting` holds the ids between their claim and their first step. Each claim adds its own. */
-export function createClaiming(deps: EngineDeps, reservations: MoneyQueue, starting: Set<string>) {
+export function createClaiming(deps: EngineDeps, moneyQueue: MoneyQueue, starting: Set<string>) {
   const { chain, journal, usdcMint, lending } = deps;
   const { readFunds, fundingOf, requireNotRunning } = createFunding(deps);
   const maxWaitMs = MAX_WAIT_MS + chain.finality.ms;
@@ -187,12 +187,12 @@ export function createClaiming(deps: EngineDeps, reservations: MoneyQueue, start
       { wallet: principal.wallet, listing: agent.listing },
       'a call waits for gas that earlier calls reserve',
     );
-    await reservations.next(principal.wallet, patientUntil - performance.now());
+    await moneyQueue.next(principal.wallet, patientUntil - performance.now());
   }
 
   /** Waits for accounts with unreserved money; null if that takes too long. */
   function waitForMoney(principal: Principal, accounts: PayerAccounts, price: bigint, leftMs: number) {
-    return reservations.whenFree(principal, accounts, leftMs, {
+    return moneyQueue.whenFree(principal, accounts, leftMs, {
       fundsOf: (read) => fundsOf(read, allowedBy(read), principal, price),
       read: () => readPayer(chain, principal, usdcMint, null),
     });

@@ -11,7 +11,7 @@ import { createDepositReader, type DepositAt, isOpenedFrom, isPaid, whyNotToOpen
 import { type EngineDeps, type Progress, takeOpening } from './deps.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 
-/** How often a node is asked for a payment that is on its way: half a slot of 400 ms. */
+/** How often a node is asked for a payment that is on its way: once a slot. */
 const POLL_MS = 200;
 
 const hasOpen = (row: JournalRow): boolean => transactionsOf(row, 'open').length > 0;

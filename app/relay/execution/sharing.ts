@@ -13,6 +13,7 @@ import type { Outcome } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
+import { createVersionOneTrial } from '../chain/versionOneTrial.ts';
 import { chainUnreadable } from '../errors.ts';
 import { SharedConflict, type SharedMove } from '../ledger/moves.ts';
 import type { JournalRow } from '../ledger/tables.ts';
@@ -21,8 +22,6 @@ import type { EngineDeps } from './deps.ts';
 
 /** How long calls are collected: about a slot, so that waiting delays them by one block at most. */
 const WINDOW_MS = 200;
-/** Pause after a node could not simulate a shared transaction: it may not know version 1. */
-const PAUSE_MS = 60_000;
 /** A wallet or listing that made a shared transaction fail goes alone for so long. */
 const ALONE_MS = 3_600_000;
 const MAX_ALONE = 10_000;
@@ -63,11 +62,15 @@ export function createSharing({
 }: Pick<EngineDeps, 'chain' | 'journal' | 'hasPaid' | 'log'>) {
   const queues = { open: createQueue('open'), settle: createQueue('settle') };
   const alone = new LRUCache<string, true>({ max: MAX_ALONE, ttl: ALONE_MS });
-  let pausedUntil = 0;
+  const trial = createVersionOneTrial(
+    chain,
+    log,
+    'cannot simulate a shared transaction; each call gets its own for a minute',
+  );
 
   /** Only wallets that have paid may share, so strangers cannot spoil it. A second attempt does not wait again. */
   async function mayShare(kind: SharedKind, row: JournalRow): Promise<boolean> {
-    if (performance.now() < pausedUntil || transactionsOf(row, kind).length > 0) return false;
+    if (trial.isPaused() || transactionsOf(row, kind).length > 0) return false;
     if (alone.has(row.wallet) || alone.has(row.listing)) return false;
     // A lost database is no reason to wait.
     return hasPaid(row.wallet).catch(() => false);
@@ -123,11 +126,7 @@ export function createSharing({
     const shares = sharesOf(LAMPORTS_PER_SIGNATURE + budget.priority, members.length);
     const instructions = members.map(({ instruction }, index) => instruction(shares[index]!));
     const signed = await chain.signMany(instructions, budget).catch(chainUnreadable);
-    const failure = await chain.simulate(signed.bytes).catch((error) => {
-      log.warn({ error }, 'cannot simulate a shared transaction; each call gets its own for a minute');
-      pausedUntil = performance.now() + PAUSE_MS;
-      return 'unknown' as const;
-    });
+    const failure = await trial.simulate(signed.bytes);
     if (failure === 'unknown') return sendAlone(members);
     if (failure) {
       const failed = failedOf(members, failure);

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
 import type { JournalRow, TransactionRow } from './tables.ts';
-import { undecidedOf } from './transactions.ts';
+import { isShared, undecidedOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
 
 /** What the record shows from the open on; times are unix seconds. */
@@ -27,7 +27,7 @@ type Collected = Pick<JournalRow, 'fee_lamports' | 'repaid_lamports' | 'gas_bala
 
 /** What the gas balance paid for its share of an open. The row has reserved the fee of a transaction of its own. */
 function sharedFee(row: Collected, landed: TransactionRow | undefined): Partial<Collected> {
-  if (!landed || landed.fee === landed.whole_fee || row.fee_lamports === 0n) return {};
+  if (!landed || !isShared(landed) || row.fee_lamports === 0n) return {};
   const fee = landed.fee + row.repaid_lamports;
   return { fee_lamports: fee, gas_balance_lamports: row.gas_balance_lamports - (row.fee_lamports - fee) };
 }

@@ -33,6 +33,10 @@ export async function readTransactions(
   return (await db.executeQuery(query)).rows;
 }
 
+/** True if other executions share the transaction: its fee is only a part of the whole. */
+export const isShared = ({ fee, whole_fee: whole }: Pick<TransactionRow, 'fee' | 'whole_fee'>): boolean =>
+  fee !== whole;
+
 type Signed = Pick<JournalRow, 'transactions'>;
 
 /** The transactions of one kind, the oldest first. */

@@ -11,7 +11,7 @@ import type { Journal } from '../ledger/journal.ts';
 import type { Moving } from '../ledger/moves.ts';
 import type { Paying } from '../ledger/notes.ts';
 import type { JournalRow } from '../ledger/tables.ts';
-import { feesOfAuthority, landedOf, paidFees } from '../ledger/transactions.ts';
+import { feesOfAuthority, isShared, landedOf, paidFees } from '../ledger/transactions.ts';
 import { countElsewhere, createReadings, type MetricsSources, namesIn, OUTCOMES, type Outcome } from './readings.ts';
 
 /** Seconds: up to an agent's longest timeout and the time until anyone may refund. */
@@ -178,6 +178,5 @@ function refundOutcome(errorCode: string | null): Outcome {
 /** Lamports of the gas that a settled row's record paid to the relay: all of it, unless other calls shared the settle. */
 function gasTaken(row: Pick<JournalRow, 'gas_lamports' | 'transactions'>): bigint {
   const settle = landedOf(row, 'settle');
-  const isShared = settle !== undefined && settle.whole_fee !== settle.fee;
-  return isShared ? least(row.gas_lamports, gasOfShare(settle.fee)) : row.gas_lamports;
+  return settle && isShared(settle) ? least(row.gas_lamports, gasOfShare(settle.fee)) : row.gas_lamports;
 }

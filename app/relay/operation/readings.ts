@@ -37,7 +37,7 @@ export interface MetricsSources {
   runway(): RunwayStatus;
   /** Rent that may be lent at once, lamports. */
   lendingLimit(): bigint;
-  /** Reported the network fees of the authority that callers did not pay for; negative if they paid more. */
+  /** Called with the network fees of the authority that callers did not pay for; negative if they paid more. */
   spent(lamports: bigint): void;
   /** Balance of the fee payer of x402 payments, lamports. Null without one, so that its alarm stays silent. */
   x402FeePayer: (() => number) | null;
@@ -47,7 +47,7 @@ export interface MetricsSources {
   freeBytes(): Promise<number>;
   /** When the newest backup was made; null if there is none here. Rejects if that cannot be read. */
   backedUpAt(): Promise<Date | null>;
-  /** Reported of each execution that ended. */
+  /** Called with each execution that ended. */
   ended(call: EndedCall): void;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;

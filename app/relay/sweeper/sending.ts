@@ -9,6 +9,7 @@ import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import { MOST_UNITS } from '../chain/versionOne.ts';
+import { createVersionOneTrial } from '../chain/versionOneTrial.ts';
 import type { SweepTransactions } from '../ledger/sweepTransactions.ts';
 import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
 import { allSettled } from '../waiting.ts';
@@ -26,9 +27,6 @@ export type Sent = Exclude<Outcome, { kind: 'unknown' }> | ({ kind: 'refused' } 
 export function reasonOf(sent: Sent): string | null {
   return 'message' in sent ? (sent.error ?? sent.message) : null;
 }
-
-/** Pause after a node could not simulate a transaction of version 1: it may not know that version. */
-const PAUSE_MS = 60_000;
 
 /** Refusals by the node that no account of the transaction causes: the authority has no SOL, or the node is behind. */
 const REFUSALS_OF_ALL = ['AccountNotFound', 'InsufficientFundsForFee', 'BlockhashNotFound'];
@@ -51,12 +49,16 @@ export function createSending(deps: {
   stop: AbortSignal;
   /** How long a node may fail to report a transaction's outcome. */
   patienceMs: number;
-  /** Reported the network fee of each transaction that the chain took, lamports. */
+  /** Called with the network fee of each transaction that the chain took, lamports. */
   spent(lamports: bigint): void;
   log: Logger;
 }): Sending {
   const { chain, transactions, stop, patienceMs, log } = deps;
-  let pausedUntil = 0;
+  const trial = createVersionOneTrial(
+    chain,
+    log,
+    'cannot simulate a transaction of version 1; records are archived by smaller ones for a minute',
+  );
 
   async function follow(signed: SignedTransaction): Promise<Exclude<Outcome, { kind: 'unknown' }>> {
     // Somebody else may have had the same effect, so only the transaction's own status shows its outcome.
@@ -92,17 +94,10 @@ export function createSending(deps: {
     },
     async sendMany(instructions) {
       if (stop.aborted) throw new Interrupted('the relay is stopping');
-      if (performance.now() < pausedUntil) return null;
+      if (trial.isPaused()) return null;
       // Without a priority fee the limit costs nothing.
       const signed = await chain.signMany(instructions, { units: MOST_UNITS, priority: 0n });
-      const failure = await chain.simulate(signed.bytes).catch((error) => {
-        log.warn(
-          { error },
-          'cannot simulate a transaction of version 1; records are archived by smaller ones for a minute',
-        );
-        pausedUntil = performance.now() + PAUSE_MS;
-        return 'unknown' as const;
-      });
+      const failure = await trial.simulate(signed.bytes);
       return failure === 'unknown' ? null : sendSimulated(signed, failure);
     },
     async finish() {

@@ -65,7 +65,7 @@ export interface SweeperDeps {
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
   usdcMint: PublicKey;
-  /** Reported the network fees of its transactions, lamports. */
+  /** Called with the network fees of its transactions, lamports. */
   spent(lamports: bigint): void;
   log: Logger;
 }

@@ -270,7 +270,7 @@ function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
   return new APIConnectionError(null, 'connection_failed', message, null, null, null, null, options);
 }
 
-/** The messages of an error and its causes: `fetch` tells only them whether a name, a connection or TLS failed. */
+/** The messages of an error and its causes. Only a cause of `fetch` says if a name, a connection or TLS failed. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { message, code = '', reason, errors, cause } = error as Failure;
