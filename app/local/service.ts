@@ -52,7 +52,7 @@ export async function startService(
     // With cheat codes, the fee payer can get any amount.
     MIN_FEE_PAYER_LAMPORTS: chain.isSurfpool ? '0' : String(STOP_LAMPORTS),
     SPONSOR: 'all',
-    // After a time travel, a user expects one call to be archived at once, not only together with eleven more.
+    // After a time travel, a user expects one call to be archived at once, not only together with others.
     ARCHIVE_WAIT_SECONDS: '0',
     X402_FEE_PAYER_KEYPAIR: x402FeePayerPath,
     X402_MIN_LAMPORTS: '0',

@@ -80,7 +80,7 @@ export const fundsSettings = {
     .int()
     .min(0)
     .default(600)
-    .describe('maximum time that a record waits to be archived with others, because twelve share a fee'),
+    .describe('maximum time that a record waits to be archived with others, because up to 48 share a fee'),
   X402_FEE_PAYER_KEYPAIR: z
     .string()
     .min(1)
