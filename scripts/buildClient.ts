@@ -25,7 +25,6 @@ const INSTRUCTIONS = [
   'open_execution',
   'open_execution_with_grant',
   'open_execution_from_deposit',
-  'open_execution_from_deposit',
   'settle_execution',
   'refund_execution',
   'move_unclaimed_refund',

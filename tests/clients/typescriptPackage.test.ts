@@ -25,7 +25,7 @@ const exec = promisify(execFile);
 const PACKAGE = join(ROOT, 'app', 'client');
 const NAME = '@agent-marketplace/client';
 const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-const LARGEST_GZIP = 40_000;
+const LARGEST_GZIP = 42_000;
 const LARGEST_INSTALL = 2_000_000;
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
@@ -126,7 +126,7 @@ describe('clients/typescript as a package', () => {
     },
   };
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
-    it(`has at most 40 kB gzip when ${name} bundles and minifies all of it`, async () => {
+    it(`has at most 42 kB gzip when ${name} bundles and minifies all of it`, async () => {
       const code = await bundle();
       const bytes = gzipSync(code).length;
       console.log(`      ${name}: ${(bytes / 1_000).toFixed(1)} kB gzip, ${Math.round(code.length / 1_000)} kB`);
@@ -219,7 +219,7 @@ console.log(result);
       expect(message, printed).to.match(new RegExp(`^${name}: `));
       expect(printed.length, printed).to.be.below(3_000);
     }
-    expect(await fail('--enable-source-maps', 'uncaught.mjs')).to.match(/client\/service\.ts:\d+/);
+    expect(await fail('--enable-source-maps', 'uncaught.mjs')).to.match(/client\/marketplace\.ts:\d+/);
     const { sources } = JSON.parse(readFileSync(join(PACKAGE, 'dist', 'index.js.map'), 'utf8')) as {
       sources: string[];
     };

@@ -24,11 +24,12 @@ export class AgentMarketplace {
   readonly #client: Client;
 
   constructor(options: Options = {}) {
-    const { MARKETPLACE_URL, MARKETPLACE_API_KEY } = globalThis.process?.env ?? {};
+    // Reads only what was not given: Deno stops a program that reads a variable without permission.
+    const environment = globalThis.process?.env ?? {};
     const client = createClient({
       ...options,
-      baseUrl: options.baseUrl ?? MARKETPLACE_URL,
-      apiKey: options.apiKey ?? MARKETPLACE_API_KEY,
+      baseUrl: options.baseUrl ?? environment.MARKETPLACE_URL,
+      apiKey: options.apiKey ?? environment.MARKETPLACE_API_KEY,
     });
     this.baseUrl = client.baseUrl;
     this.agents = new Agents(client);
