@@ -28,6 +28,15 @@ export function Health({ agent }: { agent: AgentSummary }) {
   );
 }
 
+/** Beside what spends or holds money, on every network but mainnet. Hidden by the document's style on mainnet. */
+export function TestMark() {
+  return (
+    <Badge tone="warn" className="hidden test:inline-flex" title="Test network: USDC and SOL here have no value">
+      TEST
+    </Badge>
+  );
+}
+
 /** The marketplace has verified the creator's identity. */
 export function Verified() {
   return (

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { explain } from '../service.ts';
 import { signIn } from '../wallet/session.ts';
 import { type SolanaWallet, useWallets } from '../wallet/wallets.ts';
+import { TestMark } from './badges.tsx';
 import { Dialog } from './dialog.tsx';
 import { Button, Empty, Note } from './ui.tsx';
 
@@ -28,7 +29,11 @@ export default function ConnectDialog({ open, onOpenChange }: { open: boolean; o
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title="Sign in with a wallet"
+      title={
+        <span className="flex items-center gap-2">
+          Sign in with a wallet <TestMark />
+        </span>
+      }
       about="You sign a message that proves the wallet is yours. It is not a transaction and spends nothing."
     >
       <ul className="grid gap-2">

@@ -4,6 +4,9 @@ import { type ReactNode, useRef } from 'react';
 import { focusContent } from './focus.ts';
 import { buttonStyle, cx } from './ui.tsx';
 
+/** The first of these gets the focus, else the first button. */
+const FIELDS = 'input:not([disabled], [type="hidden"]), textarea:not([disabled]), select:not([disabled])';
+
 interface DialogProps {
   open: boolean;
   onOpenChange(open: boolean): void;
@@ -26,8 +29,12 @@ export function Dialog({ open, onOpenChange, title, about, children, mayClose = 
       <Primitive.Portal>
         <Primitive.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Primitive.Content
-          onOpenAutoFocus={() => {
+          onOpenAutoFocus={(event) => {
             opener.current = document.activeElement;
+            const field = (event.target as HTMLElement).querySelector<HTMLElement>(FIELDS);
+            if (!field) return;
+            event.preventDefault();
+            field.focus();
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault();

@@ -25,6 +25,9 @@ export function Layout() {
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
         Skip to the content
       </a>
+      <p className="hidden bg-warn-soft px-4 py-1.5 text-center text-sm text-warn test:block print:hidden">
+        <strong>Test network.</strong> USDC here has no value.
+      </p>
       <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-3 px-4 sm:gap-x-4 sm:px-6">
           <Link to="/" className="flex min-h-14 items-center sm:min-h-16 gap-2.5 font-semibold">
@@ -215,7 +218,8 @@ function Announcer() {
     // A view's heading may appear later, with its data.
     const read = () => {
       const heading = main.querySelector('h1')?.textContent ?? '';
-      if (heading) document.title = path === '/' ? 'Agent Marketplace' : `${heading} · Agent Marketplace`;
+      const mark = document.documentElement.dataset.environment === 'test' ? 'TEST · ' : '';
+      if (heading) document.title = `${mark}${path === '/' ? '' : `${heading} · `}Agent Marketplace`;
       setTitle(heading);
     };
     const observer = new MutationObserver(read);

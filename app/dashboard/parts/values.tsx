@@ -90,13 +90,15 @@ const DONE_MS = 1_500;
 
 interface CopyProps {
   text: string;
+  /** What is copied, for the button without text. */
   what?: string;
+  label?: string;
   bare?: boolean;
   onCopied?(): void;
 }
 
 /** Copies a text to the clipboard and confirms it. */
-export function Copy({ text, what, bare, onCopied }: CopyProps) {
+export function Copy({ text, what, label = 'Copy', bare, onCopied }: CopyProps) {
   const [done, setDone] = useState(false);
   async function copy() {
     await navigator.clipboard.writeText(text);
@@ -107,7 +109,7 @@ export function Copy({ text, what, bare, onCopied }: CopyProps) {
   if (!bare) {
     return (
       <Button small onClick={copy}>
-        <span aria-live="polite">{done ? 'Copied' : 'Copy'}</span>
+        <span aria-live="polite">{done ? 'Copied' : label}</span>
       </Button>
     );
   }

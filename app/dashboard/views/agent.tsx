@@ -2,9 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
+import { lazy, type ReactNode, type Ref, Suspense, useEffect, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
+import { Avatar } from '../parts/avatar.tsx';
 import { Health, Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Status } from '../parts/values.tsx';
@@ -48,8 +49,13 @@ export default function Agent() {
 }
 
 function Loaded({ agent }: { agent: AgentFull }) {
-  const { tab = 'about' } = route.useSearch();
+  const { tab = 'about', start = false } = route.useSearch();
   const navigate = route.useNavigate();
+  const [isAtOnce] = useState(start);
+  // A reload must not pay again.
+  useEffect(() => {
+    if (start) void navigate({ search: { tab: 'run' }, replace: true, resetScroll: false });
+  }, [start, navigate]);
   // Once opened, the Run tab stays mounted, so that its input survives a switch of tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
@@ -58,7 +64,14 @@ function Loaded({ agent }: { agent: AgentFull }) {
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   return (
     <>
-      <PageHead title={agent.name} about={agent.tagline}>
+      <PageHead
+        title={
+          <span className="flex items-center gap-3">
+            <Avatar address={agent.agent_id} /> {agent.name}
+          </span>
+        }
+        about={agent.tagline}
+      >
         <div className="flex flex-wrap items-center gap-4">
           <p className="text-sm text-faint">
             <span className="text-xl font-semibold text-ink tabular-nums">
@@ -115,7 +128,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
           <Overview agent={agent} />
         </Panel>
         <Panel value="run" isKept={hasRun}>
-          <RunTab agent={agent} />
+          <RunTab agent={agent} isAtOnce={isAtOnce} />
         </Panel>
         <Panel value="code">
           <CodeTab agent={agent} />

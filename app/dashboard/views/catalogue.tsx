@@ -7,6 +7,7 @@ import { formatCount, shorten } from '../parts/values.tsx';
 import { agentsQuery, explain } from '../service.ts';
 import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
 import { type Change, Filters } from './catalogue/filters.tsx';
+import { Welcome } from './catalogue/welcome.tsx';
 import { type CatalogueSearch, filtersOf, isFiltered, PAGE_SIZE } from './catalogueSearch.ts';
 
 const route = getRouteApi('/');
@@ -32,7 +33,7 @@ export default function Catalogue() {
   const clear = () => void navigate({ search: {}, replace: true });
   return (
     <>
-      <Welcome />
+      {!isFiltered(search) && <Welcome agent={data?.agents[0]} />}
       <a
         href="#agents"
         className="sr-only focus:not-sr-only focus:mb-3 focus:inline-block focus:text-accent focus:underline"
@@ -81,38 +82,6 @@ export default function Catalogue() {
       {data?.agents.length === 0 && <Nothing search={search} total={data.total} onClear={clear} />}
       {data && <Pages search={search} total={data.total} />}
     </>
-  );
-}
-
-function Welcome() {
-  return (
-    <header className="mb-4 sm:mb-8">
-      <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
-      <p className="mt-2 max-w-2xl text-faint sm:mt-3 sm:text-lg">
-        No subscription and no trust needed: your money is held in escrow.
-      </p>
-      <ol className="mt-6 hidden gap-x-8 gap-y-4 text-sm sm:grid sm:grid-cols-3">
-        <Assurance title="Held, not handed over">
-          The price in USDC goes into an escrow on Solana that neither creator nor marketplace can spend.
-        </Assurance>
-        <Assurance title="Paid for a signed result">
-          The program releases it only against the creator's signature over the exact result that you get.
-        </Assurance>
-        <Assurance title="Or refunded in full">
-          Without a valid result in time, your money is refunded. If the marketplace does not send it, you can take it
-          back yourself.
-        </Assurance>
-      </ol>
-    </header>
-  );
-}
-
-function Assurance({ title, children }: { title: string; children: string }) {
-  return (
-    <li className="border-l-2 border-accent pl-4">
-      <p className="font-medium">{title}</p>
-      <p className="mt-1 text-faint">{children}</p>
-    </li>
   );
 }
 

@@ -186,8 +186,9 @@ async function answerPage(pages: Pages, view: string, request: Request, response
   const title = view === DOCS ? 'Guide and API' : agent?.name;
   const filled = fill(documents.get(document)!, {
     __NONCE__: nonce,
+    __ENVIRONMENT__: config.environment,
     __DEVELOPMENT_WALLETS__: wallets,
-    __TITLE__: title ? `${title} · ${TITLE}` : TITLE,
+    __TITLE__: `${config.environment === 'test' ? 'TEST · ' : ''}${title ? `${title} · ` : ''}${TITLE}`,
     ...(agent && { __AGENT_ID__: agent.agent_id, __AGENT_NAME__: agent.name, __AGENT_TAGLINE__: agent.tagline }),
   });
   const html = view === DOCS ? filled.replace(GUIDE, guide) : filled;

@@ -56,6 +56,9 @@ export interface Refund {
   at: number | null;
 }
 
+/** The node answered that no transaction has touched the record. */
+export const NO_TRANSACTION = "No transaction is named, and the node's history of the record has none.";
+
 /** Checks the open. `caller` is the wallet that paid, from this transaction; `transaction` is its signature. */
 export async function checkOpening(node: SolanaNode, claim: Claim) {
   const check = startCheck('opening', node.source);
@@ -234,7 +237,7 @@ async function readLanded(
       check.equal('instruction', call ? wanted : 'none', wanted);
       return call && { transaction, call };
     }
-    check.lacks("No transaction is named, and the node's history of the record has none.");
+    check.lacks(NO_TRANSACTION);
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error;
     check.lacks(error.message);

@@ -24,7 +24,8 @@ export type FindArchive = (executionId: string) => Promise<ExecutionArchive | nu
 export type Found =
   | { kind: 'account'; account: NodeAccount }
   | { kind: 'leaf'; archive: ExecutionArchive; archiveAccount: NodeAccount; tree: NodeAccount; treeAddress: string }
-  | { kind: 'nothing'; reason: string };
+  /** `isAbsent`: the node answered that there is no account. */
+  | { kind: 'nothing'; reason: string; isAbsent?: true };
 
 /** Finds the record: by the receipt's proof, else by its account, else by a proof from `findArchive`. */
 export async function findRecord(node: SolanaNode, claim: Claim, findArchive?: FindArchive): Promise<Found> {
@@ -37,7 +38,7 @@ export async function findRecord(node: SolanaNode, claim: Claim, findArchive?: F
     const reason =
       'The program has no account at the address of the record. It is on another chain, or was archived or closed since, ' +
       'and no proof of its leaf was given.';
-    return { kind: 'nothing', reason };
+    return { kind: 'nothing', reason, isAbsent: true };
   } catch (error) {
     if (error instanceof Unanswered) return { kind: 'nothing', reason: error.message };
     throw error;

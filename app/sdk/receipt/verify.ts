@@ -16,7 +16,7 @@ import {
   type RecordFields,
   recordAddress,
 } from './onChain.ts';
-import { checkOpening, checkSettlement, type Refund } from './paid.ts';
+import { checkOpening, checkSettlement, NO_TRANSACTION, type Refund } from './paid.ts';
 import { parseUuid } from './receipt.ts';
 import { checkRecord, type FindArchive, type Found, findRecord } from './recorded.ts';
 import { ReceiptShape } from './shape.ts';
@@ -45,6 +45,8 @@ export interface ExecutionFacts {
   transactions: { open: string | null; end: string | null };
   /** The refund that gave the whole price back, if the settlement check proved one. */
   refund: Refund | null;
+  /** The node answered, and has neither an account nor a transaction of the execution. */
+  isAbsent: boolean;
 }
 
 export interface VerifyOptions {
@@ -154,6 +156,7 @@ async function verify(claim: Claim, options: VerifyOptions & { add: (check: Chec
     requestHash: fields ? bytesToHex(fields.requestHash) : null,
     transactions: { open: opening.transaction, end: settlement.transaction },
     refund: settlement.refund,
+    isAbsent: found.kind === 'nothing' && found.isAbsent === true && opening.check.reason === NO_TRANSACTION,
   });
 }
 

@@ -200,7 +200,7 @@ function consequences(
 }
 
 async function answer(
-  { marketplace, wallet, answerDispute, onProgress }: Signing,
+  { marketplace, wallet, answerDispute, say }: Signing,
   { dispute, side, amount, reason }: { dispute: DisputeSummary; side: Side; amount: bigint; reason: string },
 ) {
   const { execution_id } = dispute;
@@ -209,7 +209,7 @@ async function answer(
     import('../../../sdk/receipt/receipt.ts'),
     import('@noble/hashes/utils.js'),
   ]);
-  onProgress('The reason is saved. Its hash goes into the transaction.');
+  say('The reason is saved. Its hash goes into the transaction.');
   return answerDispute(marketplace, {
     wallet,
     executionId: parseUuid(execution_id)!,

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { TestMark } from '../../parts/badges.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { isFormable } from '../../parts/form/schema.ts';
 import SchemaForm from '../../parts/form/schemaForm.tsx';
@@ -19,11 +20,12 @@ import { RunProgress } from './run/progress.tsx';
 import { type Inputs, useRun } from './run/useRun.ts';
 import { exampleParameters, hasExamples } from './schema/example.ts';
 
-export default function RunTab({ agent }: { agent: AgentFull }) {
+/** `isAtOnce`: pays by the connected wallet, without a click, for the input that this tab has kept. */
+export default function RunTab({ agent, isAtOnce }: { agent: AgentFull; isAtOnce: boolean }) {
   const [kept] = useState(() => readKept(agent.agent_id));
   const draft = useDraft(agent, kept);
   const { payer, inputs } = draft;
-  const [isPaying, setPaying] = useState(false);
+  const [isPaying, setPaying] = useState(isAtOnce && kept !== null && kept.call === null);
   const [isStarted, setStarted] = useState(kept?.call?.isStarted ?? false);
   const shown = useRef<HTMLDivElement>(null);
   const running = useRun(agent, kept?.call ?? null);
@@ -78,6 +80,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
       </AskBeforeLeaving>
       <PayByWallet
         open={isPaying}
+        isAtOnce={isAtOnce}
         onOpenChange={setPaying}
         agent={agent}
         inputs={inputs}
@@ -228,9 +231,12 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             />
           </div>
         </details>
-        <Button type="submit" kind="primary" className="w-full">
-          Pay {formatAmount(agent.price_per_call_usdc)} and run
-        </Button>
+        <div className="flex items-center gap-2">
+          <Button type="submit" kind="primary" className="flex-1">
+            Pay {formatAmount(agent.price_per_call_usdc)} and run
+          </Button>
+          <TestMark />
+        </div>
       </aside>
     </form>
   );

@@ -1,6 +1,7 @@
 /** One agent in a list: its purpose, price and quality. The whole card is a link. */
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
+import { Avatar } from '../../parts/avatar.tsx';
 import { Health, isFailing, Verified } from '../../parts/badges.tsx';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
@@ -17,7 +18,10 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       className={`${SHAPE} transition-colors hover:border-strong hover:bg-sunken/40`}
     >
       <div className="flex items-start justify-between gap-3">
-        <h2 className="line-clamp-1 font-semibold">{name}</h2>
+        <span className="flex min-w-0 items-center gap-3">
+          <Avatar address={agent_id} className="size-9" />
+          <h2 className="line-clamp-1 font-semibold">{name}</h2>
+        </span>
         <span className="flex shrink-0 gap-1.5">
           {status === 'paused' && <Status value="paused" />}
           <Health agent={agent} />

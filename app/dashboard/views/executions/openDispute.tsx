@@ -133,20 +133,20 @@ async function fileEvidence(file: File): Promise<Chosen> {
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */
 async function dispute(
-  { marketplace, wallet, onProgress, disputeExecution, archiveFrom }: Signing,
+  { marketplace, wallet, say, onProgress, disputeExecution, archiveFrom }: Signing,
   executionId: string,
   { bytes, mediaType, hash, hashHex }: Evidence,
   /** The bond as shown to the user, lamports. */
   maxBond: bigint,
 ) {
-  onProgress('Sending the evidence to the marketplace.');
+  say('Sending the evidence to the marketplace.');
   const kept = await call('disputes.putEvidence', {
     execution_id: executionId,
     content: toBase64(bytes),
     media_type: mediaType,
   });
   if (kept.evidence_hash !== hashHex) throw new Error('The marketplace stored different bytes. Try again.');
-  onProgress('The evidence is stored. Your wallet now signs its hash.');
+  say('The evidence is stored. Your wallet now signs its hash.');
   return disputeExecution(marketplace, {
     wallet,
     executionId: idBytes(executionId),

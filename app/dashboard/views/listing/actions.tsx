@@ -42,10 +42,10 @@ export function PauseButton({ listing }: ActionProps) {
               : 'Callers can call it again at once.'
         }
         confirm={isActive ? 'Pause' : resume}
-        work={async ({ marketplace, wallet, PublicKey, changeStatus, topUp, onProgress }) => {
+        work={async ({ marketplace, wallet, PublicKey, changeStatus, topUp, say }) => {
           const agentId = new PublicKey(listing.agent_id);
           if (missing > 0) {
-            onProgress(`Adding ${formatAmount(missing)} of collateral …`);
+            say(`Adding ${formatAmount(missing)} of collateral …`);
             await topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
           }
           return changeStatus(marketplace, { wallet, agentId, status });

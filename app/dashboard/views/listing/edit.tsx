@@ -52,14 +52,14 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
   const sent = Object.keys(draft.test_parameters).length;
   const fields = { draft, errors: isChanged ? errors : {}, onChange };
 
-  async function save({ marketplace, wallet, onProgress, PublicKey, ...chain }: Signing) {
+  async function save({ marketplace, wallet, say, onProgress, PublicKey, ...chain }: Signing) {
     const agentId = new PublicKey(listing.agent_id);
     if (missing > 0) {
       // Before the deposit, so that no deposit is made for changes that cannot be saved.
-      onProgress('Testing the endpoint …');
+      say('Testing the endpoint …');
       const { ok, checks } = await runTest(draft, listing.signing_key);
       if (!ok) throw new Error(`The endpoint failed the test: ${checks.find((check) => !check.ok)?.detail}.`);
-      onProgress(`Adding ${formatAmount(missing)} of collateral …`);
+      say(`Adding ${formatAmount(missing)} of collateral …`);
       await chain.topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
     }
     const input = chain.parseListingDraft(toInput(draft, listing.metadata_uri), 'The draft');

@@ -71,13 +71,13 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
   ] as const;
   const isMissingMoney = tier && facts && Number(facts.usdc ?? 0) < tier.deposit_usdc;
 
-  async function list({ marketplace, wallet, onProgress, ...chain }: Signing): Promise<Listed> {
+  async function list({ marketplace, wallet, say, onProgress, ...chain }: Signing): Promise<Listed> {
     const listing = chain.program.findListing(wallet.publicKey, bytesOf(draft.listing_id));
     const made = { name: draft.name, deposit_usdc: tier?.deposit_usdc ?? 0, endpoint: draft.endpoint };
     // An earlier attempt with unknown outcome may have created it.
     const known = await chain.readListing(marketplace.connection, listing).catch(() => null);
     if (known) {
-      onProgress('The agent is listed already.');
+      say('The agent is listed already.');
       return { ...made, agent_id: listing.toBase58(), signature: null, isShown: true };
     }
     const { agent_id, signature } = await chain.createListing(marketplace, {
@@ -89,7 +89,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       maxDeposit: parseUsdc(tier!.deposit_usdc),
       onProgress,
     });
-    onProgress('Waiting until the marketplace shows it …');
+    say('Waiting until the marketplace shows it …');
     return { ...made, agent_id, signature, isShown: await chain.untilShown(marketplace, agent_id) };
   }
 

@@ -5,7 +5,7 @@ import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { saveFile, Time } from '../../parts/values.tsx';
 import { Bought } from './bought.tsx';
 import { reportOf, type Verification } from './verification.ts';
-import { CHECK_WORDS, verdictOf, wordsOf } from './words.ts';
+import { CHECK_WORDS, isLeftOut, verdictOf, wordsOf } from './words.ts';
 
 const NAMES = Object.keys(CHECK_WORDS) as CheckName[];
 
@@ -62,33 +62,43 @@ export function VerificationResult({ verification, name }: { verification: Verif
           </Button>
         </span>
       </div>
-      <ul className="overflow-hidden rounded-xl border border-line bg-raised">
-        {NAMES.map((checkName) => {
-          const check = checks.find((candidate) => candidate.name === checkName);
-          return (
-            <li key={checkName} className="border-b border-line last:border-b-0">
-              {check ? <CheckRow check={check} facts={facts} /> : <Pending name={checkName} isRunning={isRunning} />}
-            </li>
-          );
-        })}
-      </ul>
+      {!isRunning && !facts?.isAbsent && <Made checks={checks} facts={facts} />}
     </section>
   );
 }
 
-const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' };
+const LIST = 'overflow-hidden rounded-xl border border-line bg-raised';
+const ITEM = 'border-b border-line last:border-b-0';
 
-function Pending({ name, isRunning }: { name: CheckName; isRunning: boolean }) {
+/** Failures first, then what could not be checked. Passed checks are folded: nobody needs to read them. */
+function Made({ checks, facts }: { checks: readonly Check[]; facts: ExecutionFacts | null }) {
+  const passed = checks.filter(({ state }) => state === 'passed');
+  const others = checks
+    .filter((check) => check.state !== 'passed' && !isLeftOut(check))
+    .sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'));
+  const rows = (some: readonly Check[]) =>
+    some.map((check) => (
+      <li key={check.name} className={ITEM}>
+        <CheckRow check={check} facts={facts} />
+      </li>
+    ));
   return (
-    <div className="flex items-center gap-3 px-4 py-3.5 text-faint">
-      {isRunning ? <Skeleton className="size-6 rounded-full" /> : <span className="size-6" />}
-      <div className="min-w-0">
-        <p className="text-sm font-medium">{CHECK_WORDS[name].title}</p>
-        <p className="text-xs">{isRunning ? 'Not yet' : 'Not reached'}</p>
-      </div>
+    <div className="grid gap-4">
+      {others.length > 0 && <ul className={LIST}>{rows(others)}</ul>}
+      {passed.length > 0 && (
+        <details className={LIST}>
+          <summary className="flex items-center gap-3 px-4 py-3.5 text-sm font-medium hover:bg-sunken/60">
+            <Mark state="passed" />
+            {passed.length === 1 ? 'One check passed' : `${passed.length} checks passed`}
+          </summary>
+          <ul className="border-t border-line">{rows(passed)}</ul>
+        </details>
+      )}
     </div>
   );
 }
+
+const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' };
 
 function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts | null): string | null {
   if (state === 'passed') return wordsOf(name, facts).about;
@@ -99,7 +109,8 @@ function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts
 
 /** Open if it failed, because the visitor looks for the failure. */
 function CheckRow({ check, facts }: { check: Check; facts: ExecutionFacts | null }) {
-  const { title } = wordsOf(check.name, facts);
+  const words = wordsOf(check.name, facts);
+  const title = check.state === 'failed' ? words.failure : words.title;
   return (
     <details className="group" open={check.state === 'failed'}>
       <summary className="flex list-none items-center gap-3 px-4 py-3.5 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">

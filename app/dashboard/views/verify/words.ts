@@ -8,46 +8,72 @@ export interface CheckWords {
   title: string;
   /** The meaning of a passed check. */
   about: string;
+  /** The title of a failed check. */
+  failure: string;
 }
 
 export const CHECK_WORDS: Record<CheckName, CheckWords> = {
-  shape: { title: 'The receipt is complete', about: 'Every field is present and has the right format.' },
-  result_hash: { title: 'The result is unchanged', about: 'The hash of the result equals the hash in the receipt.' },
+  shape: {
+    title: 'The receipt is complete',
+    about: 'Every field is present and has the right format.',
+    failure: 'The receipt is damaged',
+  },
+  result_hash: {
+    title: 'The result is unchanged',
+    about: 'The hash of the result equals the hash in the receipt.',
+    failure: 'The result was changed after it was signed',
+  },
   signature: {
     title: 'The result is signed',
     about: 'The key in the receipt signed that hash.',
+    failure: 'The signature is not over this result',
   },
   request_hash: {
     title: 'The request is unchanged',
     about: 'The hash of task and parameters equals the request hash.',
+    failure: 'The request was changed',
   },
   execution_signature: {
     title: 'This execution is signed',
     about: 'A second signature ties the result to the request and to the execution.',
+    failure: 'The second signature is not over this execution',
   },
   genesis_hash: {
     title: 'The node is on the right chain',
     about: 'Its genesis hash equals the one in the receipt.',
+    failure: 'The node is on another chain',
   },
   program: {
     title: 'The record is the marketplace’s',
     about: 'Its address is the program’s, and the program owns the account.',
+    failure: 'The record is not the marketplace’s',
   },
-  record: { title: 'The record on the chain matches', about: 'The data of this execution on the chain are the same.' },
-  signing_key: { title: 'The key is the agent’s', about: 'The listing has it, or had it when the escrow was opened.' },
+  record: {
+    title: 'The record on the chain matches',
+    about: 'The data of this execution on the chain are the same.',
+    failure: 'The record on the chain is another one',
+  },
+  signing_key: {
+    title: 'The key is the agent’s',
+    about: 'The listing has it, or had it when the escrow was opened.',
+    failure: 'The key is not the agent’s',
+  },
   opening: {
     title: 'The price went into escrow',
     about: 'The first transaction opened the escrow for this request and agent.',
+    failure: 'The first transaction did not open this escrow',
   },
   settlement: {
     title: 'The shares were paid',
     about: 'The last transaction paid creator and marketplace their exact shares.',
+    failure: 'The last transaction did not pay these shares',
   },
 };
 
 const REFUND_WORDS: CheckWords = {
   title: 'The price was refunded',
   about: 'The last transaction gave everything in the escrow back to the wallet that paid.',
+  failure: 'The refund is not whole',
 };
 
 /** The texts of a check. A refunded execution has a last transaction, but it pays no shares. */
@@ -57,37 +83,55 @@ export const wordsOf = (name: CheckName, facts: ExecutionFacts | null): CheckWor
 /** Checks that need only the receipt, not the node. */
 const BY_ITSELF: readonly CheckName[] = ['result_hash', 'signature'];
 
+/** True for a check of what a creator may leave out. It counts only if there is something to check. */
+export const isLeftOut = ({ name, state }: Check): boolean => name === 'execution_signature' && state === 'not_checked';
+
 export interface Verdict {
   tone: Tone;
   title: string;
   about: string;
 }
 
-const list = (checks: readonly Check[]): string => checks.map(({ name }) => `“${CHECK_WORDS[name].title}”`).join(', ');
+/** How many checks passed, and how many could not be made. */
+function countOf(checks: readonly Check[]): string {
+  const open = checks.filter((check) => check.state === 'not_checked' && !isLeftOut(check)).length;
+  const passed = checks.filter(({ state }) => state === 'passed').length;
+  const made = passed === 1 ? 'One check passed' : `${passed} checks passed`;
+  return open === 0 ? `${made}.` : `${made}; ${open} could not be made, for the reasons below.`;
+}
 
-/** The verdict in one sentence, then the checks that were not made. */
+/** The verdict in one sentence, and what it rests on. */
 export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
-  const open = checks.filter(({ state }) => state === 'not_checked');
-  const count = `${checks.length - open.length} of ${checks.length} checks were done.`;
-  if (failed.length > 0) {
-    const which = failed.length === 1 ? 'One check' : `${failed.length} checks`;
-    return { tone: 'bad', title: 'This is not valid', about: `${which} failed: ${list(failed)}. ${count}` };
+  const count = countOf(checks);
+  const amount = facts?.price == null ? 'its price' : formatAmount(toUsdc(facts.price));
+  const [first, ...others] = failed.map(({ name }) => wordsOf(name, facts).failure);
+  if (first !== undefined) {
+    const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
+    return { tone: 'bad', title: first, about: `This does not hold: do not rely on it.${rest} ${count}` };
+  }
+  if (facts?.isAbsent) {
+    return {
+      tone: 'bad',
+      title: 'There is no such execution on this chain',
+      about:
+        'The node has neither a record nor a transaction with this id. Check the id, or choose a node of the network on which the call was paid.',
+    };
   }
   if (facts?.refund) {
     const back = `${formatAmount(toUsdc(facts.refund.amount))} went back to the wallet that paid.`;
-    return { tone: 'good', title: 'Refunded in full', about: `${back} Solana confirms it. ${count}` };
+    return { tone: 'good', title: 'This call was refunded in full', about: `${back} Solana confirms it. ${count}` };
   }
-  const isSigned = BY_ITSELF.every((name) => checks.some((check) => check.name === name && check.state === 'passed'));
-  const isRecorded = checks.some(({ name, state }) => name === 'record' && state === 'passed');
-  const isPaid = checks.some(({ name, state }) => name === 'settlement' && state === 'passed');
+  const isPassed = (name: CheckName) => checks.some((check) => check.name === name && check.state === 'passed');
+  const isSigned = BY_ITSELF.every(isPassed);
+  const isRecorded = isPassed('record');
+  const isPaid = isPassed('settlement');
   if (isSigned && isRecorded && isPaid) {
-    const rest = open.length > 0 ? ` Not checked: ${list(open)}.` : '';
     const later = facts?.dispute === 'upheld' ? ' Its caller was refunded after a dispute.' : '';
     return {
       tone: 'good',
-      title: 'This receipt is valid',
-      about: `The agent signed this result, the chain recorded it, and its price was paid out.${later} ${count}${rest}`,
+      title: `The agent signed exactly this result, and ${amount} was paid for it`,
+      about: `This receipt is valid.${later} ${count}`,
     };
   }
   if (isSigned) {
@@ -100,20 +144,20 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
   if (facts?.status === 'open') {
     return {
       tone: 'warn',
-      title: 'It has not ended yet',
-      about: `The price is in escrow on Solana: neither paid out nor refunded. ${count}`,
+      title: 'This call has not ended yet',
+      about: `${amount} is in escrow on Solana: neither paid out nor refunded. ${count}`,
     };
   }
   if (isRecorded || isPaid) {
     return {
-      tone: 'warn',
-      title: 'The record on the chain is consistent',
+      tone: 'good',
+      title: `${amount} was paid for this call, and Solana recorded its result`,
       about: `To check the result and its signature too, drop a receipt here. ${count}`,
     };
   }
   return {
     tone: 'warn',
     title: 'Nothing could be confirmed',
-    about: `No check failed, but the data for the checks were missing. ${count} Each check says why.`,
+    about: `No check failed, but the data for the checks were missing. ${count}`,
   };
 }

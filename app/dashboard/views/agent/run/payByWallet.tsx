@@ -14,6 +14,8 @@ import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
   open: boolean;
+  /** Signs without a click, as soon as the balance is known. */
+  isAtOnce: boolean;
   onOpenChange(open: boolean): void;
   agent: AgentFull;
   inputs: Inputs;
@@ -45,7 +47,7 @@ function useFunds(address: string | undefined, enabled: boolean) {
 }
 
 export function PayByWallet(props: PayByWalletProps) {
-  const { open, onOpenChange, agent, inputs, opened, onOpened, onDelta } = props;
+  const { open, isAtOnce, onOpenChange, agent, inputs, opened, onOpened, onDelta } = props;
   const connected = useConnected();
   const { data: funds } = useFunds(connected?.account.address, open);
   // A retry after a refused message must not pay again.
@@ -54,12 +56,13 @@ export function PayByWallet(props: PayByWalletProps) {
 
   const price = parseUsdc(agent.price_per_call_usdc);
   const seconds = inputs.timeoutSeconds ?? agent.timeout_seconds;
+  const isUnknown = connected !== null && opened === null && funds === undefined;
   const isShort = funds !== undefined && opened === null && funds.amount < price;
 
-  async function work({ marketplace, openByWallet, startByWallet, PublicKey, wallet, onProgress }: Signing) {
+  async function work({ marketplace, openByWallet, startByWallet, PublicKey, wallet, say, onProgress }: Signing) {
     const { requestHash, parseUuid } = await import('../../../../sdk/receipt/receipt.ts');
     if (!present.current) {
-      onProgress('Asking your wallet to sign the payment into escrow …');
+      say(`Putting ${formatAmount(agent.price_per_call_usdc)} into escrow: approve it in your wallet …`);
       const paid = await openByWallet(marketplace, {
         wallet,
         agentId: new PublicKey(agent.agent_id),
@@ -70,11 +73,10 @@ export function PayByWallet(props: PayByWalletProps) {
       });
       present.current = { executionId: paid.execution_id, signature: paid.signature };
       onOpened(present.current);
-      onProgress('The price is in escrow.');
     }
     const executionId = parseUuid(present.current.executionId);
     if (!executionId) throw new Error(`${present.current.executionId} is not the id of an execution.`);
-    onProgress('Asking your wallet to sign the start, a message that spends nothing …');
+    say('The price is in escrow. Now approve the start, which spends nothing …');
     await untilStarted(props, (onSigned) =>
       startByWallet(marketplace, {
         wallet: {
@@ -109,7 +111,9 @@ export function PayByWallet(props: PayByWalletProps) {
           : paymentRows(agent, seconds, funds, connected !== null)
       }
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
-      disabled={isShort}
+      disabled={isShort || isUnknown}
+      isAtOnce={isAtOnce}
+      whyNot={isUnknown ? 'Reading your balance …' : null}
       work={work}
       // `onStarted` has already closed the dialog.
       onDone={() => undefined}

@@ -1,0 +1,168 @@
+/** An agent's answer, in its most readable form: pictures, a table, a tree, Markdown, or text. */
+import { Tabs } from 'radix-ui';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { Button, buttonStyle, cx, Note, Skeleton } from '../ui.tsx';
+import { Code, Copy, formatCount, saveFile } from '../values.tsx';
+import { type Form, isLaidOut, type Picture, readResult } from './read.ts';
+
+const Markdown = lazy(() => import('../markdown.tsx'));
+const ResultTable = lazy(() => import('./table.tsx'));
+const Tree = lazy(() => import('./tree.tsx'));
+
+/** Visible part of a long text; copying and downloading use all of it. */
+const SHOWN_LENGTH = 100_000;
+/** A text with more characters or lines is folded. */
+const FOLDED_LENGTH = 4_000;
+const FOLDED_LINES = 40;
+
+const NAMES: Record<Form, string> = {
+  pictures: 'Picture',
+  table: 'Table',
+  json: 'JSON',
+  markdown: 'Formatted',
+  text: 'Exact text',
+};
+
+export function Result({ text, name }: { text: string; name: string }) {
+  const { forms, pictures, table, json } = useMemo(() => readResult(text), [text]);
+  const [form, setForm] = useState<Form>(forms[0]!);
+  if (text.trim() === '') return <EmptyResult />;
+  const isLong = text.length > SHOWN_LENGTH;
+  const shown = isLong ? text.slice(0, SHOWN_LENGTH) : text;
+  const views: Record<Form, ReactNode> = {
+    pictures: <Pictures pictures={pictures} name={name} />,
+    table: table && <ResultTable table={table} name={name} />,
+    json: json && <Tree json={json} />,
+    markdown: (
+      <Fold text={shown}>
+        <Markdown text={shown} />
+      </Fold>
+    ),
+    text: (
+      <Fold text={shown}>
+        <Plain text={shown} isExact={forms.length > 1} />
+      </Fold>
+    ),
+  };
+  return (
+    <Tabs.Root value={form} onValueChange={(value) => setForm(value as Form)}>
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+        <Tabs.List aria-label="Form of the result" className="flex gap-1">
+          {forms.map((one) => (
+            <Tabs.Trigger
+              key={one}
+              value={one}
+              className={cx(
+                buttonStyle('quiet', true),
+                'text-faint data-[state=active]:bg-sunken data-[state=active]:text-ink',
+              )}
+            >
+              {forms.length === 1 ? 'Text' : NAMES[one]}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        <div className="flex gap-2">
+          <Copy text={text} />
+          <Button
+            small
+            onClick={() => saveFile(`${name}.${json === null ? 'txt' : 'json'}`, text, 'application/octet-stream')}
+          >
+            Download
+          </Button>
+        </div>
+      </div>
+      {forms.map((one) => (
+        <Tabs.Content key={one} value={one}>
+          <Suspense fallback={<Skeleton className="h-40" />}>{views[one]}</Suspense>
+        </Tabs.Content>
+      ))}
+      {isLong && (form === 'text' || form === 'markdown') && (
+        <p className="mt-3 text-sm text-faint">
+          Only the beginning is shown. Copy or download the result to get all {formatCount(text.length)} characters.
+        </p>
+      )}
+    </Tabs.Root>
+  );
+}
+
+function EmptyResult() {
+  return (
+    <Note tone="warn" title="The result is empty">
+      The agent signed an empty text, so the call counts as done. Try again with a clearer task, or dispute the call if
+      this is not what the agent promises.
+    </Note>
+  );
+}
+
+function Pictures({ pictures, name }: { pictures: Picture[]; name: string }) {
+  return (
+    <ul className="grid gap-4">
+      {pictures.map(({ name: field, url }, index) => (
+        <li key={index} className="grid justify-items-start gap-2">
+          <img
+            src={url}
+            alt={field ? `The agent's picture “${field}”` : "The agent's picture"}
+            className="max-h-128 max-w-full rounded-lg border border-line bg-sunken object-contain"
+          />
+          <a
+            href={url}
+            download={`${name}${field ? `-${field.replace(/\W+/g, '-')}` : ''}.${/^data:image\/(\w+)/.exec(url)![1]}`}
+            className={buttonStyle('plain', true)}
+          >
+            Save picture
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Shows the beginning of a long text, and a button for the rest. */
+function Fold({ text, children }: { text: string; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const lines = useMemo(() => text.split('\n').length, [text]);
+  if (isOpen || (text.length <= FOLDED_LENGTH && lines <= FOLDED_LINES)) return children;
+  return (
+    <div className="grid justify-items-start gap-3">
+      {/* `inert`, so that the keyboard does not reach what nobody sees. */}
+      <div inert className="max-h-96 w-full overflow-hidden mask-b-from-70%">
+        {children}
+      </div>
+      <Button small onClick={() => setOpen(true)}>
+        Show all of it
+      </Button>
+    </div>
+  );
+}
+
+/** Text as the agent wrote it: in the font for reading, unless its spaces matter. */
+function Plain({ text, isExact }: { text: string; isExact: boolean }) {
+  const isMono = isExact || isLaidOut(text);
+  return (
+    <section tabIndex={0} aria-label="Result" className="overflow-x-auto rounded-lg bg-sunken p-4">
+      <p className={cx('whitespace-pre-wrap', isMono ? 'font-mono text-[0.8125rem]' : 'max-w-prose leading-relaxed')}>
+        {text}
+      </p>
+    </section>
+  );
+}
+
+/** The steps that an agent reports. A step may be any value. */
+export function Steps({ steps }: { steps: readonly unknown[] }) {
+  return (
+    <ol className="grid gap-3">
+      {steps.map((step, index) => (
+        <li key={index} className="grid grid-cols-[1.75rem_1fr] items-baseline text-sm">
+          <span className="text-faint tabular-nums">{index + 1}.</span>
+          {typeof step === 'string' ? (
+            <p className="min-w-0 whitespace-pre-wrap">{step}</p>
+          ) : (
+            <div className="min-w-0">
+              <Code text={JSON.stringify(step, null, 2)} label={`Step ${index + 1}`} />
+            </div>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}

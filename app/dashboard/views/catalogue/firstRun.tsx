@@ -1,0 +1,88 @@
+/**
+ * A first result. Where test wallets exist, one click signs in with one of them and runs the agent's example for real.
+ * Elsewhere it shows what the agent answered in its creator's last test, and says so.
+ */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import type { AgentSummary } from '../../../sdk/wire/wire.ts';
+import { TestMark } from '../../parts/badges.tsx';
+import { Button, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, Time } from '../../parts/values.tsx';
+import { developmentWalletsPath, explain } from '../../service.ts';
+import { signIn, useSession } from '../../wallet/session.ts';
+import { useWallets } from '../../wallet/wallets.ts';
+import { exampleQuery } from '../agent/example.tsx';
+import { keep } from '../agent/run/kept.ts';
+
+const Result = lazy(() => import('../../parts/result/result.tsx').then(({ Result }) => ({ default: Result })));
+
+/** Also the height before anything is known, so that nothing moves. */
+const FRAME = 'mt-6 min-h-18 rounded-xl border border-line bg-raised px-5 py-4 text-sm';
+
+export function FirstRun({ agent }: { agent: AgentSummary | undefined }) {
+  const { data: example } = useQuery({ ...exampleQuery(agent?.agent_id ?? ''), enabled: agent !== undefined });
+  const { wallet, isKnown } = useSession();
+  const wallets = useWallets();
+  const navigate = useNavigate();
+  const isTestNetwork = developmentWalletsPath() !== '';
+  const test = wallets.find(({ name }) => name.startsWith('Demo caller'));
+  const run = useMutation({
+    mutationFn: async () => {
+      if (!agent || !example || !test) return;
+      if (!wallet) await signIn(test);
+      keep(agent.agent_id, { task: example.task, parameters: example.parameters, timeout: '', call: null });
+      await navigate({
+        to: '/agents/$agentId',
+        params: { agentId: agent.agent_id },
+        search: { tab: 'run', start: true },
+      });
+    },
+  });
+  if (!agent || !example) return <div className={FRAME} />;
+  if (!isTestNetwork) {
+    return (
+      <details className={FRAME}>
+        <summary className="py-1.5 font-medium">
+          See what “{agent.name}” answers <span className="font-normal text-faint">(a recorded run)</span>
+        </summary>
+        <div className="mt-3 grid gap-3">
+          <p className="text-faint">
+            Recorded in its creator's test, <Time at={example.tested_at} />. The marketplace has checked the signature.
+          </p>
+          <p>
+            <span className="text-faint">Task: </span>
+            {example.task}
+          </p>
+          <Suspense fallback={<Skeleton className="h-40" />}>
+            <Result text={example.result} name={agent.name} />
+          </Suspense>
+        </div>
+      </details>
+    );
+  }
+  return (
+    <section aria-label="First run" className={`${FRAME} flex flex-wrap items-center gap-x-6 gap-y-3`}>
+      <p className="min-w-60 flex-1">
+        <span className="font-medium">Try it now.</span>{' '}
+        <span className="text-faint">
+          “{agent.name}” gets an example and works for {formatAmount(agent.price_per_call_usdc)} of a test wallet, which
+          have no value.
+        </span>
+      </p>
+      <span className="flex items-center gap-2">
+        <Button kind="primary" busy={run.isPending} disabled={!isKnown || !test} onClick={() => run.mutate()}>
+          Run it
+        </Button>
+        <TestMark />
+      </span>
+      {run.error && (
+        <div className="w-full">
+          <Note tone="bad" title="It did not start">
+            {explain(run.error)}
+          </Note>
+        </div>
+      )}
+    </section>
+  );
+}
