@@ -30,11 +30,8 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/agents/$agentId',
-    // `start`: pays and runs at once what the tab has kept as input. Only the home page's first run asks for it.
-    validateSearch: (search: Record<string, unknown>): { tab?: 'run' | 'code'; start?: true } => ({
-      ...((search.tab === 'run' || search.tab === 'code') && { tab: search.tab }),
-      ...(search.tab === 'run' && search.start === true && { start: true }),
-    }),
+    validateSearch: (search: Record<string, unknown>): { tab?: 'run' | 'code' } =>
+      search.tab === 'run' || search.tab === 'code' ? { tab: search.tab } : {},
     component: view(() => import('./views/agent.tsx')),
   }),
   createRoute({

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { lazy, type ReactNode, type Ref, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
@@ -49,13 +49,8 @@ export default function Agent() {
 }
 
 function Loaded({ agent }: { agent: AgentFull }) {
-  const { tab = 'about', start = false } = route.useSearch();
+  const { tab = 'about' } = route.useSearch();
   const navigate = route.useNavigate();
-  const [isAtOnce] = useState(start);
-  // A reload must not pay again.
-  useEffect(() => {
-    if (start) void navigate({ search: { tab: 'run' }, replace: true, resetScroll: false });
-  }, [start, navigate]);
   // Once opened, the Run tab stays mounted, so that its input survives a switch of tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
@@ -128,7 +123,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
           <Overview agent={agent} />
         </Panel>
         <Panel value="run" isKept={hasRun}>
-          <RunTab agent={agent} isAtOnce={isAtOnce} />
+          <RunTab agent={agent} />
         </Panel>
         <Panel value="code">
           <CodeTab agent={agent} />

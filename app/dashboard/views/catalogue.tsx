@@ -1,7 +1,7 @@
 /** The start page: an introduction, and every agent that can be called. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import { Button, buttonStyle, cx, Empty, Note } from '../parts/ui.tsx';
 import { formatCount, shorten } from '../parts/values.tsx';
 import { agentsQuery, explain } from '../service.ts';
@@ -13,7 +13,7 @@ import { type CatalogueSearch, filtersOf, isFiltered, PAGE_SIZE } from './catalo
 const route = getRouteApi('/');
 const GRID = 'grid gap-4 sm:grid-cols-2 lg:grid-cols-3';
 
-export default function Catalogue() {
+export default function Catalogue(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filters = filtersOf(search);

@@ -20,12 +20,13 @@ import { RunProgress } from './run/progress.tsx';
 import { type Inputs, useRun } from './run/useRun.ts';
 import { exampleParameters, hasExamples } from './schema/example.ts';
 
-/** `isAtOnce`: pays by the connected wallet, without a click, for the input that this tab has kept. */
-export default function RunTab({ agent, isAtOnce }: { agent: AgentFull; isAtOnce: boolean }) {
+export default function RunTab({ agent }: { agent: AgentFull }) {
   const [kept] = useState(() => readKept(agent.agent_id));
   const draft = useDraft(agent, kept);
   const { payer, inputs } = draft;
-  const [isPaying, setPaying] = useState(isAtOnce && kept !== null && kept.call === null);
+  // Stored only until the first effect, so a reload does not pay again.
+  const isAtOnce = kept?.isAtOnce ?? false;
+  const [isPaying, setPaying] = useState(isAtOnce);
   const [isStarted, setStarted] = useState(kept?.call?.isStarted ?? false);
   const shown = useRef<HTMLDivElement>(null);
   const running = useRun(agent, kept?.call ?? null);

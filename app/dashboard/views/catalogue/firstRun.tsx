@@ -31,11 +31,12 @@ export function FirstRun({ agent }: { agent: AgentSummary | undefined }) {
     mutationFn: async () => {
       if (!agent || !example || !test) return;
       if (!wallet) await signIn(test);
-      keep(agent.agent_id, { task: example.task, parameters: example.parameters, timeout: '', call: null });
+      const { task, parameters } = example;
+      keep(agent.agent_id, { task, parameters, timeout: '', call: null, isAtOnce: true });
       await navigate({
         to: '/agents/$agentId',
         params: { agentId: agent.agent_id },
-        search: { tab: 'run', start: true },
+        search: { tab: 'run' },
       });
     },
   });

@@ -24,6 +24,8 @@ export interface Kept {
   timeout: string;
   /** The call that is shown; null while only the form is filled in. */
   call: KeptCall | null;
+  /** Pays by the connected wallet as soon as the tab opens, without a click: the home page's first run. */
+  isAtOnce?: true;
 }
 
 const PREFIX = 'run:';
