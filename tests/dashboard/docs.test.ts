@@ -20,7 +20,7 @@ describe('the guide of the page', function () {
       const head = page.getByRole('banner');
       await head.getByRole('link', { name: 'Docs' }).click();
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
-      expect(await page.title()).to.equal('Guide and API · Agent Marketplace');
+      expect(await page.title()).to.equal('TEST · Guide and API · Agent Marketplace');
       expect(await head.getByRole('link', { name: 'Docs' }).getAttribute('aria-current')).to.equal('page');
       // Still signed in.
       await head.getByRole('link', { name: 'API keys' }).waitFor();

@@ -237,7 +237,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await typeInto(page, 'Execution id', executionId);
       await page.keyboard.press('Enter');
       const verdict = page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
-      await verdict.filter({ hasText: 'The record on the chain is consistent' }).waitFor();
+      await verdict.filter({ hasText: 'was paid for this call' }).waitFor();
       // Wait for it before pressing the key: only then does the browser report file choosers.
       const choosing = page.waitForEvent('filechooser');
       await tabTo(page, 'Choose a receipt');

@@ -33,13 +33,13 @@ export default function Catalogue(): ReactNode {
   const clear = () => void navigate({ search: {}, replace: true });
   return (
     <>
-      {!isFiltered(search) && <Welcome agent={data?.agents[0]} />}
       <a
         href="#agents"
         className="sr-only focus:not-sr-only focus:mb-3 focus:inline-block focus:text-accent focus:underline"
       >
         Skip to the agents
       </a>
+      {!isFiltered(search) && <Welcome agent={data?.agents[0]} />}
       <Filters search={search} onChange={change} />
       <div className="mt-3 mb-3 flex min-h-8 sm:mt-8 sm:mb-4 flex-wrap items-center justify-between gap-3">
         <p className="text-sm text-faint" role="status">

@@ -78,7 +78,7 @@ function Made({ checks, facts }: { checks: readonly Check[]; facts: ExecutionFac
     .sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'));
   const rows = (some: readonly Check[]) =>
     some.map((check) => (
-      <li key={check.name} className={ITEM}>
+      <li key={check.name} data-check={check.name} className={ITEM}>
         <CheckRow check={check} facts={facts} />
       </li>
     ));

@@ -120,7 +120,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
   }
   if (facts?.refund) {
     const back = `${formatAmount(toUsdc(facts.refund.amount))} went back to the wallet that paid.`;
-    return { tone: 'good', title: 'This call was refunded in full', about: `${back} Solana confirms it. ${count}` };
+    return { tone: 'good', title: 'Refunded in full', about: `${back} Solana confirms it. ${count}` };
   }
   const isPassed = (name: CheckName) => checks.some((check) => check.name === name && check.state === 'passed');
   const isSigned = BY_ITSELF.every(isPassed);
@@ -130,8 +130,8 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const later = facts?.dispute === 'upheld' ? ' Its caller was refunded after a dispute.' : '';
     return {
       tone: 'good',
-      title: `The agent signed exactly this result, and ${amount} was paid for it`,
-      about: `This receipt is valid.${later} ${count}`,
+      title: 'This receipt is valid',
+      about: `The agent signed exactly this result, and ${amount} was paid for it.${later} ${count}`,
     };
   }
   if (isSigned) {
@@ -151,8 +151,8 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
   if (isRecorded || isPaid) {
     return {
       tone: 'good',
-      title: `${amount} was paid for this call, and Solana recorded its result`,
-      about: `To check the result and its signature too, drop a receipt here. ${count}`,
+      title: `${amount} was paid for this call`,
+      about: `Solana recorded it. To check the result and its signature too, drop a receipt here. ${count}`,
     };
   }
   return {
