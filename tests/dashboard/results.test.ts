@@ -45,7 +45,9 @@ describe('the form of a result', () => {
         ['Oslo', '717710'],
       ],
     });
-    expect(toCsv({ columns: ['a'], rows: [['=1+1'], [null], [{ b: 1 }]] })).to.equal('a\r\n\'=1+1\r\n\r\n"{""b"":1}"');
+    expect(toCsv({ columns: ['a'], rows: [['=1+1'], [null], [{ b: 1 }]] })).to.equal(
+      'a\r\n"\'=1+1"\r\n\r\n"{""b"":1}"',
+    );
   });
 });
 
@@ -80,7 +82,7 @@ describe('results on the page', function () {
       ]);
       expect(readFileSync(await download.path(), 'utf8')).to.match(/^city,people\r\nRome,2748109\r\n/);
       await page.getByRole('tab', { name: 'Exact text' }).click();
-      await page.getByText('"Paris; centre";2102650').waitFor();
+      await page.getByRole('region', { name: 'Result' }).getByText('"Paris; centre";2102650').waitFor();
     }, CITIES));
 
   it('a picture is drawn, and JSON is a tree', () =>
@@ -101,7 +103,7 @@ describe('results on the page', function () {
     openEcho(
       async (page) => {
         await page.getByRole('button', { name: 'Show all of it' }).click();
-        await page.getByText('line 200', { exact: false }).waitFor();
+        await page.getByRole('region', { name: 'Result' }).getByText('This is line 200').waitFor();
         await page.getByRole('button', { name: 'Show all of it' }).waitFor({ state: 'detached' });
       },
       Array.from({ length: 200 }, (_, index) => `This is line ${index + 1}`).join('\n'),
