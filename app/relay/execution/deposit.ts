@@ -1,6 +1,6 @@
 /** The steps of a deposit, one for each state. A deposit takes the payment of an x402 client for a call. */
 import type { JournalRow } from '../ledger/tables.ts';
-import { transactionsOf } from '../ledger/transactions.ts';
+import { isRefused, transactionsOf } from '../ledger/transactions.ts';
 import { createDepositReader, isOpenedFrom, isPaid, type Why, whyNotToOpen } from './depositAt.ts';
 import type { EngineDeps, Progress, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
@@ -25,11 +25,13 @@ export function createDepositing(
   /** True if the open took the deposit. */
   const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(row, await read(row));
 
-  /** Signs the open with our authority, because the authority that signed it was removed. */
+  /** Signs the open again, with our authority. */
   async function openAgain(row: JournalRow, openBefore: bigint): Promise<Step> {
     const { deposit } = await read(row);
     if (!deposit) return 'wait';
-    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, deposit.rentSponsor), openBefore);
+    const signed = await signOpen(chain, row, deps, openBefore, deposit.rentSponsor);
+    if (isRefused(row, signed)) return 'wait';
+    await journal.openSigned(row, signed, openBefore);
     return 'next';
   }
 

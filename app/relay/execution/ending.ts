@@ -4,6 +4,7 @@
  */
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Outcome } from '../chain/confirmations.ts';
+import { UPGRADING } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type Culprit, isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
@@ -20,7 +21,7 @@ const NOT_NAMED: readonly (string | null)[] = ['NotRelayAuthority', 'RefundTooEa
 
 /** Whose doing it was that the chain refused a settle or a refund. */
 function culpritOf(kind: StoredTransaction['kind'], error: string | null): Culprit {
-  if (NOT_NAMED.includes(error)) return 'operator';
+  if (NOT_NAMED.includes(error) || error === UPGRADING) return 'operator';
   if (kind === 'refund') return 'wallet';
   return error === 'PayoutUnusable' ? 'listing' : 'operator';
 }

@@ -178,8 +178,8 @@ export function createSharing({
 const samplesOf = (members: Member[]) => members.map(({ sample }) => sample);
 
 /** The call whose part would fail by the program's own check. Any other failure may be that of the whole. */
-function failedOf(members: Member[], { error, instruction }: TransactionFailure): Member | undefined {
-  return error === null || instruction === null ? undefined : members[instruction];
+function failedOf(members: Member[], { error, instruction, byProgram }: TransactionFailure): Member | undefined {
+  return error === null || instruction === null || !byProgram ? undefined : members[instruction];
 }
 
 type Failing = 'own' | 'others' | 'unknown';

@@ -5,6 +5,7 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { describeFailure, UPGRADING } from '../../../app/relay/chain/failures.ts';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import { type EngineDeps, newProgress, type Step } from '../../../app/relay/execution/deps.ts';
 import { createEnding } from '../../../app/relay/execution/ending.ts';
@@ -88,6 +89,7 @@ describe('lost fees', () => {
   });
   const chain = {
     authority: PublicKey.default,
+    clock: () => NOW,
     quote: () => ({ open: 0n, settle: 0n }),
     sign: async () => node.sign(),
     read: async () => ({ accounts: [node.own], now: NOW, slot: 7 }),
@@ -138,7 +140,7 @@ describe('lost fees', () => {
       node.deposit = account('Deposit');
       return row;
     }
-    const row = await mine.claim(executionOf(ID, call), 1, free());
+    const row = await mine.claim(executionOf(ID, { ...call, key_id: '00'.repeat(16), nonce: '00'.repeat(16) }), 1, free());
     await mine.openSigned(row, signed(), 60n);
     if (kind === 'open') return row;
     await mine.openConfirmed(row, TIMES, 1);
@@ -196,6 +198,50 @@ describe('lost fees', () => {
       }
     }
   }
+
+  describe('of an upgrade of the program', () => {
+    beforeEach(() => {
+      node.error = UPGRADING;
+    });
+    const of = async (kind: string) => (await stored()).transactions.filter((one) => one.kind === kind);
+
+    it('are named by the runtime’s error, which no program has chosen', () => {
+      expect(describeFailure({ InstructionError: [1, 'UnsupportedProgramId'] })).to.deep.equal({
+        error: UPGRADING,
+        message: 'the program is being upgraded',
+        instruction: 1,
+        byProgram: false,
+      });
+    });
+
+    it('are the operator’s: the open is sent once more, and only then refused', async () => {
+      const row = await begin('open');
+      const refused = lastOf(row, 'open');
+      node.sign = () => refused as ReturnType<typeof signed>;
+      for (let polls = 0; polls < 3; polls += 1) expect(await WAYS.open(mine, row)).to.equal('wait');
+      node.sign = signed;
+      expect(await WAYS.open(mine, row)).to.equal('next');
+      expect(await of('open')).to.have.length(2);
+      expect(await WAYS.open(mine, row)).to.equal('ended');
+      expect((await of('open')).map(({ outcome, culprit }) => [outcome, culprit])).to.deep.equal([
+        ['failed', 'operator'],
+        ['failed', 'operator'],
+      ]);
+      const message = 'The escrow could not be opened: the program is being upgraded';
+      expect(await stored()).to.include({ state: 'void', error_message: message, lost_fees: 0n, listing_fees: 0n });
+      expect(await owed()).to.equal(0n);
+    });
+
+    for (const kind of ['refund', 'return'] as const) {
+      it(`are the operator’s: the ${kind} is sent again`, async () => {
+        const row = await begin(kind);
+        await WAYS[kind](mine, row);
+        const [first, second] = await of(kind);
+        expect([first!.outcome, first!.culprit, second!.outcome]).to.deep.equal(['failed', 'operator', null]);
+        expect([(await stored()).lost_fees, await owed()]).to.deep.equal([0n, 0n]);
+      });
+    }
+  });
 
   for (const [what, own] of [
     ['waits for its account', null],
