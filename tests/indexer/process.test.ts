@@ -93,7 +93,6 @@ describe('indexer, process', () => {
     this.timeout(600_000);
     const environment = await settings('status.db');
     const status = (...args: string[]) => run(environment, 'status', ...args).exited;
-    if (!onPostgres) expect((await status()).code).to.equal(2);
     const { child, exited } = run(environment);
     await until('first read', async () => (await dump(bench.path('status.db'))).executions!.length >= 30);
     // The index is complete a moment later.
@@ -112,6 +111,20 @@ describe('indexer, process', () => {
       'the node no longer has the transactions of slots 7 to 9: accounts were',
     );
     expect(JSON.parse((await status('--json')).output).pruned_slots).to.deep.equal([[7, 9]]);
+  });
+
+  it('refuses to check an index that does not exist, and creates none', async () => {
+    const environment = await settings('none.db');
+    for (const [command, code] of [
+      ['status', 2],
+      ['verify', 2],
+      ['hash', 1],
+    ] as const) {
+      const refused = await run(environment, command).exited;
+      expect([command, refused.code]).to.deep.equal([command, code]);
+      expect(refused.output).to.include('Start the indexer first (npm run indexer)');
+    }
+    if (!onPostgres) expect(existsSync(bench.path('none.db'))).to.equal(false);
   });
 
   it('follows the chain, and exits immediately and cleanly on a signal', async function () {

@@ -140,7 +140,11 @@ describe('lost fees', () => {
       node.deposit = account('Deposit');
       return row;
     }
-    const row = await mine.claim(executionOf(ID, { ...call, key_id: '00'.repeat(16), nonce: '00'.repeat(16) }), 1, free());
+    const row = await mine.claim(
+      executionOf(ID, { ...call, key_id: '00'.repeat(16), nonce: '00'.repeat(16) }),
+      1,
+      free(),
+    );
     await mine.openSigned(row, signed(), 60n);
     if (kind === 'open') return row;
     await mine.openConfirmed(row, TIMES, 1);
