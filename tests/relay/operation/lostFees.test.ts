@@ -231,8 +231,12 @@ describe('lost fees', () => {
         ['failed', 'operator'],
         ['failed', 'operator'],
       ]);
-      const message = 'The escrow could not be opened: the program is being upgraded';
-      expect(await stored()).to.include({ state: 'void', error_message: message, lost_fees: 0n, listing_fees: 0n });
+      expect(await stored()).to.include({
+        state: 'void',
+        error_code: 'service_unavailable',
+        lost_fees: 0n,
+        listing_fees: 0n,
+      });
       expect(await owed()).to.equal(0n);
     });
 
