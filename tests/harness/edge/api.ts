@@ -283,4 +283,12 @@ export async function startWorld(
   };
 }
 
+/** A world for the tests of a suite. It exists from the suite's first `before` on, and ends with the suite. */
+export function useWorld(...given: Parameters<typeof startWorld>): World {
+  const world = {} as World;
+  before(async () => void Object.assign(world, await startWorld(...given)));
+  after(() => world.stop?.());
+  return world;
+}
+
 type BodyInit = NonNullable<RequestInit['body']>;

@@ -406,6 +406,14 @@ export async function startMarketplace(
   };
 }
 
+/** A marketplace for the tests of a suite. It exists from the suite's first `before` on, and ends with the suite. */
+export function useMarketplace(...given: Parameters<typeof startMarketplace>): TestMarketplace {
+  const market = {} as TestMarketplace;
+  before(async () => void Object.assign(market, await startMarketplace(...given)));
+  after(() => market.stop?.());
+  return market;
+}
+
 export interface Answer {
   status: number;
   /** Parsed JSON, of any shape. */

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { AGENT_SORTS } from '../../../app/sdk/wire/choices.ts';
 import { STANDARD_TAGS, tagMask } from '../../../app/sdk/wire/metadata.ts';
-import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 
 interface Expected {
@@ -19,11 +19,10 @@ interface Expected {
 const UNTRIED = { status: 'ok', success_rate_recent: null, p50_ms: null, p95_ms: null };
 
 describe('GET /v1/agents', () => {
-  let world: World;
   const agents: Expected[] = [];
 
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     const verifiedCreator = newAddress();
     const formerCreator = newAddress();
     await world.index
@@ -72,7 +71,6 @@ describe('GET /v1/agents', () => {
     await world.addListing({ status: 'delisted' });
     await world.addListing({ metadata_hash: 'ab'.repeat(32) }, null);
   });
-  after(() => world.stop());
 
   /** Success rate with ten more calls at one half added. Agents for tests come last. */
   const scoreOf = ({ total, rate, tags }: Expected): number =>
@@ -240,11 +238,7 @@ describe('GET /v1/agents', () => {
 });
 
 describe('GET /v1/agents/{agent_id}', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   it('returns the full listing: every field and nothing else', async () => {
     const creator = newAddress();

@@ -6,21 +6,19 @@ import { APIConnectionError, MarketplaceError } from '../../../app/sdk/client/er
 import { createManagement } from '../../../app/sdk/client/management.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 describe('sdk/client', () => {
-  let world: World;
   let key: TestKey;
   let listing: string;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     key = await world.addKey();
     listing = await world.addListing({}, { custom_tags: ['a-b'] });
     // The harness computes the index's figures before each of its own calls.
     await world.get('/v1/agents');
   });
-  after(() => world.stop());
 
   const client = (more = {}) => createClient({ baseUrl: `${world.url}/`, apiKey: key.apiKey, ...more });
   /** A client that gets this answer to every request. */

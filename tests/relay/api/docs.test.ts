@@ -22,7 +22,7 @@ import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
 import { addressOf, ROUTES } from '../../dashboard/routes.ts';
 import { blocksOf } from '../../docs/markdown.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -47,14 +47,12 @@ const VOID = new Set(['meta', 'br', 'hr', 'img', 'input', 'link']);
 const VIEWS = ROUTES.map((route) => addressOf(route, 'any')).filter((address) => address !== '/docs');
 
 describe('/docs', () => {
-  let world: World;
   let page: string;
   let headers: Headers;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     ({ text: page, headers } = await world.get('/docs'));
   });
-  after(() => world.stop());
 
   it('forbids itself to load or run anything', () => {
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');

@@ -21,7 +21,7 @@ import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts
 import { applyLate } from '../../../indexer/apply/apply.ts';
 import { noRows } from '../../../indexer/apply/readings.ts';
 import { CONFIG } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 
@@ -60,15 +60,11 @@ function eventsOf(text: string): MarketplaceEvent[] {
 const typesOf = (text: string) => eventsOf(text).map(({ type }) => type);
 
 describe('event streams', () => {
-  let world: World;
   let wallet: string;
   let key: string;
   let listing: string;
 
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
   beforeEach(async () => {
     wallet = newAddress();
     key = (await world.addKey({ wallet })).apiKey;

@@ -4,7 +4,7 @@ import { idOf, tailOf } from '../../../app/relay/calls/idempotency.ts';
 import { ApiError } from '../../../app/relay/errors.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { nonceHalfHour, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
@@ -12,13 +12,12 @@ const addressUrl = (address: string): string => `https://explorer.solana.com/add
 const _derivedRecord = (id: string): string => addressUrl(findExecution(parseUuid(id)!).toBase58());
 
 describe('GET /v1/executions', () => {
-  let world: World;
   let key: TestKey;
   const listings: string[] = [];
   const mine: { id: string; listing: string; status: string; opened: number; rank: number }[] = [];
 
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     key = await world.addKey();
     for (let n = 0; n < 3; n += 1) listings.push(await world.addListing({}, { name: `agent-${n}` }));
     const other = newAddress();
@@ -56,7 +55,6 @@ describe('GET /v1/executions', () => {
     }
     await world.addJournal({ wallet: key.wallet, listing: listings[0]!, state: 'accepted', opened_at: null });
   });
-  after(() => world.stop());
 
   const newestFirst = (kept: (row: (typeof mine)[number]) => boolean): string[] =>
     mine

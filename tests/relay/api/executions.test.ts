@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
@@ -31,15 +31,13 @@ const NOTHING = {
 };
 
 describe('GET /v1/executions/{execution_id}', () => {
-  let world: World;
   let key: TestKey;
   let listing: string;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     key = await world.addKey();
     listing = await world.addListing();
   });
-  after(() => world.stop());
 
   async function read(id: string): Promise<Record<string, unknown>> {
     const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);

@@ -1,15 +1,14 @@
 /** Headers of answers: caching, and the origins that may read them. */
 import { expect } from 'chai';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 describe('headers', () => {
-  let world: World;
   let key: TestKey;
   let listing: string;
   let result: string;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     key = await world.addKey();
     listing = await world.addListing();
     const execution = { execution_id: newExecutionId(), caller: key.wallet, listing, result_hash: null };
@@ -18,7 +17,6 @@ describe('headers', () => {
     const token = await world.addResult(execution.execution_id, 'the result');
     result = `/results/${execution.execution_id}/${token}`;
   });
-  after(() => world.stop());
 
   const KEPT: [name: string, path: () => string, cacheControl: string][] = [
     ['the list of agents', () => '/v1/agents?limit=5', 'public, max-age=5'],

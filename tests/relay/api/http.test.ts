@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newExecutionId } from '../../harness/edge/rows.ts';
 
 interface RawAnswer {
@@ -30,11 +30,7 @@ function sendRaw(port: number, request: string): Promise<RawAnswer> {
 }
 
 describe('every route', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   const READ = ['GET', 'HEAD', 'OPTIONS'];
   const WRITE = ['POST', 'OPTIONS'];
@@ -175,11 +171,7 @@ describe('every route', () => {
 });
 
 describe('GET /health and GET /ready', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   const poll = (slot: bigint, checkedAt: number) =>
     world.index

@@ -8,21 +8,19 @@ import type { MarketplaceError } from '../../../app/sdk/client/error.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 describe('restrictions of keys', () => {
-  let world: World;
   let wallet: Keypair;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     world.deps.config = { ...world.deps.config, trustProxy: 1 };
     wallet = Keypair.generate();
   });
   afterEach(() => {
     world.state.nowMs = EPOCH * 1000;
   });
-  after(() => world.stop());
 
   const address = () => wallet.publicKey.toBase58();
   const anonymous = () => clientOf({ baseUrl: world.url });

@@ -8,21 +8,17 @@ import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
 import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
 import { CONFIG, grantAccount } from '../../harness/edge/accounts.ts';
-import { EXPLORER_QUERY, GENESIS, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, GENESIS, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
 describe('/trpc', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
+  const world = useWorld();
   afterEach(() => {
     world.state.chainAnswers = true;
     world.state.nowMs = EPOCH * 1000;
     world.state.revoked.length = 0;
   });
-  after(() => world.stop());
 
   const { anonymous, sign, signIn } = sessionsOf(() => world);
 

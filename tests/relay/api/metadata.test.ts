@@ -8,18 +8,14 @@ import nacl from 'tweetnacl';
 import { chunks } from '../../../app/process/chunks.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, useWorld } from '../../harness/edge/api.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const STRANGER = '203.0.113.1';
 
 describe('POST /v1/metadata', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   const post = (bytes: Uint8Array | string) => world.post('/v1/metadata', bytes);
   const isIn = async (table: 'documents' | 'pending_metadata', hash: string): Promise<boolean> =>

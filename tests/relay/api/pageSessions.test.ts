@@ -9,7 +9,7 @@ import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createSessions, type Sessions } from '../../../app/relay/access/sessions.ts';
 import { displacedSessions, insertSession } from '../../../app/relay/ledger/sessions.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
 import { postTo, refusal, sessionsOf } from './sessions.ts';
 
@@ -17,14 +17,10 @@ const MINUTE_MS = 60_000;
 const PUBLIC_URL = 'https://market.example';
 
 describe("a page's session", () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
+  const world = useWorld();
   afterEach(() => {
     world.state.nowMs = EPOCH * 1000;
   });
-  after(() => world.stop());
 
   const { anonymous, sign, signIn, signInByCookie } = sessionsOf(() => world);
   const sessionBy = async (cookie: string) =>
@@ -259,13 +255,9 @@ describe("a page's session", () => {
 });
 
 describe('sessions of two relays on one ledger', () => {
-  let world: World;
   const wallet = Keypair.generate();
   const address = wallet.publicKey.toBase58();
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
   beforeEach(async () => {
     await world.ledger.deleteFrom('sessions').execute();
     await world.ledger.deleteFrom('used_challenges').execute();

@@ -2,21 +2,19 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
 describe('GET /results/{execution_id}/{token}', () => {
-  let world: World;
   let id: string;
   let token: string;
   const result = 'Zürich — 東京 🚀\r\n<script>alert(1)</script>\0\ufeff end';
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     const listing = await world.addListing();
     id = await world.addJournal({ wallet: newAddress(), listing, state: 'settled', settled_at: BigInt(EPOCH + 2) });
     token = await world.addResult(id, result);
   });
-  after(() => world.stop());
 
   it('returns the exact UTF-8 bytes of result_hash, as text that no browser runs', async () => {
     const response = await fetch(`${world.url}/results/${id}/${token}`);

@@ -2,17 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 
 const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 describe('GET /', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   it('lists every address for programs, and every address answers', async () => {
     for (const accept of ['*/*', 'application/json']) {
@@ -35,11 +31,7 @@ describe('GET /', () => {
 });
 
 describe('GET /idl.json', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   it('returns the IDL of this build byte for byte', async () => {
     const { status, headers, text } = await world.get('/idl.json');

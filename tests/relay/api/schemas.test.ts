@@ -11,7 +11,7 @@ import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../
 import { findInputSchemaFaults } from '../../../app/sdk/wire/schemas/faults.ts';
 import { RULES } from '../../../app/sdk/wire/schemas/rules.ts';
 import { readPage } from '../../docs/markdown.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
 import { accept, faultsOf, type Json, ofA, PYDANTIC } from './schemas/accept.ts';
 
@@ -536,11 +536,7 @@ describe('schemas', () => {
   });
 
   describe('over HTTP', () => {
-    let world: World;
-    before(async () => {
-      world = await startWorld();
-    });
-    after(() => world.stop());
+    const world = useWorld();
 
     it('are described in /docs, the OpenAPI document and the help of the command line', async () => {
       const page = (await world.get('/docs')).text;

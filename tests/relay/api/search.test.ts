@@ -4,16 +4,15 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
 import type { ListingRow } from '../../../indexer/queries/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
 describe('GET /v1/agents by words', () => {
-  let world: World;
   const creator = newAddress();
   const ids: Record<string, string> = {};
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     ids.csv = await world.addListing({ creator, tag_mask: BigInt(tagMask(['data', 'sql'])) }, { name: 'csv-analyst' });
     ids.law = await world.addListing(
       { tag_mask: BigInt(tagMask(['legal'])) },
@@ -27,7 +26,6 @@ describe('GET /v1/agents by words', () => {
     ids.quote = await world.addListing({}, { name: 'say "hello" OR NOT', tagline: 'A greeter.', display_name: 'Bo' });
     await world.addListing({ status: 'delisted' }, { name: 'csv-old' });
   });
-  after(() => world.stop());
 
   async function found(query: Record<string, string>): Promise<string[]> {
     await refreshFigures(world.index);

@@ -10,22 +10,18 @@ import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '.
 import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../../app/sdk/wire/conformance.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { undisturbed } from '../../harness/edge/undisturbed.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
 describe('listings.test', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
+  const world = useWorld();
   afterEach(() => {
     world.state.chainAnswers = true;
     world.state.nowMs = EPOCH * 1000;
     world.state.revoked.length = 0;
   });
-  after(() => world.stop());
 
   const { signIn } = sessionsOf(() => world);
 

@@ -14,31 +14,23 @@ import { provePossession } from '../../../app/sdk/wallet/upkeep.ts';
 import { type AgentMetadata, encodeMetadata, tagMask } from '../../../app/sdk/wire/metadata.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 const PRICE = 400_000n;
 const FEE = 4_000n;
 const SEEN_WITHIN_MS = 60_000;
 
 describe('a listing that was made without the relay', () => {
-  let market: TestMarketplace;
   let signingKey: Uint8Array;
   let agentId: string;
   let document: AgentMetadata;
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     signingKey = generateSigningKey();
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'served')));
     document = metadataOf({ name: 'listed-elsewhere', endpoint: market.endpoint });
   });
-  after(() => market.stop());
 
   const termsOf = (metadata: AgentMetadata) => ({
     price: PRICE,

@@ -27,25 +27,22 @@ import {
   goodAnswer,
   PRICE,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
 describe('paid calls', () => {
-  let market: TestMarketplace;
   const stranger = generateSigningKey();
   let execute: (body: unknown, apiKey?: string) => ReturnType<typeof request>;
   let read: (executionId: string, apiKey?: string) => ReturnType<typeof request>;
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     const [first] = market.callers;
     execute = (body, apiKey = first!.apiKey) =>
       request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
     read = (executionId, apiKey = first!.apiKey) =>
       request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
   });
-  after(() => market.stop());
   beforeEach(() => market.setBehaviour(null));
 
   function assertPaid(before: Balances, after: Balances, times = 1n): void {

@@ -26,20 +26,14 @@ import {
   goodAnswer,
   PRICE,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
 const TASK = 'opened by its wallet';
 const PARAMETERS = { city: 'Lagos' };
 
 describe('POST /v1/executions/{execution_id}/start', () => {
-  let market: TestMarketplace;
-
-  before(async () => {
-    market = await startMarketplace();
-  });
-  after(() => market.stop());
+  const market = useMarketplace();
   beforeEach(() => market.setBehaviour(null));
 
   const caller = (index = 0) => market.callers[index]!;

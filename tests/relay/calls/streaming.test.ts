@@ -13,15 +13,7 @@ import { createClient, type MarketplaceError } from '../../../app/sdk/client/ind
 import { createExecutionHandler } from '../../../app/sdk/creator/creator.ts';
 import { renderEvent } from '../../../app/sdk/wire/eventStream.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Balances,
-  FEE,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Balances, FEE, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 const delta = (text: string) => renderEvent('delta', JSON.stringify({ text }));
 
@@ -32,15 +24,11 @@ function begin(response: ServerResponse, ...texts: string[]): void {
 }
 
 describe('streamed output', () => {
-  let market: TestMarketplace;
   let held: Balances;
   /** The Accept header of each call to the creator. */
   let accepted: string[];
 
-  before(async () => {
-    market = await startMarketplace();
-  });
-  after(() => market?.stop());
+  const market = useMarketplace();
   beforeEach(async () => {
     accepted = [];
     held = await market.balances();

@@ -23,21 +23,18 @@ import {
   type Behaviour,
   goodAnswer,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 
 describe('creators: around the answer', () => {
-  let market: TestMarketplace;
   let apiKey: string;
 
+  const market = useMarketplace({ environment: { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.pem') } });
   before(async () => {
-    market = await startMarketplace({ environment: { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.pem') } });
     apiKey = market.callers[0]!.apiKey;
   });
-  after(() => market.stop());
   beforeEach(() => market.setBehaviour(null));
 
   const execute = (body: object, agentId = market.agentId) =>

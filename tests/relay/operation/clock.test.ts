@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createClock } from '../../../app/solana/clock.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { until } from '../../harness/edge/until.ts';
-import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 const WRONG_BY_MS = 90_000;
 
@@ -58,12 +58,10 @@ describe('the clock of this machine', () => {
 });
 
 describe('a relay whose clock is wrong', () => {
-  let market: TestMarketplace;
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     await market.relay.kill();
   });
-  after(() => market.stop());
 
   for (const [word, byMs] of [
     ['ahead of', WRONG_BY_MS],

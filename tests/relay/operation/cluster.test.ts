@@ -14,6 +14,7 @@ import {
   request,
   startMarketplace,
   type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
@@ -181,11 +182,7 @@ describe('the cluster', () => {
 });
 
 describe('a cluster without Alpenglow', () => {
-  let market: TestMarketplace;
-  before(async () => {
-    market = await startMarketplace({ slotTimeMs: 50, finalitySlots: 31, feePayer: Keypair.generate() });
-  });
-  after(() => market.stop());
+  const market = useMarketplace({ slotTimeMs: 50, finalitySlots: 31, feePayer: Keypair.generate() });
 
   it('gets calls paid by keys, and no payments by x402, which the operator reads in /ready', async () => {
     const before = await market.balances();

@@ -12,13 +12,7 @@ import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { untilFound } from '../../harness/edge/until.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { postTo } from '../api/sessions.ts';
 
 const TOKEN = 'a-token-of-some-length';
@@ -130,11 +124,7 @@ describe('calls to the node that fail', () => {
 });
 
 describe('the figures of /metrics', () => {
-  let market: TestMarketplace;
-  before(async () => {
-    market = await startMarketplace();
-  });
-  after(() => market.stop());
+  const market = useMarketplace();
 
   const SAMPLE =
     /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="[^"\\\n]*",?)*)\})? (-?[0-9.]+(?:e[+-]?[0-9]+)?|[+-]Inf|Na[Nn])$/;
