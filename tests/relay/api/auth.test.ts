@@ -104,10 +104,6 @@ describe('routes that need a key', () => {
     return executionId;
   }
 
-  it('are all covered by this suite', () => {
-    expect(CLOSED.map(({ path }) => path)).to.include.members(['/v1/executions', '/v1/agents/{agent_id}/execute']);
-  });
-
   for (const route of CLOSED) {
     const call = (world: World, key?: string, ids?: Record<string, string>) => ask(world, route, key, ids);
     describe(`${route.method.toUpperCase()} ${route.path}`, () => {
@@ -118,10 +114,6 @@ describe('routes that need a key', () => {
         if (status === 401) expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
         return answer.json.error.message;
       }
-
-      it('accepts a valid key', async () => {
-        expect((await call(world, (await addKey()).apiKey)).status).to.be.oneOf([200, 404]);
-      });
 
       it('rejects: no key', async () => {
         expect(await refuses(undefined)).to.include('Authorization: Bearer');

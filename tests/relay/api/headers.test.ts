@@ -1,4 +1,5 @@
 /** Headers of answers: caching, and the origins that may read them. */
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { useWorld } from '../../harness/edge/api.ts';
 import { newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
@@ -22,6 +23,8 @@ describe('headers', () => {
     ['the list of agents', () => '/v1/agents?limit=5', 'public, max-age=5'],
     ['an agent', () => `/v1/agents/${listing}`, 'public, max-age=5'],
     ['a result', () => result, 'private, max-age=31536000, immutable'],
+    ['the list of addresses', () => '/', 'public, max-age=300'],
+    ['the IDL', () => '/idl.json', 'public, max-age=300'],
     ['the document', () => '/openapi.json', 'public, max-age=300'],
     ['the guide', () => '/docs', 'public, max-age=300'],
   ];
@@ -48,6 +51,18 @@ describe('headers', () => {
       expect(headAgain.status).to.equal(304);
     });
   }
+
+  it('let the first address name the others, for programs and for browsers without a page', async () => {
+    for (const accept of ['*/*', 'application/json', 'text/html,application/xhtml+xml,*/*;q=0.8']) {
+      const { status, headers, json } = await world.call('/', { headers: { accept } });
+      expect([status, headers.get('vary')]).to.deep.equal([200, 'Accept']);
+      const { url } = world;
+      expect(json).to.deep.equal({ docs: `${url}/docs`, openapi: `${url}/openapi.json`, idl: `${url}/idl.json` });
+    }
+    const { headers, text } = await world.get('/idl.json');
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(text).to.equal(readFileSync('app/sdk/program/idl/marketplace.json', 'utf8'));
+  });
 
   it('give a changed agent another ETag', async () => {
     const before = await world.get(`/v1/agents/${listing}`);

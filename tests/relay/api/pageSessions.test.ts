@@ -66,12 +66,13 @@ describe("a page's session", () => {
     it('rejects: a message with a changed field, a second use, a late use, and another wallet', async () => {
       const wallet = Keypair.generate();
       const address = wallet.publicKey.toBase58();
-      const refuse = async (message: string, signer = wallet) => {
-        const answer = { wallet: address, message, signature: sign(signer, message) };
+      const other = Keypair.generate();
+      const refuse = async (message: string, signer = wallet, of = wallet) => {
+        const answer = { wallet: of.publicKey.toBase58(), message, signature: sign(signer, message) };
         expect(await refusal(anonymous().call('auth.verify', answer))).to.include({ code: 'unauthorized' });
       };
       const { message } = await anonymous().call('auth.challenge', { wallet: address });
-      for (const [part, other] of [
+      for (const [part, changed] of [
         ['127.0.0.1', '127.0.0.2'],
         ['spends nothing', 'spends all'],
         ['Chain ID: localnet', 'Chain ID: mainnet'],
@@ -81,9 +82,12 @@ describe("a page's session", () => {
         [message.slice(-50), `${message.slice(-50)}\n`],
       ] as const) {
         expect(message).to.include(part);
-        await refuse(message.replace(part, other));
+        await refuse(message.replace(part, changed));
       }
-      await refuse(message, Keypair.generate());
+      await refuse('a.example wants you to sign in with your Solana account:\n');
+      await refuse(message, other);
+      await refuse(message, other, other);
+      await refuse(message, wallet, other);
       await anonymous().call('auth.verify', { wallet: address, message, signature: sign(wallet, message) });
       await refuse(message);
       const late = (await anonymous().call('auth.challenge', { wallet: address })).message;

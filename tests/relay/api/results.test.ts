@@ -29,12 +29,6 @@ describe('GET /results/{execution_id}/{token}', () => {
     expect(response.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('returns an empty result as an empty text', async () => {
-    const empty = await world.addJournal({ wallet: newAddress(), listing: newAddress(), state: 'settled' });
-    const { status, text } = await world.get(`/results/${empty}/${await world.addResult(empty, '')}`);
-    expect([status, text]).to.deep.equal([200, '']);
-  });
-
   it('rejects: a wrong token, id or path with 404 not_found', async () => {
     const shorter = token.slice(0, -1);
     const paths = [
