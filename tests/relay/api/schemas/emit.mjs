@@ -1,8 +1,9 @@
 /**
  * Writes the schemas that zod emits for the types of this file.
  *
- * Run it with each version of zod that is tested:
- *   npm install --no-save zod@4.4.3 && node emit.mjs > emitted/zod-4.4.json
+ * Run it with each version of zod that is tested, the newest first. An older one keeps only types that differ:
+ *   npm install --no-save zod@4.6.7 && node emit.mjs > emitted/zod-4.6.json
+ *   npm install --no-save zod@4.4.3 && node emit.mjs emitted/zod-4.6.json > emitted/zod-4.4.json
  *
  * zod itself takes each good value of a type, and refuses each bad one.
  */
@@ -174,7 +175,10 @@ function emit([name, type, good, bad]) {
 }
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.resolve('zod')), 'utf8'));
-const types = TYPES.filter(([, type]) => type).map((one) => `    ${JSON.stringify(emit(one))}`);
+const known = process.argv.slice(2).flatMap((path) => readFileSync(path, 'utf8').split(/,?\n/));
+const types = TYPES.filter(([, type]) => type)
+  .map((one) => `    ${JSON.stringify(emit(one))}`)
+  .filter((line) => !known.includes(line));
 // One line for each type keeps the files short and their differences readable.
 console.log(
   ['{', `  "version": ${JSON.stringify(version)},`, '  "types": [', types.join(',\n'), '  ]', '}'].join('\n'),
