@@ -163,26 +163,6 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
         expect((await execute({ task: 'x' }, open, headers)).status, parameters).to.equal(200);
       }
     });
-
-    it('continues a call whose caller hangs up', async () => {
-      let finish: () => void = () => undefined;
-      const begun = new Promise<void>((resolve) => {
-        world.state.execute = () => {
-          resolve();
-          return new Promise((end) => {
-            finish = () => end({ kind: 'pending', executionId: newExecutionId() });
-          });
-        };
-      });
-      const hangUp = new AbortController();
-      const init = { method: 'POST', body: '{"task":"x"}', headers: { 'content-type': 'application/json' } };
-      const call = world.call(`/v1/agents/${open}/execute`, { ...init, key: key.apiKey, signal: hangUp.signal });
-      await begun;
-      hangUp.abort();
-      expect(await call.catch((error: Error) => error.name)).to.equal('AbortError');
-      finish();
-      expect((await world.get('/v1/agents')).status).to.equal(200);
-    });
   });
 
   describe('before it opens', () => {

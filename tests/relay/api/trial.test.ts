@@ -125,10 +125,8 @@ describe('listings.test', () => {
   const FAULTS: [name: string, handler: RequestListener, check: string, says: string][] = [
     ['an HTTP error', (_, response) => void response.writeHead(500).end('no model'), 'reachable', '500'],
     ['no JSON', (_, response) => void response.end('<html>'), 'json', 'not valid JSON'],
-    ['null', (_, response) => void response.end('null'), 'execution_id', 'differs from'],
     ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'differs from'],
     ['no status', answering({ status: undefined }), 'status', 'expected "completed"'],
-    ['no result', answering({ result: undefined }), 'status', 'expected "completed"'],
     [
       'a failure',
       answering({ status: 'failed', result: null, result_hash: null, signature: null, error: 'no model' }),
@@ -136,13 +134,6 @@ describe('listings.test', () => {
       'no model',
     ],
     ['another hash', answering({ result_hash: hashResult('y') }), 'result_hash', 'expected "sha256:"'],
-    [
-      'an upper-case hash',
-      answering({ result_hash: hashResult('test').toUpperCase() }),
-      'result_hash',
-      'expected "sha256:"',
-    ],
-    ['no signature', answering({ signature: undefined }), 'signature', 'expected "ed25519:"'],
     ["another key's signature", answering({ signature }), 'signature', 'expected "ed25519:"'],
   ];
   for (const [name, handler, check, says] of FAULTS) {

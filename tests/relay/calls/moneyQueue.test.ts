@@ -14,7 +14,7 @@ import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
-import { executionOf, type Journals, openJournals, SIGNED, TIMES, WALLET } from '../../harness/edge/journals.ts';
+import { executionOf, SIGNED, TIMES, useJournals, WALLET } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { FEE, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
@@ -23,15 +23,7 @@ import { stopAt } from '../../harness/node/standstill.ts';
 const CALLS = 300;
 
 describe('the queue for reserved money', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   const funds = (changes: Partial<Funds> = {}): Funds => ({
     slot: 100n,

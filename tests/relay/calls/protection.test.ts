@@ -293,23 +293,6 @@ describe('protection of the fee payer', () => {
       const waited = served.slice(1).map((task) => Number(task.split(' ')[1]));
       expect(waited).to.deep.equal(waited.toSorted((one, other) => one - other));
     });
-
-    it('grow by one for each four completed calls, across relays, and lose one fee each when the gas is taken away', async () => {
-      const one = await startAnew();
-      others.push(await startOwn());
-      const both = [one, others.at(-1)!];
-      for (let paid = 0; paid < 8; paid += 1) expect((await execute(0, { task: 'x' }, one)).status).to.equal(200);
-      const before = await lamports();
-      const { inFlight, holding, answers } = await flood(10, 3, ...both);
-      expect(inFlight).to.equal(3);
-      await fillGasBalance(0);
-      held = null;
-      for (const go of holding) go();
-      const statuses = (await answers).map(({ status }) => status);
-      expect(statuses.filter((status) => status === 402).length).to.be.at.least(3);
-      expect(statuses.filter((status) => status !== 402 && status !== 503)).to.deep.equal([]);
-      expect(await lamports()).to.equal(before - 3 * FEE);
-    });
   });
 
   describe('opens that the program would refuse', () => {

@@ -88,11 +88,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         end: failed(/failed answer must have an error, and null/),
       },
       {
-        name: 'without a reason',
-        behave: changed((_, b) => ({ execution_id: b.execution_id, status: 'failed' })),
-        end: failed(/failed answer must have an error/),
-      },
-      {
         name: 'with control characters',
         behave: changed((_, b) => ({ execution_id: b.execution_id, ...failure, error: '\u001b[31mred\u0000\n' })),
         end: failed(/^\[31mred\. Escrow/),
@@ -114,11 +109,8 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     ],
     'answers with a status': [
       { name: '500', behave: status(500), end: failed(/status 500/), calls: 1 },
-      { name: '404', behave: status(404), end: failed(/status 404/), calls: 1 },
-      { name: '401', behave: status(401), end: failed(/status 401/), calls: 1 },
       { name: '429', behave: status(429), end: failed(/status 429/), calls: 1 },
       { name: '201 with a good body', behave: status(201), end: failed(/status 201/), calls: 1 },
-      { name: '204', behave: (_b, r) => void r.writeHead(204).end(), end: failed(/status 204/), calls: 1 },
       {
         name: '302 to another server',
         behave: status(302, { location: 'http://127.0.0.1:1/execute' }),
@@ -155,31 +147,16 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       { name: 'nothing', behave: (_b, r) => void r.end(), end: failed(/it is empty/) },
       { name: 'text', behave: text(() => 'hello'), end: failed(/not valid JSON/) },
       { name: 'null', behave: text(() => 'null'), end: failed(/has no execution_id/) },
-      { name: 'a number', behave: text(() => '7'), end: failed(/has no execution_id/) },
       { name: 'an array of it', behave: text((json) => `[${json}]`), end: failed(/has no execution_id/) },
-      { name: 'it twice', behave: text((json) => json + json), end: failed(/not valid JSON/) },
-      { name: 'half of it', behave: text((json) => json.slice(0, -1)), end: failed(/not valid JSON/) },
-      { name: 'it after a byte order mark', behave: text((json) => `\ufeff${json}`), end: failed(/not valid JSON/) },
-      { name: 'it in UTF-16', behave: text((json) => Buffer.from(json, 'utf16le')), end: failed(/not valid JSON/) },
       {
         name: 'bytes that are not UTF-8',
         behave: text((json) => Buffer.from(json.replace('"x"', '"\xff"'), 'latin1')),
         end: failed(/not valid UTF-8/),
       },
       {
-        name: 'half of a surrogate pair',
-        behave: text((json) => json.replace('"x"', '"\\ud800"')),
-        end: failed(/a lone surrogate/),
-      },
-      {
         name: 'a name twice',
         behave: text((json) => json.replace('{', '{"status":"failed",')),
         end: failed(/"status" twice/),
-      },
-      {
-        name: '__proto__',
-        behave: text((json) => json.replace('{', '{"__proto__":{"status":"completed"},')),
-        end: failed(/__proto__/),
       },
       { name: 'a number beyond all', behave: text((json) => json.replace('7}', '1e999}')), end: failed(/too large/) },
     ],
@@ -202,23 +179,8 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       },
       { name: 'no result', behave: changed((a) => ({ ...a, result: null })), end: failed(/has no result/) },
       {
-        name: 'a result that is an object',
-        behave: changed((a) => ({ ...a, result: { text: 'x' } })),
-        end: failed(/has no result/),
-      },
-      {
         name: 'the hash of another result',
         behave: changed((a) => ({ ...a, result: 'y' })),
-        end: failed(/not the SHA-256/),
-      },
-      {
-        name: 'the hash in upper case',
-        behave: changed((a) => ({ ...a, result_hash: String(a.result_hash).toUpperCase() })),
-        end: failed(/not the SHA-256/),
-      },
-      {
-        name: 'the hash without its prefix',
-        behave: changed((a) => ({ ...a, result_hash: String(a.result_hash).slice(7) })),
         end: failed(/not the SHA-256/),
       },
       {
@@ -237,14 +199,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       {
         name: 'the signature of another hash',
         behave: changed((a) => ({ ...a, signature: signResult(key, hashResult('z')) })),
-        end: failed(/signature is not/),
-      },
-      {
-        name: 'a signature in hex',
-        behave: changed((a) => ({
-          ...a,
-          signature: Buffer.from(parseSignature(String(a.signature))!).toString('hex'),
-        })),
         end: failed(/signature is not/),
       },
       {
@@ -312,11 +266,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       {
         name: 'a million names',
         behave: text(() => `{${Array.from({ length: 400_000 }, (_, i) => `"n${i}":0`).join()}}`),
-        end: failed(/more than 100000 values/),
-      },
-      {
-        name: 'two million empty arrays',
-        behave: text(() => `[${'[],'.repeat(1_700_000)}[]]`),
         end: failed(/more than 100000 values/),
       },
       {
@@ -412,11 +361,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     'is odd, and is paid': [
       { name: 'an error beside its result', behave: changed((a) => ({ ...a, error: 'none' })), end: { result: 'x' } },
       { name: 'negative tokens', behave: changed((a) => ({ ...a, tokens_used: -3 })), end: { result: 'x' } },
-      {
-        name: 'more tokens than a number holds',
-        behave: changed((a) => ({ ...a, tokens_used: 1e300 })),
-        end: { result: 'x' },
-      },
       { name: 'steps that are a text', behave: changed((a) => ({ ...a, steps: 'none' })), end: { result: 'x' } },
       {
         name: 'a megabyte of steps',
@@ -431,11 +375,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       {
         name: 'an execution_signature of another key',
         behave: changed((a) => ({ ...a, execution_signature: signResult(stranger, hashResult('x')) })),
-        end: { result: 'x' },
-      },
-      {
-        name: 'another content type',
-        behave: (b, r) => void r.writeHead(200, { 'content-type': 'text/html' }).end(JSON.stringify(good(b))),
         end: { result: 'x' },
       },
       { name: 'an empty result', behave: (b, _r, reply) => reply(good(b, '')), end: { result: '' } },

@@ -63,28 +63,18 @@ describe('a relay whose clock is wrong', () => {
     await market.relay.kill();
   });
 
-  for (const [word, byMs] of [
-    ['ahead of', WRONG_BY_MS],
-    ['behind', -WRONG_BY_MS],
-  ] as const) {
-    it(`names a clock ${word} the node’s, and no other problem`, async () => {
-      const shift = `const now = Date.now; Date.now = () => now() + ${byMs}`;
-      const relay = await market.startRelayProcess({
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}`,
-      });
-      const ready = async () => (await request(relay.url, '/ready')).body as { problems: string[]; advice: string[] };
-      await until(
-        'the clock is named',
-        async () => String((await ready()).problems) === 'clock_wrong',
-        undefined,
-        ready,
-      );
-      const { advice } = await ready();
-      expect(advice).to.have.length(1);
-      expect(advice[0]).to.match(new RegExp(`is (89|90) s ${word} the Solana node’s\\. Set it by NTP`));
-      const metrics = await (await fetch(`${relay.url}/metrics`)).text();
-      expect(metrics).to.match(/^marketplace_problem\{problem="clock_wrong"\} 1$/m);
-      await relay.kill();
+  it('names the clock, and no other problem', async () => {
+    const shift = `const now = Date.now; Date.now = () => now() - ${WRONG_BY_MS}`;
+    const relay = await market.startRelayProcess({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}`,
     });
-  }
+    const ready = async () => (await request(relay.url, '/ready')).body as { problems: string[]; advice: string[] };
+    await until('the clock is named', async () => String((await ready()).problems) === 'clock_wrong', undefined, ready);
+    const { advice } = await ready();
+    expect(advice).to.have.length(1);
+    expect(advice[0]).to.match(/is (89|90) s behind the Solana node’s\. Set it by NTP/);
+    const metrics = await (await fetch(`${relay.url}/metrics`)).text();
+    expect(metrics).to.match(/^marketplace_problem\{problem="clock_wrong"\} 1$/m);
+    await relay.kill();
+  });
 });

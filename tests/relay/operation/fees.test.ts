@@ -6,7 +6,7 @@ import { createFees, type PriceSource, recentPrice } from '../../../app/relay/ch
 import { readConfig } from '../../../app/relay/config.ts';
 import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
-import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
+import { heliusPrice } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
 import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
@@ -218,14 +218,6 @@ describe('Helius', () => {
       const refusal = await heliusPrice({ apiKey: API_KEY, baseUrl }, [])().catch((error: Error) => error);
       expect(refusal, JSON.stringify(answer)).to.be.instanceOf(Error);
     }
-  });
-
-  it('has one address per environment, unless another is configured', () => {
-    expect(heliusUrls({ apiKey: 'k', baseUrl: 'https://mainnet.helius-rpc.com/' })).to.deep.equal({
-      rpcUrl: 'https://mainnet.helius-rpc.com/?api-key=k',
-      wsUrl: 'wss://mainnet.helius-rpc.com/?api-key=k',
-    });
-    expect(heliusUrls({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1/' }).wsUrl).to.equal('ws://127.0.0.1:1/?api-key=k');
   });
 });
 

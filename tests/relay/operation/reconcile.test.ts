@@ -187,16 +187,6 @@ describe('reconcile', () => {
       inLedger("state = 'settled'", () => ids.open),
       () => [['journal_state', ids.open]],
     ],
-    [
-      'an open record that the journal has as never opened',
-      inLedger("state = 'void'", () => ids.open),
-      () => [['journal_state', ids.open]],
-    ],
-    [
-      'an open record that the journal has as hardly begun',
-      inLedger("state = 'accepted'", () => ids.open),
-      () => [['journal_state', ids.open]],
-    ],
     ['an open record without a row', (ledger) => remove(ledger, ids.open), () => [['journal_missing', ids.open]]],
     [
       'a settled record that the journal has as refunded',
@@ -219,11 +209,6 @@ describe('reconcile', () => {
       () => [['journal_terms', ids.open]],
     ],
     [
-      'another caller in the journal',
-      inLedger("wallet = 'somebody'", () => ids.failed),
-      () => [['journal_terms', ids.failed]],
-    ],
-    [
       'another request in the journal',
       inLedger(`request_hash = '${OTHER_HASH}'`, () => ids.completed),
       () => [['journal_terms', ids.completed]],
@@ -231,11 +216,6 @@ describe('reconcile', () => {
     [
       'a base unit too much for the creator',
       inLedger('creator_amount = creator_amount + 1', () => ids.completed),
-      () => [['journal_amounts', ids.completed]],
-    ],
-    [
-      'no fee in the journal',
-      inLedger('platform_amount = NULL', () => ids.completed),
       () => [['journal_amounts', ids.completed]],
     ],
     [
@@ -285,24 +265,11 @@ describe('reconcile', () => {
       () => [['index_amounts', ids.other]],
     ],
     [
-      'a refund that the index has as paid',
-      inIndex('platform_amount = 1, creator_amount = 1', () => ids.failed),
-      () => [['index_amounts', ids.failed]],
-    ],
-    [
       'a row that the index lost',
       (_, index) => remove(index, ids.completed),
       () => [
         ['index_missing', ids.completed],
         ['grant_spend', key],
-        ['grant_count', key],
-      ],
-    ],
-    [
-      'a refund that the index lost',
-      (_, index) => remove(index, ids.failed),
-      () => [
-        ['index_missing', ids.failed],
         ['grant_count', key],
       ],
     ],

@@ -553,14 +553,6 @@ describe('the x402 API', () => {
     expect(moved({ ...held, feePayer: 1e9 }, await balances())).to.deep.equal(SOLD);
   });
 
-  it('answers 404 if this service has no fee payer for x402', async () => {
-    const other = await startRelayHere(market);
-    const { status, body } = await request(other.url, path(), { body: { task: 'closed' } });
-    await other.stop();
-    expect([status, body.error.code]).to.deep.equal([404, 'not_found']);
-    expect(body.error.message).to.include('does not accept x402 payments');
-  });
-
   it('does not start with the key of a relay authority as the fee payer of x402', async () => {
     const refusal = await startRelayHere(market, x402Key('relay-authority.json')).then(
       () => 'it started',
