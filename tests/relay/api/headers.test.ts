@@ -116,11 +116,8 @@ describe('headers', () => {
 
     const OPEN: [name: string, path: () => string, method: string][] = [
       ['the list of agents', () => '/v1/agents', 'GET'],
-      ['an agent', () => `/v1/agents/${listing}`, 'GET'],
       ['a result', () => result, 'GET'],
       ['the document', () => '/openapi.json', 'GET'],
-      ['the guide', () => '/docs', 'GET'],
-      ['the health', () => '/health', 'GET'],
       ['a description', () => '/v1/metadata', 'POST'],
       ['a start, which a wallet may sign', () => `/v1/executions/${newExecutionId()}/start`, 'POST'],
     ];

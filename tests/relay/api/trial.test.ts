@@ -1,7 +1,4 @@
-/** /trpc/listings.test: one test call of a creator's server, with a finding for each possible fault. */
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
@@ -11,6 +8,7 @@ import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../../app/sdk/wire/conformance.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { useWorld } from '../../harness/edge/api.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { undisturbed } from '../../harness/edge/undisturbed.ts';
 import { refusal, sessionsOf } from './sessions.ts';
@@ -36,9 +34,8 @@ describe('listings.test', () => {
     token: string | undefined,
     use: (metadataHash: string, endpoint: string) => Promise<T>,
   ): Promise<T> {
-    const server = createServer(handler).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+    const server = createServer(handler);
+    const endpoint = `${await listen(server)}/execute`;
     try {
       const rest = createClient({ baseUrl: world.url, apiKey: token });
       const { metadata_hash } = await rest.request('postMetadata', {

@@ -1,7 +1,4 @@
-/** Webhooks: endpoints and their secrets, deliveries to a real server, retries, the log, and switching off. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -21,6 +18,7 @@ import { AgentMarketplace, NotFoundError } from '../../../app/sdk/client/caller.
 import { type Client, createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import { refusal, sessionsOf } from './sessions.ts';
@@ -54,9 +52,7 @@ async function startReceiver() {
     // Null: it never answers.
     if (answer) response.writeHead(answer.status, answer.headers).end(answer.body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  receiver.url = `${await listen(server)}/hook`;
   return receiver;
 }
 
@@ -112,6 +108,19 @@ describe('webhooks', () => {
       },
       { ...USUAL_DELIVERIES, ...changes },
     );
+  /** Calls that wait until the test answers them. */
+  function holding() {
+    const open: string[] = [];
+    const answers: (() => void)[] = [];
+    const held = {
+      async post(url: string) {
+        open.push(url);
+        await new Promise<void>((answer) => answers.push(answer));
+        return { status: 200, body: null, error: null };
+      },
+    };
+    return { held, answers, open };
+  }
   /** Sends all deliveries that are due, as a relay does. */
   async function send(deliveries = sender()): Promise<void> {
     await world.feed.turn();
@@ -344,13 +353,7 @@ describe('webhooks', () => {
 
   it('sends at most four at a time to one endpoint, whatever else waits', async () => {
     await create();
-    const answers: (() => void)[] = [];
-    const held = {
-      async post() {
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers } = holding();
     await Promise.all(Array.from({ length: 12 }, () => execute()));
     await world.feed.turn();
     const two = [sender({}, held), sender({}, held)];
@@ -381,13 +384,7 @@ describe('webhooks', () => {
     const otherWallet = other.publicKey.toBase58();
     await world.addRecord({ caller: otherWallet, listing: await world.addListing() });
     await (await clientOf(other)).request('createWebhook', { body: { url: receiver.url } });
-    const answers: (() => void)[] = [];
-    const held = {
-      async post() {
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers } = holding();
     for (let count = 0; count < 8; count += 1) await execute();
     await world.addJournal({ wallet: otherWallet, listing: newAddress(), state: 'open_confirmed' });
     await world.feed.turn();
@@ -430,15 +427,7 @@ describe('webhooks', () => {
       .where('position', 'is not', null)
       .limit(1)
       .executeTakeFirstOrThrow();
-    const open: string[] = [];
-    const answers: (() => void)[] = [];
-    const held = {
-      async post(url: string) {
-        open.push(url);
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers, open } = holding();
     await add(Number(position));
     const first = sender({ slowMs: -1, total: 100 }, { post: async () => ({ status: 200, body: null, error: null }) });
     await first.turn();
@@ -515,18 +504,10 @@ describe('webhooks', () => {
     await world.addRecord({ caller: other.publicKey.toBase58(), listing: await world.addListing() });
     await (await clientOf(other)).request('createWebhook', { body: { url: 'http://hangs.example/' } });
     await create();
-    const open: string[] = [];
-    const answers: (() => void)[] = [];
-    const hanging = {
-      async post(url: string) {
-        open.push(url);
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers, open } = holding();
     const calls = (of: string) => world.addJournal({ wallet: of, listing: newAddress(), state: 'open_confirmed' });
     for (let count = 0; count < 2; count += 1) await calls(other.publicKey.toBase58());
-    const deliveries = sender({ total: 2, slowMs: 500 }, hanging);
+    const deliveries = sender({ total: 2, slowMs: 500 }, held);
     await world.feed.turn();
     await deliveries.turn();
     await until('all places are taken', async () => open.length === 2);

@@ -10,7 +10,6 @@ import { constants, findExecution, findSpender } from '../../../app/sdk/program/
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { until } from '../../harness/edge/until.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
 import {
   type Answer,
@@ -148,25 +147,6 @@ describe('fees and refundable deposits', () => {
     const last = await moves(() => execute(lending));
     expect(last.answer.status, last.answer.text).to.equal(200);
     expect(last.moved).to.include({ ...PAID, gasBalance: -OPEN - END });
-  });
-
-  it('serves one call after the other with gas for one, and only calls whose gas is there', async () => {
-    const relay = await startRelay();
-    // A busy machine may serve fewer of them before the others have waited for too long.
-    await until('all calls whose gas is there are served', async () => {
-      await fillGasBalance(3n * (OPEN + END) + rents.escrow + rents.empty);
-      const before = await funds();
-      const answers = await Promise.all(Array.from({ length: 6 }, () => execute(relay)));
-      const served = BigInt(answers.filter(({ status }) => status === 200).length);
-      expect(served > 0n && served <= 3n, `${served} served`).to.equal(true);
-      expect(answers.filter(({ status }) => status === 402).length).to.equal(6 - Number(served));
-      expect(movedSince(before, await funds())).to.include({
-        authority: served * (OPEN + END - FEES - rents.record),
-        gasBalance: -served * (OPEN + END),
-        callerUsdc: -served * PRICE,
-      });
-      return served === 3n;
-    });
   });
 
   it('is given by an operator who sponsors all, after what the gas balance can pay', async () => {

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
-import { until } from '../../harness/edge/until.ts';
+import { deferred, until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   failedAnswer,
@@ -121,10 +121,7 @@ describe('Idempotency-Key', () => {
 
   it('answers repeats of an asynchronous request with its execution_id while it runs, then with its final state', async () => {
     const body = { task: 'later', async: true };
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: held, resolve: release } = deferred();
     market.setBehaviour(async ({ execution_id, task }, _response, reply) => {
       await held;
       reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
@@ -165,10 +162,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('runs one of many concurrent requests across both processes, and answers 409 to the others', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: held, resolve: release } = deferred();
     market.setBehaviour(async (body, _response, reply) => {
       await held;
       reply(goodAnswer(market.signingKey, body.execution_id, 'late'));

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createResolve, findEndpointFault, isPublicAddress } from '../../../app/relay/outbound/egress.ts';
 import { AgentMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { type Records, startNameServer } from '../../harness/edge/nameServer.ts';
 
 /** Public addresses that are never reached: the spy ends these connections. */
@@ -280,10 +281,8 @@ describe('calls to creators: addresses', () => {
         const redirecting = createServer((_request, response) => {
           response.writeHead(status, { location: `http://127.0.0.1:${port}/execute` }).end();
         });
-        redirecting.listen(0, '127.0.0.1');
-        await once(redirecting, 'listening');
         const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
-        const from = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/execute`;
+        const from = `${await listen(redirecting)}/execute`;
         expect(await call(from, { pool: local })).to.deep.include({
           kind: 'failed',
           message: `The creator's server answered with status ${status}${status === 300 ? '' : ', a redirect, which is not followed'}`,

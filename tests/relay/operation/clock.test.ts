@@ -1,10 +1,8 @@
-/** A machine whose clock is wrong: the relay names it, and blames neither the node nor the indexer. */
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createClock } from '../../../app/solana/clock.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
 import { request, useMarketplace } from '../../harness/node/marketplace.ts';
 
@@ -24,10 +22,9 @@ describe('the clock of this machine', () => {
       const time = date();
       if (time !== null) response.setHeader('Date', new Date(time).toUTCString());
       response.end('{"result":1}');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
     servers.push(server);
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return listen(server);
   }
   /** How far the clock is ahead after these nodes have answered. */
   async function aheadOf(aheadMs: number, ...nodes: ((realMs: number) => number | null)[]): Promise<number> {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
-import { untilFound } from '../../harness/edge/until.ts';
+import { deferred, untilFound } from '../../harness/edge/until.ts';
 import {
   afterPaying,
   FEE,
@@ -41,10 +41,7 @@ describe('stopping the relay', () => {
 
   /** A creator that is called and does not answer until `answer` is called; from then on it always answers. */
   function holdCreator() {
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: released, resolve: release } = deferred();
     const called = new Promise<string>((resolve) => {
       market.setBehaviour((body, _response, reply) => {
         resolve(body.execution_id);

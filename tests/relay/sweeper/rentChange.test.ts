@@ -8,7 +8,7 @@ import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findArchive, findExecution, findSpender } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { until } from '../../harness/edge/until.ts';
+import { deferred, until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   afterPaying,
@@ -96,10 +96,7 @@ describe('a change of the rent', function () {
     it(`pays or refunds earlier and running calls and returns lent rent unchanged, from ${from} to ${to}`, async () => {
       await setRent(from);
       const before = await market.balances();
-      let release = (): void => undefined;
-      const released = new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      const { promise: released, resolve: release } = deferred();
       market.setBehaviour(async ({ execution_id: id, task }, _response, reply) => {
         if (task.startsWith('across')) await released;
         reply(task.endsWith('paid') ? goodAnswer(market.signingKey, id, 'done') : failedAnswer(id));

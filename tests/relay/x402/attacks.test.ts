@@ -430,7 +430,7 @@ describe('attacks on the x402 API', function () {
 
   it('accepts as many payments of one balance as it covers, however many arrive at once', async () => {
     const payer = await rich(2n * TOTAL + 1n);
-    const bodies = Array.from({ length: 100 }, (_, n) => ({ task: `one balance ${n}` }));
+    const bodies = Array.from({ length: 30 }, (_, n) => ({ task: `one balance ${n}` }));
     const quotes = await Promise.all(bodies.map((body) => quote(body)));
     const before = await lamports(feePayer);
     const answers = await Promise.all(bodies.map((body, n) => buy(body, quotes[n], {}, payer)));
