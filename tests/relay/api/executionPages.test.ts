@@ -189,23 +189,11 @@ describe('GET /v1/executions', () => {
   const time = (seconds: number): string => encodeURIComponent(at(seconds));
   const FILTERS: [name: string, query: () => string, kept: (row: (typeof mine)[number]) => boolean][] = [
     ['no filter', () => '', () => true],
-    ...['pending', 'running', 'completed', 'failed', 'disputed'].map(
-      (status): [string, () => string, (row: (typeof mine)[number]) => boolean] => [
-        `status=${status}`,
-        () => `&status=${status}`,
-        (row) => row.status === status,
-      ],
-    ),
-    ['an agent', () => `&agent_id=${listings[1]}`, (row) => row.listing === listings[1]],
-    ['from, exclusive', () => `&from=${time(80)}`, (row) => row.opened > 80],
     ['from a fraction before a second', () => '&from=2025-10-09T08:54:39.999999Z', (row) => row.opened >= 80],
     ['from a fraction after a second', () => '&from=2025-10-09T08:54:40.000001Z', (row) => row.opened > 80],
-    ['to, exclusive', () => `&to=${time(80)}`, (row) => row.opened < 80],
     ['to a fraction after a second', () => '&to=2025-10-09T08:54:40.0001Z', (row) => row.opened <= 80],
     ['from in another zone', () => '&from=2025-10-09T10:54:40%2B02:00', (row) => row.opened > 80],
     ['from without seconds', () => '&from=2025-10-09T08:54Z', (row) => row.opened > 40],
-    ['from and to', () => `&from=${time(20)}&to=${time(50)}`, (row) => row.opened > 20 && row.opened < 50],
-    ['from after to', () => `&from=${time(50)}&to=${time(20)}`, () => false],
     [
       'everything',
       () => `&status=completed&agent_id=${listings[0]}&from=${time(0)}&to=${time(150)}`,

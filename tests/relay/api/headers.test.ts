@@ -1,8 +1,11 @@
 /** Headers of answers: caching, and the origins that may read them. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
+
+const RESULT = 'Zürich — 東京 🚀\r\n<script>alert(1)</script>\0 end';
 
 describe('headers', () => {
   let key: TestKey;
@@ -15,7 +18,7 @@ describe('headers', () => {
     const execution = { execution_id: newExecutionId(), caller: key.wallet, listing, result_hash: null };
     await world.addRecord(execution);
     await world.addJournal({ execution_id: execution.execution_id, wallet: key.wallet, listing, state: 'settled' });
-    const token = await world.addResult(execution.execution_id, 'the result');
+    const token = await world.addResult(execution.execution_id, RESULT);
     result = `/results/${execution.execution_id}/${token}`;
   });
 
@@ -51,6 +54,26 @@ describe('headers', () => {
       expect(headAgain.status).to.equal(304);
     });
   }
+
+  it('send a result as the exact bytes of its hash, as text that no browser runs, to who has its address', async () => {
+    const { status, headers, text } = await world.get(result);
+    expect([status, text]).to.deep.equal([200, RESULT]);
+    expect(headers.get('etag')).to.equal(`"${hashResult(RESULT)}"`);
+    expect(headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(headers.get('content-security-policy')).to.equal('sandbox');
+    const [, , id, token] = result.split('/');
+    for (const path of [
+      `${id}/${token!.slice(0, -1)}`,
+      `${newExecutionId()}/${token}`,
+      `x/${token}`,
+      `${id}/%ZZ`,
+      id,
+    ]) {
+      const refused = await world.get(`/results/${path}`);
+      expect([refused.status, refused.json.error.code], path).to.deep.equal([404, 'not_found']);
+    }
+  });
 
   it('let the first address name the others, for programs and for browsers without a page', async () => {
     for (const accept of ['*/*', 'application/json', 'text/html,application/xhtml+xml,*/*;q=0.8']) {

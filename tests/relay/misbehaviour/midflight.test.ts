@@ -211,13 +211,12 @@ describe('creators: around the answer', () => {
       return { agentId, signingKey, address: new PublicKey(agentId) };
     }
 
-    const next = generateSigningKey();
     const changes = {
       'is paused': (wallet: Signer, agentId: PublicKey) =>
         changeStatus(market.marketplace, { wallet, agentId, status: 'paused' }),
       'is delisted': (wallet: Signer, agentId: PublicKey) => delist(market.marketplace, { wallet, agentId }),
-      'gets another signing key': (wallet: Signer, agentId: PublicKey) =>
-        replaceSigningKey(market.marketplace, { wallet, agentId, signingKey: next }),
+      'gets another signing key': (wallet: Signer, agentId: PublicKey, signingKey = generateSigningKey()) =>
+        replaceSigningKey(market.marketplace, { wallet, agentId, signingKey }),
     };
     for (const [what, change] of Object.entries(changes)) {
       it(`pays a running call that is signed with the key of its open, after the listing ${what}`, async () => {
@@ -230,8 +229,9 @@ describe('creators: around the answer', () => {
 
     it('refunds a running call that is signed with the new key', async () => {
       const { agentId, address } = await newAgent('rotating-early');
+      const next = generateSigningKey();
       const change = changes['gets another signing key'];
-      market.setBehaviour(answerAfter(() => change(keypairSigner(market.creator), address), next));
+      market.setBehaviour(answerAfter(() => change(keypairSigner(market.creator), address, next), next));
       const before = await market.balances();
       const answer = await execute({ task: 'x' }, agentId);
       await assertRefunded(answer, before, 500, /is not a valid signature of result_hash/);

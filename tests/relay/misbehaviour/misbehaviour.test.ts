@@ -53,7 +53,7 @@ describe('creators that misbehave', () => {
 
   for (const [kind, cases] of Object.entries(misbehaviours(key, stranger))) {
     describe(kind, () => {
-      for (const { name, behave, end, calls } of cases) {
+      for (const [name, behave, end, calls] of cases) {
         const outcome = 'result' in end ? 'paid' : `answered with ${end.status} and refunded to the unit`;
         it(`${name}: the call is ${outcome}`, async () => {
           // Memory that an answer needs grows in every run. Garbage that is not yet collected appears only in some.
@@ -69,7 +69,7 @@ describe('creators that misbehave', () => {
   }
 
   /** Runs one call of a case. Returns the peak growth of the relay's memory, in bytes. */
-  async function run(name: string, behave: Case['behave'], end: Case['end'], calls?: number): Promise<number> {
+  async function run(name: string, behave: Case[1], end: Case[2], calls?: number): Promise<number> {
     market.setBehaviour(behave);
     const pid = market.relay.process.pid!;
     const before = await market.balances();

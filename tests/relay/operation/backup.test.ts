@@ -160,14 +160,6 @@ describe('a backup of the ledger', () => {
     expect([status, stderr]).to.deep.equal([1, 'zstd is not installed. On Debian or Ubuntu: apt-get install zstd\n']);
   });
 
-  it('reports its progress', async () => {
-    const seen: [number, number][] = [];
-    await backUp(place(market.dataDir), { ...settings, dir }, (done, total) => seen.push([done, total]));
-    const [done, total] = seen.at(-1)!;
-    expect(total).to.be.greaterThan(0);
-    expect(done).to.be.at.most(total);
-  });
-
   it('is the way back from an upgrade that the older release cannot run on', async () => {
     const ledger = ledgerPath(market.dataDir);
     await backUp(place(market.dataDir), { ...settings, dir });
