@@ -73,6 +73,7 @@ describe('the limit for requests without a key', () => {
 
   const LIMITED: [path: string, init: RequestInit][] = [
     ['/v1/metadata', json],
+    ['/ready', {}],
     ['/nowhere', {}],
     ['/v1/executions', {}],
     ['/v1/agents/x/execute', json],

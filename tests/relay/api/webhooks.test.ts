@@ -17,7 +17,7 @@ import { createWebhookCalls } from '../../../app/relay/outbound/webhook.ts';
 import { AgentMarketplace, NotFoundError } from '../../../app/sdk/client/caller.ts';
 import { type Client, createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { listen } from '../../harness/edge/listen.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -60,7 +60,6 @@ const HOUR_MS = 3_600_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32}$/;
 
 describe('webhooks', () => {
-  let world: World;
   let receiver: Awaited<ReturnType<typeof startReceiver>>;
   let keypair: Keypair;
   let wallet: string;
@@ -71,12 +70,9 @@ describe('webhooks', () => {
   const clientBy = (apiKey?: string) => createClient({ baseUrl: world.url, apiKey });
   const clientOf = async (person: Keypair) => clientBy((await people.signIn(person)).token);
 
-  before(async () => {
-    world = await startWorld();
-  });
+  const world = useWorld();
   after(async () => {
     await calls.destroy();
-    await world.stop();
   });
   beforeEach(async () => {
     world.state.nowMs = EPOCH * 1_000;

@@ -11,15 +11,7 @@ import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  FEE,
-  failedAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** Fees of the open, and of the end with its share of the archive, lamports. */
@@ -30,16 +22,14 @@ const SOL = 1_000_000_000;
 const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE };
 
 describe('fees and refundable deposits', () => {
-  let market: TestMarketplace;
   let rents: { empty: bigint; record: bigint; escrow: bigint };
   const relays: RunningRelay[] = [];
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     rents = await readRents(market);
   });
   after(async () => {
     for (const relay of relays) await relay.stop();
-    await market.stop();
   });
   beforeEach(async () => {
     market.setBehaviour(null);
@@ -54,7 +44,7 @@ describe('fees and refundable deposits', () => {
     return relay;
   }
   const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
-    request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
+    market.execute(relay.url, body, caller);
   const fillGasBalance = (lamports: bigint | number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), Number(lamports));
   const funds = (caller = 0) => readFunds(market, caller);

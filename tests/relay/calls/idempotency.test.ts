@@ -17,24 +17,21 @@ import {
   PRICE,
   type RelayHandle,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 describe('Idempotency-Key', () => {
-  let market: TestMarketplace;
   let other: RelayHandle;
   let spentBefore: bigint;
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     other = await market.startRelayProcess({ WITHOUT_INDEXER: 'true' });
   });
   after(async () => {
     await other.kill();
-    await market.stop();
   });
   beforeEach(async () => {
     market.setBehaviour(null);
@@ -71,11 +68,12 @@ describe('Idempotency-Key', () => {
     reply(failedAnswer(body.execution_id));
 
   it('repeats a completed answer byte for byte in every process, and charges once', async () => {
-    const answer = await execute('completed');
+    const longest = 'completed'.padEnd(255, '~');
+    const answer = await execute(longest);
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('idempotent-replayed')).to.equal(null);
     for (const url of [market.relay.url, other.url, market.relay.url]) {
-      const again = await execute('completed', { task: 'once' }, { url });
+      const again = await execute(longest, { task: 'once' }, { url });
       expect([again.status, again.text]).to.deep.equal([200, answer.text]);
       expect(again.headers.get('idempotent-replayed')).to.equal('true');
       expect(again.headers.get('content-type')).to.equal(answer.headers.get('content-type'));

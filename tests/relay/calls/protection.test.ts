@@ -22,13 +22,7 @@ import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
@@ -65,16 +59,15 @@ describe('relay/networkFee', () => {
 });
 
 describe('protection of the fee payer', () => {
-  let market: TestMarketplace;
   let proxy: RpcProxy;
   let relay: RunningRelay;
   const others: RunningRelay[] = [];
   /** Releases opens that are held before the node, in order of arrival; null while they pass. */
   let held: (() => void)[] | null = null;
 
+  // An open that is held before the node expires after 150 slots.
+  const market = useMarketplace({ slotTimeMs: 200 });
   before(async () => {
-    // An open that is held before the node expires after 150 slots.
-    market = await startMarketplace({ slotTimeMs: 200 });
     proxy = await startRpcProxy(market.node);
     // The relay resends each open; it is held once.
     const standing = new Map<unknown, Promise<void>>();
@@ -91,7 +84,6 @@ describe('protection of the fee payer', () => {
   after(async () => {
     await relay.stop();
     await proxy.close();
-    await market.stop();
   });
   beforeEach(async () => {
     held = null;

@@ -11,25 +11,21 @@ import {
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
 import { listen } from '../../harness/edge/listen.ts';
-import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 /** Parallel callers, and the calls that each makes after the rotation before the test ends. */
 const CALLERS = 4;
 const CALLS_AFTER = 4;
 
 describe('calls to creators', () => {
-  let market: TestMarketplace;
   const servers: Server[] = [];
 
-  before(async () => {
-    market = await startMarketplace();
-  });
+  const market = useMarketplace();
   after(async () => {
     for (const server of servers) {
       server.close();
       server.closeAllConnections();
     }
-    await market.stop();
   });
 
   async function serve(listener: RequestListener): Promise<string> {

@@ -165,8 +165,7 @@ describe('the figures of /metrics', () => {
   });
 
   it('equal the calls that were made', async () => {
-    const execute = (body: Record<string, unknown>) =>
-      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
+    const execute = (body: Record<string, unknown>) => market.execute(market.relay.url, body);
     let whenHeld: (answer: () => void) => void;
     const held = new Promise<() => void>((resolve) => {
       whenHeld = resolve;

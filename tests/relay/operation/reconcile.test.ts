@@ -26,8 +26,8 @@ import {
   failedAnswer,
   goodAnswer,
   request,
-  startMarketplace,
   type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
@@ -46,7 +46,6 @@ type Opened = OpenDatabase<Written>;
 type Spoil = (ledger: Tables, index: Tables) => Promise<unknown>;
 
 describe('reconcile', () => {
-  let market: TestMarketplace;
   let folder: string;
   /** Settings that name the copy checked last. */
   let copied: NodeJS.ProcessEnv;
@@ -57,8 +56,8 @@ describe('reconcile', () => {
   let key: string;
   const named = new Set<DifferenceKind>();
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     folder = mkdtempSync(join(tmpdir(), 'reconcile-'));
     market.setBehaviour((body, _response, reply) => {
       if (body.task === 'failing') reply(failedAnswer(body.execution_id));
@@ -85,7 +84,6 @@ describe('reconcile', () => {
     for (const of of ['ledger', 'index'] as const) await market.query(of, 'PRAGMA wal_checkpoint(TRUNCATE)');
   });
   after(async () => {
-    await market.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 

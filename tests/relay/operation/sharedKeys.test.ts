@@ -9,11 +9,10 @@ import { type CallVerifier, createCallVerifier } from '../../../app/sdk/creator/
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
 import { listen } from '../../harness/edge/listen.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 describe('keys for calls to creators, of two relays on one ledger', () => {
-  let market: TestMarketplace;
   let second: RunningRelay;
   let server: Server;
   let agentId: string;
@@ -21,8 +20,8 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
   let verifiers: CallVerifier[] = [];
   const verdicts: boolean[][] = [];
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     server = createServer(async (incoming, response) => {
       const body = await buffer(incoming);
       verdicts.push(await Promise.all(verifiers.map((verify) => verify(incoming, body))));
@@ -42,7 +41,6 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
   after(async () => {
     server.closeAllConnections();
     server.close();
-    await market.stop();
   });
 
   const directoryOf = async (url: string) => (await request(url, KEY_DIRECTORY_PATH)).body as KeyDirectory;

@@ -15,14 +15,7 @@ import { ledgerPath } from '../../../app/relay/config.ts';
 import { createStorage } from '../../../app/relay/operation/storage.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 const query = (sql: string, ...parameters: unknown[]) => ({ sql, parameters }) as unknown as CompiledQuery;
@@ -164,12 +157,11 @@ describe('room for the ledger', () => {
 });
 
 describe('a relay whose disk is full', () => {
-  let market: TestMarketplace;
   let relay: RunningRelay;
   /** The relay's writing connections to ledger.db. */
   const connections = new Set<Sqlite.Database>();
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     const { pragma } = Sqlite.prototype;
     Sqlite.prototype.pragma = function (this: Sqlite.Database, ...given) {
       if (this.name === ledgerPath(market.dataDir) && !this.readonly) connections.add(this);
@@ -184,14 +176,12 @@ describe('a relay whose disk is full', () => {
   });
   after(async () => {
     await relay.stop();
-    await market.stop();
   });
 
   const allow = (pages: number) => {
     for (const connection of connections) connection.pragma(`max_page_count = ${pages}`);
   };
-  const execute = (body: object) =>
-    request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
+  const execute = (body: object) => market.execute(relay.url, body);
   const problems = async (): Promise<string[]> => (await request(relay.url, '/ready')).body.problems;
 
   it('accepts nothing new, finishes running calls once there is space, and then accepts calls again', async () => {
