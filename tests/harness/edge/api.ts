@@ -283,4 +283,15 @@ export async function startWorld(
   };
 }
 
+/** A world for the tests of a suite. It exists from the suite's first `before` on, and ends with the suite. */
+export function useWorld(...given: Parameters<typeof startWorld>): World {
+  const world = {} as World;
+  before(async function () {
+    Object.assign(world, await startWorld(...given));
+    // After all other hooks of the suite.
+    this.test!.parent!.afterAll(() => world.stop());
+  });
+  return world;
+}
+
 type BodyInit = NonNullable<RequestInit['body']>;

@@ -12,26 +12,16 @@ import { ApiError } from '../../../app/relay/errors.ts';
 import { failedAnswer, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
-import {
-  afterPaying,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 describe("an agent's health", () => {
-  let world: World;
   let listing: string;
   let at = 0;
   const UNTRIED = { status: 'ok', success_rate_recent: null, p50_ms: null, p95_ms: null };
 
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
   beforeEach(async () => {
     listing = await world.addListing();
   });
@@ -267,13 +257,12 @@ describe("an agent's health", () => {
 
 describe('an agent that keeps failing', () => {
   const REFUSE_AFTER = 3;
-  let market: TestMarketplace;
   let isWell = true;
   let probes = 0;
   let keys: string[];
 
+  const market = useMarketplace({ environment: { REFUSE_AFTER: String(REFUSE_AFTER), PROBE_SECONDS: '1' } });
   before(async () => {
-    market = await startMarketplace({ environment: { REFUSE_AFTER: String(REFUSE_AFTER), PROBE_SECONDS: '1' } });
     market.setBehaviour((body, response, reply) => {
       if (body.task.startsWith('Availability check')) probes += 1;
       if (isWell) reply(goodAnswer(market.signingKey, body.execution_id, 'well'));
@@ -285,7 +274,6 @@ describe('an agent that keeps failing', () => {
     const key = { wallet: keypairSigner(third), name: 'third', limits: market.limits };
     keys = [...market.callers.map(({ apiKey }) => apiKey), (await createKey(market.marketplace, key)).api_key];
   });
-  after(() => market.stop());
 
   const execute = (apiKey = keys[0]!) =>
     request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });

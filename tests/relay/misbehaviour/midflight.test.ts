@@ -13,7 +13,7 @@ import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { openSession } from '../../../app/sdk/wallet/service.ts';
-import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { keypairSigner, type Signer } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus, delist, replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
 import { untilFound } from '../../harness/edge/until.ts';
 import {
@@ -23,21 +23,18 @@ import {
   type Behaviour,
   goodAnswer,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 
 describe('creators: around the answer', () => {
-  let market: TestMarketplace;
   let apiKey: string;
 
+  const market = useMarketplace({ environment: { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.pem') } });
   before(async () => {
-    market = await startMarketplace({ environment: { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.pem') } });
     apiKey = market.callers[0]!.apiKey;
   });
-  after(() => market.stop());
   beforeEach(() => market.setBehaviour(null));
 
   const execute = (body: object, agentId = market.agentId) =>
@@ -214,74 +211,30 @@ describe('creators: around the answer', () => {
       return { agentId, signingKey, address: new PublicKey(agentId) };
     }
 
-    it('pays a running call after the listing is paused', async () => {
-      const { agentId, signingKey, address } = await newAgent('pausing');
-      market.setBehaviour(
-        answerAfter(
-          () =>
-            changeStatus(market.marketplace, {
-              wallet: keypairSigner(market.creator),
-              agentId: address,
-              status: 'paused',
-            }),
-          signingKey,
-        ),
-      );
-      const before = await market.balances();
-      await assertPaid(await execute({ task: 'x' }, agentId), before);
-    });
-
-    it('pays a running call after the listing is delisted', async () => {
-      const { agentId, signingKey, address } = await newAgent('delisting');
-      market.setBehaviour(
-        answerAfter(
-          () => delist(market.marketplace, { wallet: keypairSigner(market.creator), agentId: address }),
-          signingKey,
-        ),
-      );
-      const before = await market.balances();
-      await assertPaid(await execute({ task: 'x' }, agentId), before);
-    });
-
-    it('checks a running call with the signing key of its open', async () => {
-      const { agentId, signingKey, address } = await newAgent('rotating');
-      const next = generateSigningKey();
-      market.setBehaviour(
-        answerAfter(
-          () =>
-            replaceSigningKey(market.marketplace, {
-              wallet: keypairSigner(market.creator),
-              agentId: address,
-              signingKey: next,
-            }),
-          signingKey,
-        ),
-      );
-      const before = await market.balances();
-      await assertPaid(await execute({ task: 'x' }, agentId), before);
-    });
+    const changes = {
+      'is paused': (wallet: Signer, agentId: PublicKey) =>
+        changeStatus(market.marketplace, { wallet, agentId, status: 'paused' }),
+      'is delisted': (wallet: Signer, agentId: PublicKey) => delist(market.marketplace, { wallet, agentId }),
+      'gets another signing key': (wallet: Signer, agentId: PublicKey, signingKey = generateSigningKey()) =>
+        replaceSigningKey(market.marketplace, { wallet, agentId, signingKey }),
+    };
+    for (const [what, change] of Object.entries(changes)) {
+      it(`pays a running call that is signed with the key of its open, after the listing ${what}`, async () => {
+        const { agentId, signingKey, address } = await newAgent(what);
+        market.setBehaviour(answerAfter(() => change(keypairSigner(market.creator), address), signingKey));
+        const before = await market.balances();
+        await assertPaid(await execute({ task: 'x' }, agentId), before);
+      });
+    }
 
     it('refunds a running call that is signed with the new key', async () => {
       const { agentId, address } = await newAgent('rotating-early');
       const next = generateSigningKey();
-      market.setBehaviour(
-        answerAfter(
-          () =>
-            replaceSigningKey(market.marketplace, {
-              wallet: keypairSigner(market.creator),
-              agentId: address,
-              signingKey: next,
-            }),
-          next,
-        ),
-      );
+      const change = changes['gets another signing key'];
+      market.setBehaviour(answerAfter(() => change(keypairSigner(market.creator), address, next), next));
       const before = await market.balances();
-      await assertRefunded(
-        await execute({ task: 'x' }, agentId),
-        before,
-        500,
-        /is not a valid signature of result_hash/,
-      );
+      const answer = await execute({ task: 'x' }, agentId);
+      await assertRefunded(answer, before, 500, /is not a valid signature of result_hash/);
     });
 
     it('refunds a running call when the payout account is frozen', async () => {

@@ -5,16 +5,12 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { openDatabase } from '../../../app/database/open.ts';
 import type { Finding } from '../../../app/relay/check.ts';
-import { startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 describe('npm run relay -- check', () => {
-  let market: TestMarketplace;
-  before(async () => {
-    market = await startMarketplace();
-  });
-  after(() => market?.stop());
+  const market = useMarketplace();
 
   async function check(changes: NodeJS.ProcessEnv = {}): Promise<{ status: number | null; findings: Finding[] }> {
     const { status, stdout, stderr } = await runRelayCommand(market, ['check', '--json'], changes);

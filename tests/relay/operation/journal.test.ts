@@ -19,22 +19,14 @@ import { hasSigned, lastOf, paidFees } from '../../../app/relay/ledger/transacti
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { free } from '../../harness/edge/funding.ts';
-import { executionOf, type Journals, openJournals, SIGNED, signedAnew, TIMES } from '../../harness/edge/journals.ts';
+import { executionOf, SIGNED, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 
 const STOP = new AbortController().signal;
 const FAR_MS = 2n ** 53n;
 
 describe('the journal', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   /** A call with an Idempotency-Key. */
   const execution = (id: string, changes: Partial<ClaimedExecution> = {}) =>

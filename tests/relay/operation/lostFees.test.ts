@@ -18,7 +18,7 @@ import { lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
-import { depositOf, executionOf, type Journals, openJournals, signedAnew, TIMES } from '../../harness/edge/journals.ts';
+import { depositOf, executionOf, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
 const FEE = 5_000n;
@@ -32,15 +32,7 @@ const KILLED = new Error('killed');
 const WRITES = ['failed', 'burnt', 'decided', 'void', 'refunding', 'returning', 'returned', 'refundWaits'] as const;
 
 describe('lost fees', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   const [caller, listing, deposit] = [0, 1, 2].map(() => Keypair.generate().publicKey) as [
     PublicKey,

@@ -11,15 +11,7 @@ import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import type { NewTransaction } from '../../../app/relay/ledger/writing.ts';
 import { accountDiscriminator, movableFrom, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
-import {
-  depositOf,
-  executionOf,
-  type Journals,
-  openJournals,
-  SIGNED,
-  signedAnew,
-  TIMES,
-} from '../../harness/edge/journals.ts';
+import { depositOf, executionOf, SIGNED, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
 const NOT_SHARED = { exclude: () => undefined };
@@ -35,15 +27,7 @@ function tokenAccount(owner: PublicKey, frozen = false) {
 }
 
 describe('waiting refunds', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   /** A call whose refund waits for its caller's account. */
   async function wait(id: string, journal = mine, signed: NewTransaction = signedAnew()) {
