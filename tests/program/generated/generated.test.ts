@@ -6,8 +6,9 @@
 import { type AccountMeta, type Keypair, type PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { addressOf, type RawAccount } from '../../harness/vm/backend.ts';
+import { addressOf, NO_ACCOUNT, type RawAccount } from '../../harness/vm/backend.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
+import { TEST_CALLER_ID } from '../../harness/vm/outcome.ts';
 import { emptyWorld, type World } from '../../harness/vm/world.ts';
 import { type Market, market, NOBODY, sides } from './parties.ts';
 import { EARLY, SCENARIOS } from './scenarios.ts';
@@ -39,7 +40,7 @@ describe('the constraints of the IDL', () => {
 
   for (const { name, accounts } of idlJson.instructions) {
     it(`of ${name} are kept: it refuses each account that breaks one, and succeeds with the right ones`, async () => {
-      const { w, mine, theirs }: Market = EARLY.includes(name) ? await dawn() : await market();
+      const { w, mine, theirs } = await stage(name);
       const scenario = SCENARIOS[name]!;
       const other = await scenario(w, theirs);
       const attacked = await scenario(w, mine);
@@ -60,6 +61,40 @@ describe('the constraints of the IDL', () => {
       expect(faults).to.deep.equal([]);
       const outcome = await send(w, attacked, signers);
       expect(outcome.error?.name ?? null, outcome.logs.join('\n')).to.equal(null);
+    });
+  }
+});
+
+describe('accounts that only the program can make', () => {
+  /** No instruction makes them like this, but a later version could. */
+  const STATES: Record<string, RawAccount> = {
+    missing: NO_ACCOUNT,
+    "another program's": { lamports: 10_000_000n, owner: TEST_CALLER_ID, data: new Uint8Array(8) },
+  };
+  const REFUSED: [string, string, string, string][] = [
+    ...['archive_executions', 'claim_refund', 'move_unclaimed_deposit', 'move_unclaimed_refund'].map(
+      (name): [string, string, string, string] => [name, 'tree', 'missing', 'InvalidTree'],
+    ),
+    ['open_dispute_with_proof', 'tree', 'missing', 'InvalidTree'],
+    ['open_execution_from_deposit', 'vault', 'missing', 'DepositVaultUnsound'],
+    ['refund_deposit', 'vault', 'missing', 'DepositVaultUnsound'],
+    ['move_unclaimed_deposit', 'vault', 'missing', 'DepositVaultUnsound'],
+    ['move_unclaimed_deposit', 'unclaimed', 'missing', 'DestinationUnusable'],
+    ['claim_refund', 'unclaimed', 'missing', 'InvalidAmount'],
+    ['claim_refund', 'claim', "another program's", 'AccountExists'],
+    ['initialize_config', 'treasury', "another program's", 'AccountExists'],
+    ['list_agent', 'collateral_vault', "another program's", 'AccountExists'],
+  ];
+
+  for (const [name, account, state, error] of REFUSED) {
+    it(`are refused by ${name} if ${account} is ${state}`, async () => {
+      const { w, mine, theirs } = await stage(name);
+      const instruction = await SCENARIOS[name]!(w, mine);
+      const { accounts } = idlJson.instructions.find((known) => known.name === name)!;
+      const { pubkey } = instruction.keys[accounts.findIndex((known) => known.name === account)]!;
+      w.vm.setAccount(pubkey, STATES[state]!);
+      const outcome = await send(w, instruction, keyring(w, { w, mine, theirs }));
+      expect(outcome.error?.name, outcome.logs.join('\n')).to.equal(error);
     });
   }
 });
@@ -86,8 +121,9 @@ function isRefusal(error: { name: string; code: number | null } | null, attack: 
   return attack.name === 'read-only' || (error.code !== null && /^[A-Z]\w+$/.test(error.name));
 }
 
-/** A world before the marketplace exists. */
-async function dawn(): Promise<Market> {
+/** The world of an instruction, which may be one before the marketplace exists. */
+async function stage(name: string): Promise<Market> {
+  if (!EARLY.includes(name)) return market();
   const w = await emptyWorld();
   return { w, ...(await sides(w)) };
 }
