@@ -55,12 +55,28 @@ const COMMANDS = ['aftermath', 'busy', 'commandLines', 'outcome'];
  */
 const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
 
+/** Files of validator that wait for hundreds of slots. The list splits the folder into two suites of similar duration. */
+const DEPLOYED = ['deploy', 'pruned'];
+
 /**
- * Longest first, everyday and long ones apart, so that all lanes end at about the same time. The validator spends most
- * of its time waiting for slots, so it starts first.
+ * Longest first, everyday and long ones apart, so that all lanes end at about the same time. The validators spend
+ * most of their time waiting for slots, so they start first.
  */
 export const SUITES: Suite[] = [
-  { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },
+  {
+    name: 'validator-deploy',
+    about: "deploying to Agave's own validator, and its pruned history",
+    folder: 'validator',
+    files: DEPLOYED,
+    long: true,
+  },
+  {
+    name: 'validator',
+    about: "the marketplace on Agave's own validator: a newcomer, your own node, a slow cluster",
+    folder: 'validator',
+    without: DEPLOYED,
+    long: true,
+  },
   { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
   {
     name: 'dashboard',

@@ -1,15 +1,23 @@
 /**
  * Breaks each constraint that the IDL states: a signer that does not sign, a writable account that is read-only, and
- * another account at each place that an address, seeds or a relation determine. Each such transaction must fail, and
- * the unchanged one must succeed after all of them. What Anchor does beyond that for every account is Anchor's to test.
+ * another account at each place that an address, seeds or a relation determine. Each such transaction must fail. The
+ * unchanged one must succeed after all of them, and fit a packet with the budget instructions. What Anchor does beyond
+ * that for every account is Anchor's to test.
  */
-import { type AccountMeta, type Keypair, type PublicKey, TransactionInstruction } from '@solana/web3.js';
+import {
+  type AccountMeta,
+  type Keypair,
+  PACKET_DATA_SIZE,
+  type PublicKey,
+  TransactionInstruction,
+} from '@solana/web3.js';
 import { expect } from 'chai';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { addressOf, NO_ACCOUNT, type RawAccount } from '../../harness/vm/backend.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
 import { TEST_CALLER_ID } from '../../harness/vm/outcome.ts';
 import { emptyWorld, type World } from '../../harness/vm/world.ts';
+import { BUDGET } from '../archiving.ts';
 import { type Market, market, NOBODY, sides } from './parties.ts';
 import { EARLY, SCENARIOS } from './scenarios.ts';
 
@@ -59,6 +67,7 @@ describe('the constraints of the IDL', () => {
         }
       }
       expect(faults).to.deep.equal([]);
+      expect(await w.vm.measure([...BUDGET, attacked], signersOf(attacked, signers))).to.be.at.most(PACKET_DATA_SIZE);
       const outcome = await send(w, attacked, signers);
       expect(outcome.error?.name ?? null, outcome.logs.join('\n')).to.equal(null);
     });
@@ -134,11 +143,11 @@ function keyring(w: World, { mine, theirs }: Market): Map<string, Keypair> {
   return new Map(people.map((keypair) => [addressOf(keypair.publicKey), keypair]));
 }
 
+function signersOf({ keys }: TransactionInstruction, people: Map<string, Keypair>): Keypair[] {
+  return keys.flatMap(({ pubkey, isSigner }) => (isSigner ? (people.get(addressOf(pubkey)) ?? []) : []));
+}
+
 /** Sends with the keys of all accounts that sign. */
 function send({ vm }: World, instruction: TransactionInstruction, people: Map<string, Keypair>) {
-  const needed = instruction.keys.filter(({ isSigner }) => isSigner);
-  return vm.send(
-    [instruction],
-    needed.flatMap(({ pubkey }) => people.get(addressOf(pubkey)) ?? []),
-  );
+  return vm.send([instruction], signersOf(instruction, people));
 }
