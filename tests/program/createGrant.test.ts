@@ -73,7 +73,8 @@ describe('create_grant', () => {
     await w.rejects([update], [w.caller], 'GrantLimitZero');
   });
 
-  it('accepts a gas limit of zero to 100,000 lamports', async () => {
+  it('accepts a gas limit of zero to 100,000 lamports, and no other', async () => {
+    await w.rejects([create({ maxGasLamports: 100_001 })], [w.caller], 'GrantGasOutOfBounds');
     await w.must([create({ maxGasLamports: 100_000 })], [w.caller]);
     const frugal = w.grantInput({ maxGasLamports: 0 }, new Uint8Array(16).fill(0x43));
     await w.must([program.createGrant(frugal)], [w.caller]);
@@ -81,12 +82,6 @@ describe('create_grant', () => {
       program.updateGrant({ wallet: w.caller.publicKey, keyId, limits: { ...frugal.limits, maxGasLamports } });
     await w.must([update(100_000)], [w.caller]);
     await w.rejects([update(100_001)], [w.caller], 'GrantGasOutOfBounds');
-  });
-
-  it('rejects: a gas limit above 100,000 lamports', async () => {
-    for (const maxGasLamports of [100_001, 0xffff_ffff]) {
-      await w.rejects([create({ maxGasLamports })], [w.caller], 'GrantGasOutOfBounds');
-    }
   });
 
   it('rejects: an expiry in the past, or more than a year ahead', async () => {

@@ -31,8 +31,7 @@ describe('unclaimed refunds:', () => {
   const unclaimed = program.findUnclaimed();
 
   beforeEach(async () => {
-    // An old runtime shows no calls to self, and its token program cannot withdraw excess lamports.
-    w = await world({ kind: 'litesvm' });
+    w = await world();
     archive = await new TestArchive(w).create();
     hashes = [];
     await w.vm.airdrop(lender, 1_000_000n);

@@ -113,7 +113,9 @@ function attacksOn(account: IdlAccount, own: AccountMeta, theirs: PublicKey, sta
   const attacks: Attack[] = [];
   if (account.signer) attacks.push({ name: 'without its signature', meta: { isSigner: false } });
   if (account.writable) attacks.push({ name: 'read-only', meta: { isWritable: false } });
-  if (!account.address && !account.pda && !account.relations) return attacks;
+  // Anchor's `event_cpi` gives `program` no address; the program itself checks it.
+  const isDetermined = account.address || account.pda || account.relations || account.name === 'program';
+  if (!isDetermined) return attacks;
   if (account.signer) return [...attacks, { name: "a stranger's", meta: { pubkey: NOBODY.publicKey } }];
   attacks.push({
     name: state ? 'the same bytes elsewhere' : 'an empty address',
