@@ -14,13 +14,13 @@ const RUNS = Number(process.env.RUNS ?? 20);
 const ENOUGH = 100;
 /** They move no money but the rent of an account that nothing else uses; their own tests have their attacks. */
 const ELSEWHERE = [
-  'proposeChange',
-  'applyChange',
-  'cancelChange',
-  'cancelAllChanges',
-  'acceptAdmin',
-  'removeRelayAuthority',
-  'setCreatorVerified',
+  'propose_change',
+  'apply_change',
+  'cancel_change',
+  'cancel_all_changes',
+  'accept_admin',
+  'remove_relay_authority',
+  'set_creator_verified',
 ];
 
 describe('random sequences', function () {
