@@ -669,12 +669,6 @@ CREATE TABLE relays (
   alive_until_ms INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE probes (
-  listing TEXT PRIMARY KEY,
-  probed_ms INTEGER NOT NULL,
-  passed_ms INTEGER
-) STRICT;
-
 CREATE TABLE archive_trees (
   archive_index INTEGER PRIMARY KEY,
   tree TEXT NOT NULL,

@@ -41,10 +41,7 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     authorities,
     hasPaid: parts.payers.hasPaid,
     keepLate: createKeepLate(journal, ledger.db, log),
-    async requireServing(listing) {
-      exposure.requireRoom(listing);
-      await parts.agentHealth.requireServing(listing);
-    },
+    requireServing: exposure.requireRoom,
     openFailed(error, listing) {
       if (error === 'ExposureLimitReached') exposure.reached(listing);
       // The chain's refusal counts until Config shows otherwise.

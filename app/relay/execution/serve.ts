@@ -46,7 +46,6 @@ export function createServing(
     const call: CreatorCall = {
       endpoint,
       request: toRequest(row),
-      purpose: 'execution',
       signingKey: signingKey.toBase58(),
       deadlineMs,
       stop: stopping,

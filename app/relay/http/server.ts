@@ -156,7 +156,7 @@ function createProcedureContext({ deps, readReadiness }: RouteContext): Procedur
       readReadiness,
       now: deps.now,
     },
-    trialLimits: createTrialLimits(deps.limits),
+    trialLimits: createTrialLimits(),
   };
 }
 

@@ -9,7 +9,7 @@ import type {
   SessionsTable,
   UsedChallengesTable,
 } from './tables/access.ts';
-import type { AgentExamplesTable, DocumentsTable, PendingMetadataTable, ProbesTable } from './tables/agents.ts';
+import type { AgentExamplesTable, DocumentsTable, PendingMetadataTable } from './tables/agents.ts';
 import type { AnswersTable, FailedAnswersTable, LateAnswersTable, ResultsTable } from './tables/answers.ts';
 import type { DisputeReasonsTable, DisputeRepliesTable, EvidenceTable } from './tables/disputes.ts';
 import type {
@@ -72,7 +72,6 @@ export interface LedgerTables {
   answers: AnswersTable;
   late_answers: LateAnswersTable;
   failed_answers: FailedAnswersTable;
-  probes: ProbesTable;
   revocations: RevocationsTable;
   documents: DocumentsTable;
   agent_examples: AgentExamplesTable;

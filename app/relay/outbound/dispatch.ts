@@ -1,7 +1,7 @@
 /** Makes the HTTP call to the creator's server. It only returns the answer; `verify.ts` judges it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
-import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
+import type { SigningCall } from '../../sdk/creator/callSignature.ts';
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 import { EVENT_STREAM, isEventStream } from '../../sdk/wire/eventStream.ts';
 import { statusText } from '../../sdk/wire/redirects.ts';
@@ -46,13 +46,10 @@ export type { CreatorAnswer } from './answerBody.ts';
 export interface CreatorCall {
   endpoint: string;
   request: CreatorRequest;
-  purpose: CallPurpose;
   /** The key that verifies the answer, base58. */
   signingKey: string;
   /** On performance.now()'s clock. */
   deadlineMs: number;
-  /** Gives up at the first connection error. */
-  once?: boolean;
   /** If given, the creator may stream its answer. Receives the deltas of the first attempt that has any. */
   onDelta?: OnDelta;
   stop?: AbortSignal;
@@ -104,12 +101,12 @@ interface NotNow {
 /** One attempt. Throws on connection errors. */
 async function attempt(
   pool: CreatorPool,
-  { endpoint, request, purpose, signingKey, onDelta }: CreatorCall,
+  { endpoint, request, signingKey, onDelta }: CreatorCall,
   secondsLeft: number,
   signal: AbortSignal,
 ): Promise<CreatorAnswer | NotNow> {
   const body = renderRequest({ ...request, timeout_seconds: secondsLeft });
-  const signature = await pool.sign({ url: endpoint, body, purpose, signingKey });
+  const signature = await pool.sign({ url: endpoint, body, purpose: 'execution', signingKey });
   const response = await httpRequest(endpoint, {
     dispatcher: pool.agent,
     method: 'POST',
@@ -238,7 +235,6 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
       lastProblem = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
     }
     const rest = call.deadlineMs - performance.now();
-    if (call.once && rest > 0) return { kind: 'failed', message: `The server cannot be reached: ${lastProblem}`, raw };
     if (rest > 0) await sleep(Math.min(pause, rest), undefined, { signal: call.stop }).catch(() => undefined);
     if (call.stop?.aborted) throw call.stop.reason;
     pause = Math.min(pause * 2, RETRY_MAX_MS);

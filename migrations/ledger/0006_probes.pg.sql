@@ -1,0 +1,2 @@
+-- See 0006_probes.sqlite.sql.
+DROP TABLE probes;
