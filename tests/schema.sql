@@ -770,16 +770,6 @@ CREATE TABLE results (
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
 
-CREATE TABLE late_answers (
-  execution_id TEXT PRIMARY KEY,
-  result BLOB NOT NULL,
-  result_hash TEXT NOT NULL,
-  signature TEXT NOT NULL,
-  execution_signature TEXT,
-  received_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX late_answers_by_age ON late_answers (received_ms);
-
 CREATE TABLE failed_answers (
   execution_id TEXT PRIMARY KEY,
   -- Null if no HTTP answer came.

@@ -7,7 +7,6 @@ import { watchAuthorities } from '../chain/cluster.ts';
 import { createWarnings } from '../events/warnings.ts';
 import { createEngine } from '../execution/engine.ts';
 import { createExposure } from '../execution/exposure.ts';
-import { createKeepLate } from '../execution/late.ts';
 import { compareEnds } from '../execution/restarted.ts';
 import { createJournal, type Journal } from '../ledger/journal.ts';
 import { createLeadership, type Leadership } from '../ledger/leadership.ts';
@@ -40,7 +39,6 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     isAlone: parts.watch.isAlone,
     authorities,
     hasPaid: parts.payers.hasPaid,
-    keepLate: createKeepLate(journal, ledger.db, log),
     requireServing: exposure.requireRoom,
     openFailed(error, listing) {
       if (error === 'ExposureLimitReached') exposure.reached(listing);

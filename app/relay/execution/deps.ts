@@ -15,7 +15,6 @@ import type { IndexedEnd } from '../ledger/unfinished.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { OutputStream } from './contract.ts';
-import type { KeepLate } from './late.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A claimed call with the money of its key and its wallet, as the accounts showed it before the claim. */
@@ -55,8 +54,6 @@ export interface EngineDeps {
   endpointOf(metadataHash: string): Promise<string | null>;
   /** True if an execution of the wallet was settled, so that it is no stranger. */
   hasPaid(wallet: string): Promise<boolean>;
-  /** Keeps a result that came too late. */
-  keepLate: KeepLate;
   /** The bytes of a result, in the ledger or the object storage. */
   readText: ReadText;
   /** Maximum size of a result per cent of its price, bytes. */

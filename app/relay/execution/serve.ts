@@ -50,7 +50,6 @@ export function createServing(
       deadlineMs,
       stop: stopping,
       ...(output && { onDelta: output.delta }),
-      late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),
     };
     // If the node failed while an answer was judged, the answer is kept and not requested again.
     progress.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));

@@ -10,7 +10,7 @@ import type {
   UsedChallengesTable,
 } from './tables/access.ts';
 import type { AgentExamplesTable, DocumentsTable, PendingMetadataTable } from './tables/agents.ts';
-import type { AnswersTable, FailedAnswersTable, LateAnswersTable, ResultsTable } from './tables/answers.ts';
+import type { AnswersTable, FailedAnswersTable, ResultsTable } from './tables/answers.ts';
 import type { DisputeReasonsTable, DisputeRepliesTable, EvidenceTable } from './tables/disputes.ts';
 import type {
   EventFeedTable,
@@ -70,7 +70,6 @@ export interface LedgerTables {
   results: ResultsTable;
   api_keys: ApiKeysTable;
   answers: AnswersTable;
-  late_answers: LateAnswersTable;
   failed_answers: FailedAnswersTable;
   revocations: RevocationsTable;
   documents: DocumentsTable;

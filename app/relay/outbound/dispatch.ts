@@ -5,7 +5,6 @@ import type { SigningCall } from '../../sdk/creator/callSignature.ts';
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 import { EVENT_STREAM, isEventStream } from '../../sdk/wire/eventStream.ts';
 import { statusText } from '../../sdk/wire/redirects.ts';
-import type { Body } from '../longBytes.ts';
 import {
   AnswerTooLarge,
   beginningOf,
@@ -27,9 +26,6 @@ const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
 /** These answers say "not now": nothing ran, so the same execution may be sent again. */
 const RETRIED_STATUSES = new Set([502, 503, 504]);
-/** How long after the deadline an answer is still read, as evidence only, and for how many executions at once. */
-const LATE_MS = 60_000;
-const MAX_LATE_CALLS = 8;
 
 /** The spec's request to a creator. */
 export interface CreatorRequest {
@@ -53,8 +49,6 @@ export interface CreatorCall {
   /** If given, the creator may stream its answer. Receives the deltas of the first attempt that has any. */
   onDelta?: OnDelta;
   stop?: AbortSignal;
-  /** Receives a body that comes within a minute after the deadline. The outcome stays the same. */
-  late?: (body: Body) => void;
 }
 
 export interface CreatorPoolOptions {
@@ -71,8 +65,6 @@ export interface CreatorPool {
   agent: Agent;
   streamIdleMs: number;
   sign: CreatorPoolOptions['sign'];
-  /** Calls past their deadline that are still read. */
-  lateCalls: number;
   /** The turns for reading long answers of a server. */
   turnsOf(endpoint: string): Turns;
   destroy(): Promise<void>;
@@ -89,7 +81,7 @@ export function createCreatorPool(options: CreatorPoolOptions): CreatorPool {
     maxHeaderSize: 16 * 1024,
   });
   const turnsOf = createTurnsByServer(MAX_LONG_ANSWERS);
-  return { agent, sign, streamIdleMs, lateCalls: 0, turnsOf, destroy: () => agent.destroy() };
+  return { agent, sign, streamIdleMs, turnsOf, destroy: () => agent.destroy() };
 }
 
 /** An answer that says "not now". */
@@ -154,7 +146,7 @@ export function renderRequest({ parameters, ...request }: CreatorRequest): Buffe
   return Buffer.from(`${head.slice(0, -1)},"parameters":${parameters},${tail.slice(1)}`);
 }
 
-/** One attempt until the deadline; 'deadline' if that passes first. A later answer goes to `call.late`. */
+/** One attempt until the deadline; 'deadline' if that passes first. */
 async function attemptInTime(
   pool: CreatorPool,
   call: CreatorCall,
@@ -169,33 +161,11 @@ async function attemptInTime(
     timer = setTimeout(resolve, Math.ceil(leftMs), 'deadline');
   });
   const inTime = await Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
-  if (inTime === 'deadline') listenLate(pool, call, answer, giveUp);
-  return inTime;
-}
-
-/** Lets a call continue after its deadline, if it has `late` and not too many such calls continue. */
-function listenLate(
-  pool: CreatorPool,
-  { late }: CreatorCall,
-  answer: Promise<CreatorAnswer | NotNow>,
-  giveUp: AbortController,
-): void {
-  answer.catch(() => undefined);
-  if (!late || pool.lateCalls >= MAX_LATE_CALLS) {
+  if (inTime === 'deadline') {
+    answer.catch(() => undefined);
     giveUp.abort();
-    return;
   }
-  pool.lateCalls += 1;
-  const timer = setTimeout(() => giveUp.abort(), LATE_MS);
-  answer
-    .then((value) => {
-      if (value.kind === 'body') late(value.body);
-    })
-    .catch(() => undefined)
-    .finally(() => {
-      clearTimeout(timer);
-      pool.lateCalls -= 1;
-    });
+  return inTime;
 }
 
 /**

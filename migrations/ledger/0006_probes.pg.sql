@@ -1,2 +1,0 @@
--- See 0006_probes.sqlite.sql.
-DROP TABLE probes;
