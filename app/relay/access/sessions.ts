@@ -40,7 +40,7 @@ const RANDOM_DIGITS = 32;
 const STATEMENT = 'Sign in to manage API keys, listings and disputes. This is not a transaction and spends nothing.';
 
 /** The message of a challenge and the wallet's signature over it, base58. */
-export interface SignedChallenge {
+interface SignedChallenge {
   wallet: string;
   message: string;
   signature: string;

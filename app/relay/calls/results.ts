@@ -20,7 +20,7 @@ export function resultUrl(deps: { baseUrl(): string }, executionId: string, toke
 }
 
 /** A result's text, and its hash (`sha256:` and hex). */
-export interface FoundResult {
+interface FoundResult {
   text: Buffer;
   hash: string;
 }

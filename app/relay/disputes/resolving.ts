@@ -21,7 +21,7 @@ export type ResolvingDeps = RecordsDeps & EvidenceDeps & AuditDeps;
 /** How long a reason waits for the outcome that carries its hash. */
 const WAITING_MS = 24 * 60 * 60 * 1000;
 
-export interface DisputeCase {
+interface DisputeCase {
   execution: ExecutionFull;
   task: string | null;
   parameters: Record<string, unknown> | null;
@@ -30,7 +30,7 @@ export interface DisputeCase {
 }
 
 /** The wallet that reads. */
-export interface Reader {
+interface Reader {
   wallet: string;
   isAdmin(): Promise<boolean>;
 }

@@ -15,7 +15,7 @@ import { invalidField } from '../parse.ts';
 import { eventIdOf } from './rendering.ts';
 
 /** Maximum endpoints of a wallet that has paid or has a listing. */
-export const MAX_ENDPOINTS = 10;
+const MAX_ENDPOINTS = 10;
 /** Maximum endpoints of any other wallet, because creating one is free. */
 const MAX_OF_ONE_STRANGER = 1;
 /** Maximum endpoints of all those wallets together. Then the oldest go (ledger/displacing.ts). */

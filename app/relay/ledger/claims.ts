@@ -148,7 +148,7 @@ async function take(writing: Writing, row: Taken, conditions: Conditions): Promi
   const { limits, funds } = conditions;
   const me = { id, wallet, listing, keyId: funds?.keyId ?? '', slot: funds?.slot ?? NO_SLOT, nowMs };
   const locks = [`wallet ${wallet}`, ...(limits ? ['totals'] : [])];
-  const claiming = () => writing.writes.alone(locks, [taking(writing, row, me, conditions)]);
+  const claiming = () => writing.writes.underLocks(locks, [taking(writing, row, me, conditions)]);
   const [written] = conditions.ways.length === 0 ? [] : await claiming();
   const [taken] = (written?.rows ?? []) as TakenRow[];
   if (taken) {

@@ -20,7 +20,7 @@ export const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] a
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** An execution that ended here. */
-export interface EndedCall extends Pick<JournalRow, 'execution_id' | 'listing' | 'wallet'> {
+interface EndedCall extends Pick<JournalRow, 'execution_id' | 'listing' | 'wallet'> {
   outcome: Outcome;
   /** Of its error; null if it has none. */
   code: string | null;

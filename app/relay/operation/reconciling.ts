@@ -12,7 +12,7 @@ import { isIndexCurrent } from './health.ts';
 
 const PAUSE_MS = 2_000;
 
-export interface ReconcilingDeps {
+interface ReconcilingDeps {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
   gate: Pick<Gate, 'set'>;
   watch: Pick<AuthorityWatch, 'poll'>;

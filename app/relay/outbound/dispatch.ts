@@ -51,7 +51,7 @@ export interface CreatorCall {
   stop?: AbortSignal;
 }
 
-export interface CreatorPoolOptions {
+interface CreatorPoolOptions {
   /** Allows private addresses and http: for a local network only. */
   allowPrivate: boolean;
   /** The headers that prove that this marketplace made the call. */

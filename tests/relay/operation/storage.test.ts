@@ -88,13 +88,13 @@ describe('room for the ledger', () => {
         return { changes: 1, rows: [] };
       };
       const rest = { intendAll: async () => void (await write()), commits: () => 0 };
-      const writes: GroupCommit = { intend: write, note: write, alone: async () => [await write()], ...rest };
+      const writes: GroupCommit = { intend: write, note: write, underLocks: async () => [await write()], ...rest };
       const heard = storage.listenTo(writes);
       for (const attempt of [
         heard.intend(query('')),
         heard.intendAll([]),
         heard.note(query('')),
-        heard.alone([], []),
+        heard.underLocks([], []),
       ]) {
         expect(await attempt.catch((error: unknown) => error)).to.equal(fault);
       }
