@@ -27,7 +27,7 @@ import type { RelayDeps } from './http/deps.ts';
 import { watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
-import { readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
+import { readLandedReturns, readUnknownOpen } from './ledger/indexed.ts';
 import { watchLoad } from './operation/load.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
 import { createWebhookCalls } from './outbound/webhook.ts';

@@ -8,10 +8,10 @@ import { createWarnings } from '../events/warnings.ts';
 import { createEngine } from '../execution/engine.ts';
 import { createExposure } from '../execution/exposure.ts';
 import { compareEnds } from '../execution/restarted.ts';
+import { isReturned, readClosedEnd } from '../ledger/indexed.ts';
 import { createJournal, type Journal } from '../ledger/journal.ts';
 import { createLeadership, type Leadership } from '../ledger/leadership.ts';
 import { createSweepTransactions } from '../ledger/sweepTransactions.ts';
-import { isReturned, readClosedEnd } from '../ledger/unfinished.ts';
 import { type ChainWatch, createChainWatch } from '../operation/chainWatch.ts';
 import type { EngineParts, RelayOptions } from './parts.ts';
 
