@@ -59,7 +59,7 @@ const good = (check: string, detail: string): Finding => ({ check, ok: true, det
 const bad = (check: string, detail: string): Finding => ({ check, ok: false, detail });
 
 /** Makes all checks; one that fails ends none of the others. */
-export async function checkRelay(config: RelayConfig): Promise<Finding[]> {
+async function checkRelay(config: RelayConfig): Promise<Finding[]> {
   const clock = createClock(() => Date.now());
   const send = clock.watch(createRpcFetch());
   const nodes = [config.rpcUrl, ...config.moreNodes.map(({ rpcUrl }) => rpcUrl)];

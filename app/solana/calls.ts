@@ -80,7 +80,7 @@ const simulation = z.object({
   }),
 });
 
-export interface ReadAccounts {
+interface ReadAccounts {
   /** Slot at which all accounts were read. */
   slot: number;
   /** In the order of the request, null for a missing account. */

@@ -56,7 +56,7 @@ export function createBuying(deps: EngineDeps, queue: OpenQueue, starting: Set<s
 
   /** Returns the row with the deposit's transaction signed. Throws ApiError. */
   async function buy(agent: Agent, call: DepositCall, progress: Progress): Promise<JournalRow> {
-    await deps.requireServing(agent.listing);
+    deps.requireServing(agent.listing);
     const executionId = formatUuid(deriveExecutionId(parseAddress(call.payer).toBytes(), call.nonce));
     // The same payment is already starting. This one's `finally` must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);

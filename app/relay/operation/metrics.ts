@@ -52,7 +52,7 @@ export interface Metrics {
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { named } = namesIn(registry);
+  const named = namesIn(registry);
   const poll = createReadings(registry, sources);
   countElsewhere(named);
 

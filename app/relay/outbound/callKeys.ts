@@ -17,7 +17,7 @@ interface PrivateJwk extends PublicJwk {
   d: string;
 }
 
-export interface CallKeys {
+interface CallKeys {
   /** Our keys for GET /.well-known/http-message-signatures-directory, the signing one first. */
   directory: KeyDirectory;
   /** The headers that sign a call. */

@@ -55,17 +55,12 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     await world.addResult(id, SECRET, { signature, steps: JSON.stringify([SECRET]) });
     const answer = { executionId: id, status: 200, resultAt: null, answeredMs: AFTER };
     expect(await insertAnswer(world.ledger, { ...answer, body: Buffer.from(SECRET) })).to.equal(true);
-    const late = { result: Buffer.from(SECRET), result_hash, signature, execution_signature: null };
-    await world.ledger
-      .insertInto('late_answers')
-      .values({ execution_id: id, received_ms: BigInt(AFTER), ...late })
-      .execute();
     return id;
   }
 
   /** Everything that the ledger stores about an execution, as text. */
   async function stored(id: string): Promise<string> {
-    const tables = ['executions', 'transactions', 'results', 'answers', 'late_answers', 'failed_answers'] as const;
+    const tables = ['executions', 'transactions', 'results', 'answers', 'failed_answers'] as const;
     const all = tables.map((table) => world.ledger.selectFrom(table).selectAll().execute());
     const rows = (await Promise.all(all)).flat().filter(({ execution_id }) => execution_id === id);
     const values = rows.flatMap((row) => Object.values(row));

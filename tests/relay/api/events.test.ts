@@ -598,12 +598,12 @@ describe('event streams', () => {
 
   it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {
     const written: Promise<unknown>[] = [];
-    const alone: GroupCommit['alone'] = (...write) => {
-      const rows = world.tables.writes.alone(...write);
+    const underLocks: GroupCommit['underLocks'] = (...write) => {
+      const rows = world.tables.writes.underLocks(...write);
       written.push(rows);
       return rows;
     };
-    const deps = { ledger: world.ledger, writes: { alone }, now: () => 1, log: world.deps.log };
+    const deps = { ledger: world.ledger, writes: { underLocks }, now: () => 1, log: world.deps.log };
     const relays = [createWarnings(deps), createWarnings(deps)];
     const grant = {
       periodStart: 0n,

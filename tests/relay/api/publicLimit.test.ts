@@ -13,7 +13,6 @@ import { askerOf, askerOfKey } from '../../../app/relay/access/asker.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createPublicLimit } from '../../../app/relay/access/publicLimit.ts';
 import { readConfig } from '../../../app/relay/config.ts';
-import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { type ApiAnswer, EDGE_CONFIG, startWorld, useWorld, type World } from '../../harness/edge/api.ts';
@@ -147,7 +146,7 @@ describe('the limit for requests without a key', () => {
   it('counts a request as many ordinary ones that cost as much, and never as more than the rate', async () => {
     const refusedOf = async (perSecond: number, weight: number) => {
       const config = { ...world.deps.config, publicRate: { perSecond, burst: perSecond } };
-      const limit = createPublicLimit({ ...world.deps, config, limits: ownLimits() });
+      const limit = createPublicLimit({ ...world.deps, config });
       const bare = { url: '/mcp', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
       const all = await Promise.allSettled([1, 2, 3].map(() => limit.admitBare(bare as never, { weight })));
       return all.filter(({ status }) => status === 'rejected').length;
@@ -158,7 +157,7 @@ describe('the limit for requests without a key', () => {
   it('counts ten for one while many calls run, except for an urgent one, and says so', async () => {
     const config = { ...world.deps.config, publicRate: { perSecond: 10, burst: 20 } };
     const refusals = async (isBusy: boolean, isUrgent: boolean) => {
-      const limit = createPublicLimit({ ...world.deps, config, limits: ownLimits(), isBusy: () => isBusy });
+      const limit = createPublicLimit({ ...world.deps, config, isBusy: () => isBusy });
       const bare = { url: '/', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
       const all = await Promise.allSettled(
         Array.from({ length: 10 }, () => limit.admitBare(bare as never, { isUrgent })),

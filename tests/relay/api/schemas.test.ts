@@ -455,7 +455,7 @@ describe('schemas', () => {
     }
   });
 
-  describe('samples for probes', async () => {
+  describe('samples', async () => {
     const sample = (schema: Json) => sampleParameters(schema, createParameterCheck(schema));
 
     it('of lists within lists and of long texts end before they are large', async () => {
@@ -469,6 +469,23 @@ describe('schemas', () => {
         const example = { x: 1 };
         const accepts = { ...schema, examples: [example] };
         expect((await sampleParameters(accepts, async () => [])).parameters).to.deep.equal(example);
+      }
+    });
+
+    it('have what is required only, as short as the bounds allow', async () => {
+      expect(await sample(ofA({ type: 'number' }))).to.deep.equal({ parameters: {}, fits: true });
+      const shortest: [rules: Json, a: unknown][] = [
+        [{ type: 'string', minLength: 3 }, 'xxx'],
+        [{ type: 'string', enum: ['fast', 'slow'] }, 'fast'],
+        [{ type: 'string', default: 'slow' }, 'slow'],
+        [{ type: 'number' }, 0],
+        [{ type: 'string', format: 'uri' }, 'https://example.com/'],
+        [{ type: 'array', minItems: 2, items: { type: 'boolean' } }, [false, false]],
+        [{ type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }, { x: 0 }],
+        [{ type: ['null', 'string'] }, null],
+      ];
+      for (const [rules, a] of shortest) {
+        expect(await sample(ofA(rules, { required: ['a'] }))).to.deep.equal({ parameters: { a }, fits: true });
       }
     });
 

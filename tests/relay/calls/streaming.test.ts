@@ -305,7 +305,6 @@ describe('streamed output', () => {
     const answer = await callCreator(pool, {
       endpoint: `${await listen(server)}/execute`,
       request: { execution_id: 'x', task: 'x', parameters: '{}', user_pubkey: 'x', timeout_seconds: 20 },
-      purpose: 'execution',
       signingKey: 'x',
       deadlineMs: performance.now() + 20_000,
       onDelta: async (text) => void texts.push(text),

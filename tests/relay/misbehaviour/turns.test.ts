@@ -33,7 +33,6 @@ describe('long answers', () => {
     callCreator(pool, {
       endpoint,
       request: { execution_id: 'x', task: 'x', parameters: '{}', user_pubkey: 'x', timeout_seconds: 20 },
-      purpose: 'execution',
       signingKey: 'x',
       deadlineMs: performance.now() + ms,
       ...(stop && { stop }),

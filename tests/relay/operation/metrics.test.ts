@@ -209,7 +209,6 @@ describe('the figures of /metrics', () => {
     expect(answered(200)).to.be.at.least(3);
     expect(busy.get('marketplace_oldest_unsettled_seconds')).to.be.greaterThan(0).and.lessThan(60);
     expect(busy.get('marketplace_indexer_lag_seconds')).to.be.lessThan(60);
-    expect(busy.get('marketplace_indexer_slot')).to.be.greaterThan(0);
     expect(busy.get('marketplace_fee_payer_lamports')).to.be.greaterThan(0).and.at.most(100e9);
     expect(busy.get('marketplace_fee_payer_runway_hours')).to.be.greaterThan(0);
     for (const stage of ['chain', 'creator', 'open', 'dispatch', 'verify', 'settle', 'refund']) {

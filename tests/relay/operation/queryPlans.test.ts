@@ -223,7 +223,7 @@ describe('query plans', () => {
       now: () => 1,
     });
     const figures = await ranBy(() => metrics.render());
-    const health = await ranBy(() => createAgentHealth(ledger, 5, 1).healthOf('a listing'));
+    const health = await ranBy(() => createAgentHealth(ledger).healthOf('a listing'));
     expect(figures.length).to.be.at.least(4);
     expect(health.length).to.be.at.least(1);
     await requireIndexed([...figures, ...health]);
