@@ -12,11 +12,16 @@ import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
 import {
   type Accounts,
   approveSpender,
+  DEPOSIT_OFFSETS,
+  DISPUTE_OFFSETS,
   decodeAccount,
   decodeInstruction,
   findSpender,
   findTokenAccount,
+  GRANT_OFFSETS,
   idl,
+  LISTING_OFFSETS,
+  RECORD_OFFSETS,
 } from '../../app/sdk/program/program.ts';
 import { coder, fromBorsh, toBorsh } from '../harness/vm/anchorCoder.ts';
 
@@ -68,6 +73,30 @@ describe('sdk/borsh', () => {
         expect(decodeAccount(name as keyof Accounts, bytes)).to.deep.equal(value);
         expect(decodeAccount(name as keyof Accounts, Buffer.concat([bytes, Buffer.alloc(9)]))).to.deep.equal(value);
         expect(() => decodeAccount(name as keyof Accounts, bytes.subarray(0, -1))).to.throw(RangeError, 'too early');
+      }
+    });
+  }
+
+  for (const [name, offsets] of Object.entries({
+    ExecutionRecord: RECORD_OFFSETS,
+    AgentListing: LISTING_OFFSETS,
+    KeyGrant: GRANT_OFFSETS,
+    Dispute: DISPUTE_OFFSETS,
+    Deposit: DEPOSIT_OFFSETS,
+  })) {
+    it(`has the offsets of a ${name} for filters, where Anchor writes each field`, async () => {
+      const [, one] = randomDefined(name) as [unknown, Record<string, unknown>];
+      const [, other] = randomDefined(name) as [unknown, Record<string, unknown>];
+      const bytes = await coder.accounts.encode(name, one);
+      const places = Object.entries(offsets);
+      // After a text the offsets differ from account to account.
+      const fixed = places.findIndex(([field]) => field === 'metadataUri');
+      for (const [at, [field, offset]] of places.slice(0, fixed < 0 ? places.length : fixed).entries()) {
+        const key = Object.keys(one).find((snake) => toCamel(snake) === field)!;
+        const changed = await coder.accounts.encode(name, { ...one, [key]: other[key] });
+        const end = places[at + 1]?.[1] ?? bytes.length;
+        const expected = Buffer.concat([bytes.subarray(0, offset), changed.subarray(offset, end), bytes.subarray(end)]);
+        expect(changed, field).to.deep.equal(expected);
       }
     });
   }
