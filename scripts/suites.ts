@@ -47,7 +47,7 @@ const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 const LIMITS = ['stuckRefunds', 'protection', 'moneyQueue'];
 
 /** Files of cli that start many commands. */
-const COMMANDS = ['aftermath', 'busy', 'commandLines', 'outcome'];
+const COMMANDS = ['aftermath', 'commandLines', 'faults'];
 
 /**
  * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. The list
