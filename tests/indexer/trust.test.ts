@@ -10,7 +10,7 @@ import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'j
 import { closeExecution, constants, findDispute, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { until } from '../harness/edge/until.ts';
-import { startNode } from '../harness/node/node.ts';
+import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { createAftermath, readAccount } from './aftermath.ts';
@@ -144,14 +144,14 @@ describe('indexer, trust', () => {
 
   it('refuses a database of another chain or program', async () => {
     await bench.backfill('mine.db');
-    const other = await startNode({ deploy: false });
-    try {
-      const { rpcUrl, wsUrl } = other;
-      const refusal = await bench.start('mine.db', { rpcUrl, wsUrl }).catch((error: Error) => error.message);
-      expect(refusal).to.include('genesis hash').and.to.include('delete index.db');
-    } finally {
-      await other.stop();
-    }
+    const other = await startRpcProxy(market.node);
+    other.onCall(({ method }) =>
+      method === 'getGenesisHash' ? { json: { jsonrpc: '2.0', id: '1', result: TEST_CALLER_ID.toBase58() } } : null,
+    );
+    const { rpcUrl, wsUrl } = other;
+    const refusal = await bench.start('mine.db', { rpcUrl, wsUrl }).catch((error: Error) => error.message);
+    expect(refusal).to.include('genesis hash').and.to.include('delete index.db');
+    await other.close();
     const program = await bench.start('mine.db', { programId: TEST_CALLER_ID }).catch((error: Error) => error.message);
     expect(program).to.include(PROGRAM_ID.toBase58());
     expect(await query(bench.path('mine.db'), 'SELECT count(*) AS n FROM executions')).to.not.deep.equal([{ n: 0n }]);

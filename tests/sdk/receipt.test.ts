@@ -88,15 +88,6 @@ describe('sdk/receipt: hashes', () => {
 describe('sdk/receipt: request hash', () => {
   const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
-  it('canonicalizes the example of RFC 8785 section 3.2.2 correctly', () => {
-    const parameters = JSON.parse(String.raw`{
-      "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
-      "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
-      "literals": [null, true, false] }`);
-    const canonical = String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`;
-    expect(toHex(requestHash('t', parameters))).to.equal(sha256(`{"parameters":${canonical},"task":"t"}`));
-  });
-
   it('sorts keys by UTF-16 units like the example of RFC 8785 section 3.2.3', () => {
     const parameters = JSON.parse(String.raw`{"\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew",
       "1": "One", "\ud83d\ude00": "Emoji", "\u0080": "Control", "\u00f6": "Latin"}`);
