@@ -105,7 +105,7 @@ export const SUITES: Suite[] = [
     name: 'clients',
     about: 'the TypeScript client: one table of behaviours and webhooks, on a real marketplace',
     folder: 'clients',
-    files: ['quotes', 'typescript', 'webhooks', 'x402'],
+    files: ['quotes', 'typescript', 'webhooks'],
   },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
   {
