@@ -47,7 +47,7 @@ const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 const LIMITS = ['stuckRefunds', 'protection', 'moneyQueue'];
 
 /** Files of cli that start many commands. */
-const COMMANDS = ['aftermath', 'busy', 'commandLines', 'outcome'];
+const COMMANDS = ['aftermath', 'commandLines', 'faults'];
 
 /**
  * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. The list
@@ -119,7 +119,7 @@ export const SUITES: Suite[] = [
     name: 'clients',
     about: 'the TypeScript client: one table of behaviours and webhooks, on a real marketplace',
     folder: 'clients',
-    files: ['quotes', 'typescript', 'webhooks', 'x402'],
+    files: ['quotes', 'typescript', 'webhooks'],
   },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
   {

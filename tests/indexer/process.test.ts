@@ -50,20 +50,6 @@ describe('indexer, process', () => {
     await market?.node.stop();
   });
 
-  it('explains its settings, and names a wrong one', async () => {
-    const help = await run({}, '--help').exited;
-    expect(help).to.deep.include({ code: 0 });
-    for (const name of ['SOLANA_RPC_URL', 'SOLANA_WS_URL', 'DATA_DIR', 'INDEX_DB', 'LOG_LEVEL']) {
-      expect(help.output).to.include(name);
-    }
-    const refused = await run({ SOLANA_RPC_URL: 'not a url' }).exited;
-    expect(refused).to.deep.include({
-      code: 1,
-      output:
-        'SOLANA_RPC_URL must be a URL, https://HOST or http://HOST:PORT, or several separated by commas: JSON-RPC URL of the Solana node\n',
-    });
-  });
-
   it('refuses a second indexer on the same database only while the first one runs', async () => {
     const path = await bench.place('shared.db');
     const first = run(await settings('shared.db'));
