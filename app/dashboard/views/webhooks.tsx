@@ -39,10 +39,6 @@ function Webhooks({ wallet }: { wallet: string }) {
   const [secret, setSecret] = useState<string | null>(null);
   const { data: endpoints, error, refetch } = useQuery(endpointsQuery(wallet));
   const close = () => setShown(null);
-  const reveal = (made: string) => {
-    close();
-    setSecret(made);
-  };
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>
       Add endpoint
@@ -70,12 +66,12 @@ function Webhooks({ wallet }: { wallet: string }) {
           </li>
         ))}
       </ul>
-      {shown === 'create' && <EndpointDialog onClose={close} onMade={reveal} />}
+      {shown === 'create' && <EndpointDialog onClose={close} onMade={setSecret} />}
       {shown !== null && shown !== 'create' && shown.action === 'edit' && (
-        <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={reveal} />
+        <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
       )}
       {shown !== null && shown !== 'create' && shown.action === 'rotate' && (
-        <RotateDialog endpoint={shown.endpoint} onClose={close} onMade={reveal} />
+        <RotateDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
       )}
       {shown !== null && shown !== 'create' && shown.action === 'delete' && (
         <DeleteDialog endpoint={shown.endpoint} onClose={close} />
