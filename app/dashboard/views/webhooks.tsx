@@ -7,9 +7,8 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { DeleteDialog, EndpointDialog, RotateDialog } from './webhooks/dialogs.tsx';
+import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
-import { SecretDialog } from './webhooks/secret.tsx';
 
 const endpointsQuery = (wallet: string) =>
   queryOptions({

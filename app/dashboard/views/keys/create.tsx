@@ -1,7 +1,6 @@
 /** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
-import { lastingAllowance } from '../../../sdk/wallet/allowance.ts';
-import { FIRST_GAS } from '../../../sdk/wallet/firstGas.ts';
+import { FIRST_GAS, lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';

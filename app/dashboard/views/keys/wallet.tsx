@@ -1,6 +1,6 @@
 /** Shared by all keys of a wallet: its USDC, the allowance on it, and the gas balance that pays their network fees. */
 import { type ReactNode, useState } from 'react';
-import { lastingAllowance } from '../../../sdk/wallet/allowance.ts';
+import { lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog } from '../../parts/sign.tsx';

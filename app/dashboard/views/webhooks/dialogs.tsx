@@ -1,9 +1,11 @@
-/** Adds, changes and deletes an endpoint, and replaces its secret. */
+/** Adds, changes and deletes an endpoint, replaces its secret, and shows a new secret once. */
 import { useState } from 'react';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
 import { ActDialog } from '../../parts/act.tsx';
+import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Checkbox, Input } from '../../parts/ui.tsx';
+import { Code } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
 /** The event types to choose from. A test is always sent. */
@@ -100,5 +102,29 @@ export function DeleteDialog({ endpoint, onClose }: { endpoint: WebhookEndpoint;
     >
       <code className="font-mono text-sm break-all">{endpoint.url}</code>
     </ActDialog>
+  );
+}
+
+const RECEIVER = `import { Webhook } from 'standardwebhooks';
+
+// The body as text, before it is parsed.
+const event = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers);
+// Answer any 2xx status within 10 seconds. An event may come twice.`;
+
+export function SecretDialog({ secret, onClose }: { secret: string; onClose(): void }) {
+  return (
+    <ShownOnce
+      text={secret}
+      what="secret"
+      title="Your signing secret"
+      about="Copy it now and keep it like a password. Your server verifies with it that a webhook is from this marketplace."
+      loss="The secret cannot be shown again. You can replace it at any time."
+      onClose={onClose}
+    >
+      <div>
+        <h3 className="mb-2 text-sm font-medium">Verify a webhook</h3>
+        <Code text={RECEIVER} label="Verifying a webhook in TypeScript" />
+      </div>
+    </ShownOnce>
   );
 }
