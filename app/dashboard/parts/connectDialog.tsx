@@ -6,7 +6,7 @@ import { type SolanaWallet, useWallets } from '../wallet/wallets.ts';
 import { Dialog } from './dialog.tsx';
 import { Button, Empty, Note } from './ui.tsx';
 
-export default function ConnectDialog({ open, onOpenChange }: { open: boolean; onOpenChange(open: boolean): void }) {
+export default function ConnectDialog({ onClose }: { onClose(): void }) {
   const wallets = useWallets();
   const [pending, setPending] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -16,7 +16,7 @@ export default function ConnectDialog({ open, onOpenChange }: { open: boolean; o
     setError(null);
     try {
       await signIn(wallet);
-      onOpenChange(false);
+      onClose();
     } catch (reason) {
       setError(explain(reason));
     } finally {
@@ -26,10 +26,9 @@ export default function ConnectDialog({ open, onOpenChange }: { open: boolean; o
 
   return (
     <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
       title="Sign in with a wallet"
       about="You sign a message that proves the wallet is yours. It is not a transaction and spends nothing."
+      onClose={onClose}
     >
       <ul className="grid gap-2">
         {wallets.map((wallet) => (

@@ -13,8 +13,7 @@ import type { Opened } from './kept.ts';
 import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
-  open: boolean;
-  onOpenChange(open: boolean): void;
+  onClose(): void;
   agent: AgentFull;
   inputs: Inputs;
   /** An open escrow whose work has not started yet; null before the payment. */
@@ -29,10 +28,10 @@ interface PayByWalletProps {
 }
 
 /** The wallet's USDC balance and the refund grace period, from the chain. */
-function useFunds(address: string | undefined, enabled: boolean) {
+function useFunds(address: string | undefined) {
   return useQuery({
     queryKey: ['funds', address],
-    enabled: enabled && address !== undefined,
+    enabled: address !== undefined,
     queryFn: async () => {
       const { marketplace, readUsdcAccount, PublicKey, Refusal } = await openChain();
       const account = await readUsdcAccount(marketplace, new PublicKey(address ?? '')).catch((error: unknown) => {
@@ -45,9 +44,9 @@ function useFunds(address: string | undefined, enabled: boolean) {
 }
 
 export function PayByWallet(props: PayByWalletProps) {
-  const { open, onOpenChange, agent, inputs, opened, onOpened, onDelta } = props;
+  const { onClose, agent, inputs, opened, onOpened, onDelta } = props;
   const connected = useConnected();
-  const { data: funds } = useFunds(connected?.account.address, open);
+  const { data: funds } = useFunds(connected?.account.address);
   // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
@@ -95,8 +94,6 @@ export function PayByWallet(props: PayByWalletProps) {
 
   return (
     <SignDialog
-      open={open}
-      onOpenChange={onOpenChange}
       title={opened ? `Start ${agent.name}` : `Run ${agent.name}`}
       about={
         opened
@@ -111,8 +108,7 @@ export function PayByWallet(props: PayByWalletProps) {
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       disabled={isShort}
       work={work}
-      // `onStarted` has already closed the dialog.
-      onDone={() => undefined}
+      onClose={onClose}
     >
       {isShort && (
         <Note tone="warn" title="This wallet has too little USDC">
