@@ -17,7 +17,7 @@ describe('sharing', () => {
       authority: PublicKey.default,
       budgetFor: async () => ({ units: 1, priority: 0n }),
       signMany: async () => SIGNED,
-      simulate: async () => null,
+      simulateNewest: async () => null,
       ...chain,
     };
     const deps = { chain: all, journal: { intendShared }, hasPaid: async () => true, log: {} };
