@@ -40,6 +40,18 @@ describe('sharing', () => {
     }
   });
 
+  it('takes out the call whose part would fail, and shares without it', async () => {
+    const failures = [{ error: 'GrantRevoked', message: '', instruction: 1, byProgram: true }];
+    const stored: string[][] = [];
+    const ends = await share(
+      ['a', 'b', 'c'],
+      { simulateNewest: async () => failures.shift() ?? null },
+      async (moves) => void stored.push(moves.map(({ row }) => row.execution_id)),
+    );
+    expect(ends.map((end) => end.status === 'fulfilled' && end.value)).to.deep.equal([true, false, true]);
+    expect(stored).to.deep.equal([['a', 'c']]);
+  });
+
   it('stores one half although the other cannot be stored', async () => {
     const budgetFor = async ({ length }: unknown[]) => ({ units: length * 500_000, priority: 0n });
     const ends = await share(['a', 'b', 'c', 'd'], { budgetFor }, async (moves) => {
