@@ -26,7 +26,7 @@ export const isOpenUndecided = (row: JournalRow): boolean =>
 export const isTaken = (row: JournalRow, at: DepositAt): boolean =>
   isPaid(row, at) || (hasOpen(row) && isOpenedFrom(row, at));
 
-/** Creates the part of the payment's step that opens. */
+/** Creates what opens from deposits. */
 export function createEarlyOpen(deps: EngineDeps, sharing: Pick<Sharing, 'share'>, stopping: AbortSignal) {
   const { chain, journal } = deps;
   const { read } = createDepositReader(deps);
@@ -54,30 +54,34 @@ export function createEarlyOpen(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     return false;
   }
 
-  /**
-   * Signs and stores the open. False if the execution can no longer be opened, or if the node does not answer. That costs
-   * only time: the open is then signed when the payment is final.
-   */
+  /** False if the execution can no longer be opened, or if the node does not answer. That costs only time. */
   async function store(row: JournalRow): Promise<boolean> {
     const at = await read(row).catch(() => null);
     if (!at?.deposit || whyNotToOpen(row, at)) return false;
-    const openBefore = at.now + OPEN_WINDOW_SECONDS;
-    const { rentSponsor } = at.deposit;
-    if (rentSponsor.equals(chain.authority) && (await shareOpen(row, openBefore))) return true;
-    const signed = await signOpen(chain, row, deps, openBefore, rentSponsor).catch(() => null);
-    if (!signed) return false;
-    await journal.openSignedEarly(row, signed, openBefore);
-    return true;
+    try {
+      await sign(row, at, 'pay_signed');
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError) return false;
+      throw error;
+    }
   }
 
-  /** A payer that prepared the deposit itself may have named an account that delays the transactions of others. */
-  const shareOpen = (row: JournalRow, openBefore: bigint): Promise<boolean> =>
-    sharing
-      .share('buy', row, async () => ({ ...partOfOpen(chain, row, deps, openBefore), state: 'pay_signed' }))
-      .catch((error) => {
-        if (error instanceof ApiError) return false;
-        throw error;
-      });
+  /**
+   * Signs and stores the open of this deposit, alone or together with others. `state` is that of the row after it. Throws
+   * ApiError 503 if the node does not answer.
+   */
+  async function sign(row: JournalRow, at: DepositAt, state: 'pay_signed' | 'open_signed'): Promise<void> {
+    const openBefore = at.now + OPEN_WINDOW_SECONDS;
+    const { rentSponsor } = at.deposit!;
+    // A payer that prepared the deposit itself may have named an account that delays the transactions of others.
+    const mayShare = rentSponsor.equals(chain.authority);
+    const partOf = async () => ({ ...partOfOpen(chain, row, deps, openBefore), state });
+    if (mayShare && (await sharing.share('buy', row, partOf))) return;
+    const signed = await signOpen(chain, row, deps, openBefore, rentSponsor);
+    if (state === 'pay_signed') await journal.openSignedEarly(row, signed, openBefore);
+    else await journal.openSigned(row, signed, openBefore);
+  }
 
   const send = (row: JournalRow, signed: SignedTransaction) =>
     chain.submit(signed, async () => isOpenedFrom(row, await read(row)), stopping);
@@ -96,5 +100,5 @@ export function createEarlyOpen(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     return outcome.kind === 'failed' || outcome.kind === 'expired';
   }
 
-  return { open, isDead };
+  return { open, sign, isDead };
 }

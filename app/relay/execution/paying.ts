@@ -24,7 +24,7 @@ import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
 import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
 import { borne, partIn, type Sharing } from './sharing.ts';
-import { OPEN_WINDOW_SECONDS, signDeposit, signOpen } from './sign.ts';
+import { signDeposit } from './sign.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
 const SENT_BACK: Why = {
@@ -170,8 +170,7 @@ function createPayment(
     if (!isPaid(row, at)) return withoutMoney(row);
     const why = whyNotToOpen(row, at);
     if (why) return giveBack(row, at, why);
-    const openBefore = at.now + OPEN_WINDOW_SECONDS;
-    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor), openBefore);
+    await early.sign(row, at, 'open_signed');
     progress.isFresh = true;
     return 'next';
   }

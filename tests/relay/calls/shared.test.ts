@@ -73,7 +73,7 @@ describe('transactions that calls share', function () {
 
   /** Calls that have shared transactions of this kind, by the relay's metrics. */
   async function sharedCalls(kind: string): Promise<number> {
-    const { text } = await request(market.relay.url, '/metrics');
+    const text = await (await fetch(`${market.relay.url}/metrics`)).text();
     const found = new RegExp(`^marketplace_shared_transaction_calls_sum{kind="${kind}"} (\\d+)$`, 'm').exec(text);
     return Number(found?.[1] ?? 0);
   }

@@ -1,5 +1,6 @@
 /** Deposits and opens of several buyers share transactions: each amount, poisoned parts, and kills. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
@@ -28,6 +29,7 @@ import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../h
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 const PAYMENT_LAMPORTS = 10_001n;
+const RETRY_MS = 250;
 /** Calls of each known buyer at once: together more than one transaction holds. */
 const CALLS = 5;
 
@@ -219,10 +221,12 @@ describe('transactions that calls of x402 clients share', function () {
       const doomed = await market.startRelayProcess({ STANDSTILL: '1', WITHOUT_INDEXER: '1' });
       const before = await balances();
       const sends: Awaited<ReturnType<typeof pay>>[] = [];
-      const answered: Promise<unknown>[] = [];
-      const isOver = async () => {
-        const rows = `SELECT 1 AS over FROM executions WHERE task LIKE 'stop at ${point}%' AND state IN ('settled', 'void')`;
-        return doomed.standing.size + (await market.query('ledger', rows)).length === sends.length;
+      const asked: Promise<void>[] = [];
+      let answered = 0;
+      const ask = async (send: Awaited<ReturnType<typeof pay>>) => {
+        // Nothing has begun after a 503.
+        while ((await send(doomed.url).catch(() => null))?.status === 503) await sleep(RETRY_MS);
+        answered += 1;
       };
       // On a busy machine each of the first may go alone.
       while (doomed.standing.size < 2) {
@@ -231,11 +235,12 @@ describe('transactions that calls of x402 clients share', function () {
           tasks.map(async (task) => pay(wallets()[0]!, task, await quoteFor(task, { url: doomed.url }))),
         );
         sends.push(...more);
-        answered.push(...more.map((send) => send(doomed.url).catch(() => null)));
-        await until('all stand or have ended', isOver);
+        asked.push(...more.map(ask));
+        await until('all stand or have ended', async () => doomed.standing.size + answered === sends.length);
       }
+      const standing = doomed.standing.size;
       await doomed.kill();
-      await Promise.all(answered);
+      await Promise.all(asked);
       const ends = await Promise.all(
         sends.map(async (send) => {
           let answer: Answer | undefined;
@@ -249,7 +254,7 @@ describe('transactions that calls of x402 clients share', function () {
       // A payment whose blockhash has expired before its signature is never charged.
       const sold = BigInt(ends.filter((status) => status === 200).length);
       expect(ends.filter((status) => status !== 200 && status !== 402)).to.deep.equal([]);
-      if (!point.startsWith('shared-deposit')) expect(sold).to.equal(BigInt(ends.length));
+      if (point.startsWith('shared-open')) expect(sold >= BigInt(standing), `${sold} sold`).to.equal(true);
       const after = await balances();
       expect(after.buyers[0]).to.equal(before.buyers[0]! - sold * TOTAL);
       expect(after.creator).to.equal(before.creator + sold * (PRICE - FEE));
