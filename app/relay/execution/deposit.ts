@@ -6,6 +6,7 @@ import type { EngineDeps, Progress, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { createPaying } from './paying.ts';
 import { createReturning } from './returning.ts';
+import type { Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 
 export type Depositing = ReturnType<typeof createDepositing>;
@@ -14,13 +15,14 @@ export type Depositing = ReturnType<typeof createDepositing>;
 export function createDepositing(
   deps: EngineDeps,
   ending: Pick<Ending, 'isByRemovedAuthority'>,
+  sharing: Pick<Sharing, 'share' | 'exclude'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal } = deps;
   const { read } = createDepositReader(deps);
   const returning = createReturning(deps, ending, stopping);
   const { giveBack } = returning;
-  const { prepare, pay, follow, open, withoutMoney } = createPaying(deps, returning, stopping);
+  const { prepare, pay, follow, open, withoutMoney } = createPaying(deps, returning, sharing, stopping);
 
   /** True if the open took the deposit. */
   const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(row, await read(row));
@@ -45,7 +47,10 @@ export function createDepositing(
     if (isOpenedFrom(row, at)) return 'wait';
     if (!isPaid(row, at)) return withoutMoney(row);
     const obstacle = whyNotToOpen(row, at);
-    const failed = transactionsOf(row, 'open').filter(({ outcome }) => outcome === 'failed');
+    // A transaction that failed as a whole, with other calls, shows nothing about this one.
+    const failed = transactionsOf(row, 'open').filter(
+      ({ outcome, culprit }) => outcome === 'failed' && culprit !== 'operator',
+    );
     const isUntimely = refusal === 'OpenTooLate' || refusal === 'DepositUnfunded';
     const mayLand = refusal === undefined || (isUntimely && failed.length === 1);
     if (obstacle || !mayLand) return giveBack(row, at, obstacle ?? why);

@@ -119,7 +119,7 @@ export function createEnding(
     const part = partIn(row, signed, outcome);
     if (part === 'others') await journal.decided(row, signed, 'expired');
     else if (outcome.kind === 'failed') {
-      const culprit = culpritOf(signed.kind, outcome.error);
+      const culprit = part === 'unknown' ? 'operator' : culpritOf(signed.kind, outcome.error);
       if (part === 'own' && culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
       await journal.failed(row, borne(signed, part), isOpen ? culprit : null);
     }

@@ -140,7 +140,8 @@ export function createOpening(
       // Alone it may land. If it is what made the whole fail, it fails again, and pays for that.
       if (part === 'others') await journal.decided(row, signed, 'expired');
       else await journal.failed(row, signed, 'operator');
-      return signAgain(row);
+      if (row.deposit === null) return signAgain(row);
+      return voidOpen(row, progress, openRefused(null, 'another call of the same transaction failed', row));
     }
     deps.openFailed(error, row.listing);
     const culprit = culpritOf(error);

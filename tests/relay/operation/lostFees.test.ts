@@ -23,7 +23,7 @@ import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
 const FEE = 5_000n;
 const ID = '00000000-0000-8000-8000-000000000001';
-const NOT_SHARED = { exclude: () => undefined };
+const NOT_SHARED = { share: async () => false, exclude: () => undefined };
 const STOP = new AbortController().signal;
 const NOW = 61n;
 const UNUSABLE = 'RefundDestinationUnusable';
@@ -114,7 +114,11 @@ describe('lost fees', () => {
       return createOpening(depsOf(journal), {} as never, NOT_SHARED, STOP).open(row, live());
     },
     async refund(journal: typeof mine, row: JournalRow): Promise<Step> {
-      const { retryRefund } = createRefunding(depsOf(journal), createEnding(depsOf(journal), NOT_SHARED, STOP));
+      const { retryRefund } = createRefunding(
+        depsOf(journal),
+        createEnding(depsOf(journal), NOT_SHARED, STOP),
+        NOT_SHARED,
+      );
       return retryRefund(row, await readSnapshot(chain as never, row));
     },
     async return(journal: typeof mine, row: JournalRow): Promise<Step> {
@@ -256,7 +260,7 @@ describe('lost fees', () => {
         await mine.openSigned(row, signed(), 60n);
         await mine.openConfirmed(row, TIMES, 1);
         const deps = { ...depsOf(killedBefore(nth)), chain: unusable } as unknown as EngineDeps;
-        const { refundIntent } = createRefunding(deps, createEnding(deps, NOT_SHARED, STOP));
+        const { refundIntent } = createRefunding(deps, createEnding(deps, NOT_SHARED, STOP), NOT_SHARED);
         const snapshot = await readSnapshot(chain as never, row);
         isKilled = await refundIntent(row, snapshot, 'unserved', '').then(
           () => false,
