@@ -178,7 +178,7 @@ async function meanFees(calls: Histogram<'outcome'>, fees: Counter): Promise<num
 
 /** Counts the calls of each transaction that several calls share. */
 function countShared(
-  named: ReturnType<typeof namesIn>['named'],
+  named: ReturnType<typeof namesIn>,
   { intendShared }: Pick<Journal, 'intendShared'>,
 ): Journal['intendShared'] {
   const shared = new Histogram({
