@@ -336,8 +336,4 @@ const LONG: Suite[] = [
 
 const asLong = (suite: Suite): Suite => ({ ...suite, long: true });
 
-export const SUITES: Suite[] = [
-  ...ON_AGAVE.map(asLong),
-  ...EVERYDAY,
-  ...LONG.map(asLong),
-];
+export const SUITES: Suite[] = [...ON_AGAVE.map(asLong), ...EVERYDAY, ...LONG.map(asLong)];
