@@ -22,7 +22,7 @@ const LINES = [
   { 'app/relay/execution': '^app/relay/execution/', 'app/relay/sweeper': '^app/relay/sweeper/' },
   { 'app/relay/chain': '^app/relay/chain/', 'app/relay/agents': '^app/relay/agents/' },
   { 'app/relay/outbound': '^app/relay/outbound/', 'app/relay/ledger': '^app/relay/ledger/' },
-  { 'app/relay (ground)': '^app/relay/(errors|explorer|json|lanes|longBytes|parse|waiting|workers|shareReading)\\.ts$' },
+  { 'app/relay (ground)': '^app/relay/(digest|errors|explorer|json|lanes|longBytes|parse|waiting|workers|shareReading)\\.ts$' },
   { indexer: '^indexer/[^/]+\\.ts$' },
   { 'indexer/repair': '^indexer/repair/' },
   { 'indexer/chain': '^indexer/chain/', 'indexer/verify': '^indexer/verify/' },

@@ -38,7 +38,7 @@ async function everyInstruction(): Promise<Cost[]> {
     costs.push(await measure(w.vm, step));
     missing.delete(step.name.split(' ')[0]!);
   }
-  if (missing.size > 0) throw new Error(`bench/program/steps.ts lacks ${[...missing].join(', ')}.`);
+  if (missing.size > 0) throw new Error(`bench/program/steps.ts and settings.ts lack ${[...missing].join(', ')}.`);
   return costs;
 }
 

@@ -15,7 +15,7 @@ const POLL_MS = 3_000;
 const SOON_MS = 40;
 const SOON_TIMES = 25;
 
-export interface FollowOptions {
+interface FollowOptions {
   keeper: Keeper;
   notices: Notices;
   patience: Pauses;

@@ -52,7 +52,7 @@ export interface IndexerOptions {
   onFailure?(error: Error): void;
 }
 
-export interface IndexerStatus extends IndexStatus {
+interface IndexerStatus extends IndexStatus {
   state: 'idle' | 'running' | 'failed' | 'stopped';
   /** True while notifications arrive. Without them the indexer only polls. */
   subscribed: boolean;

@@ -4,8 +4,6 @@
  */
 import { Command } from 'commander';
 import pino from 'pino';
-import { openDatabase } from '../app/database/open.ts';
-import { isPostgresUrl, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
 import { messageOf } from '../app/database/temporary.ts';
 import { runCommandLine } from '../app/process/commandLine.ts';
 import { logToStandard } from '../app/process/logDestination.ts';
@@ -15,9 +13,8 @@ import { connectForReading } from '../app/solana/rpc.ts';
 import { createNotices } from './chain/notices.ts';
 import { describeConfig, readConfig } from './config.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
-import { LockLost, openPlace, placeName } from './queries/open.ts';
+import { LockLost, openFitting, openToRead, placeName } from './queries/open.ts';
 import { describePruned, isBehind, lagOf, readGaps, readProgress, readPruned, readStatus } from './queries/read.ts';
-import type { IndexDatabase } from './queries/tables.ts';
 import { rebuild } from './repair/rebuild.ts';
 import { hashIndex } from './verify/hash.ts';
 import { describeDifference, verify } from './verify/verify.ts';
@@ -70,7 +67,7 @@ function print(json: boolean | undefined, fields: Record<string, unknown>, text:
 
 async function runHash({ json }: { json?: true }): Promise<void> {
   const { path } = readConfig(process.env);
-  const { db, close } = await openPlace(path);
+  const { db, close } = await openFitting(path);
   try {
     const [hash, { cursor }] = [await hashIndex(db), await readStatus(db)];
     print(json, { hash, cursor: cursor && { signature: cursor.signature, slot: Number(cursor.slot) } }, hash);
@@ -111,15 +108,11 @@ const FILL_IN =
 /** Advice about transactions that could not be read. */
 const CLOSE_GAP = 'Each start of the indexer tries again; a newer release may be needed.';
 
-/**
- * Exit codes are those of `verify`. Applies no migration, because its version may differ from the running indexer's.
- */
+/** Exit codes are those of `verify`. It also reads an index of another release. */
 async function runStatus({ json }: { json?: true }): Promise<void> {
   try {
     const { path } = readConfig(process.env);
-    const { db, close } = isPostgresUrl(path)
-      ? openPostgres<IndexDatabase>(path, { schema: SCHEMAS.index, readonly: true, max: 1 })
-      : openDatabase<IndexDatabase>(path, { readonly: true });
+    const { db, close } = await openToRead(path);
     try {
       const progress = await readProgress(db);
       const lag_ms = lagOf(progress, Date.now());
@@ -150,7 +143,7 @@ async function runStatus({ json }: { json?: true }): Promise<void> {
 async function runVerify({ json }: { json?: true }): Promise<void> {
   try {
     const config = readConfig(process.env);
-    const { db, close } = await openPlace(config.path);
+    const { db, close } = await openFitting(config.path);
     try {
       const { rows, differences } = await verify({
         db,

@@ -41,6 +41,8 @@ const FILL_MS = 2 ** 31 - 1;
 const ANSWER_MS = 60_000;
 /** Made and removed on the server of DATABASE_URL, with `--on-server`. */
 const SCRATCH_DATABASE = 'ledger_drill';
+/** PostgreSQL's code for a missing right. */
+const NO_RIGHT = '42501';
 /** Losing scratch data in a power cut is no loss. */
 const SCRATCH_SETTINGS = ['fsync=off', 'full_page_writes=off'];
 /** Tables whose rows are counted. */
@@ -82,7 +84,10 @@ async function withScratch<Result>(
   // A drill that is interrupted is still connected.
   const drop = `DROP DATABASE IF EXISTS ${SCRATCH_DATABASE} WITH (FORCE)`;
   // A killed drill left its own.
-  await runOn(databaseUrl, drop, `CREATE DATABASE ${SCRATCH_DATABASE}`);
+  await runOn(databaseUrl, drop, `CREATE DATABASE ${SCRATCH_DATABASE}`).catch((error: Error & { code?: string }) => {
+    if (error.code !== NO_RIGHT) throw error;
+    throw new Error(`${error.message}: give the user of DATABASE_URL the right, by ALTER ROLE ... CREATEDB.`);
+  });
   try {
     const url = new URL(databaseUrl);
     url.pathname = SCRATCH_DATABASE;

@@ -669,12 +669,6 @@ CREATE TABLE relays (
   alive_until_ms INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE probes (
-  listing TEXT PRIMARY KEY,
-  probed_ms INTEGER NOT NULL,
-  passed_ms INTEGER
-) STRICT;
-
 CREATE TABLE archive_trees (
   archive_index INTEGER PRIMARY KEY,
   tree TEXT NOT NULL,
@@ -775,16 +769,6 @@ CREATE TABLE results (
 ) STRICT;
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
-
-CREATE TABLE late_answers (
-  execution_id TEXT PRIMARY KEY,
-  result BLOB NOT NULL,
-  result_hash TEXT NOT NULL,
-  signature TEXT NOT NULL,
-  execution_signature TEXT,
-  received_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
 CREATE TABLE failed_answers (
   execution_id TEXT PRIMARY KEY,

@@ -41,7 +41,7 @@ export interface GroupCommit {
    * Runs several writes, all or none, while it holds these locks exclusively. SQLite has one writer, so there it needs
    * no locks. With `isDurable` the writes are on disk, like an intent.
    */
-  alone(locks: readonly string[], queries: readonly CompiledQuery[], isDurable?: boolean): Promise<Written[]>;
+  underLocks(locks: readonly string[], queries: readonly CompiledQuery[], isDurable?: boolean): Promise<Written[]>;
   /** Number of commits with intents so far; each is one fsync. */
   commits(): number;
 }
@@ -144,7 +144,7 @@ export function createGroupCommit(sqlite: Sqlite.Database): GroupCommit {
     intend: async (...queries) => (await write({ queries, isDurable: true, isIntent: true }))[0]!,
     intendAll: async (queries) => void (await write({ queries, isDurable: true, isIntent: true, isWhole: true })),
     note: async (...queries) => (await write({ queries, isDurable: false, isIntent: false }))[0]!,
-    alone: (_locks, queries, isDurable = false) => write({ queries, isDurable, isIntent: false }),
+    underLocks: (_locks, queries, isDurable = false) => write({ queries, isDurable, isIntent: false }),
     commits: () => commits,
   };
 }

@@ -103,14 +103,22 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
   }
 }
 
-/** Throws as `migrate` does if this release cannot run on a database with these rows. Changes nothing. */
-export function requireFitting(
+/** A migration that this release would apply. */
+export type Pending = Pick<Migration, 'name' | 'olderRun'>;
+
+/**
+ * The migrations that this release would apply to a database with these rows. Throws as `migrate` does if it cannot run
+ * on the database. Changes nothing.
+ */
+export function pendingOf(
   applied: Applied[],
   of: keyof typeof MIGRATIONS,
   kind: 'sqlite' | 'pg',
   database: string,
-): void {
-  nextOf(applied, readMigrations(MIGRATIONS[of], `.${kind}.sql`), database, MIGRATIONS[of]);
+): Pending[] {
+  const files = readMigrations(MIGRATIONS[of], `.${kind}.sql`);
+  nextOf(applied, files, database, MIGRATIONS[of]);
+  return files.slice(applied.length);
 }
 
 /** The first file not yet applied. Throws as `migrate` does; `database` names it in the message. */

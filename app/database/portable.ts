@@ -36,15 +36,15 @@ export async function countRows(db: Kysely<any>, query: Expression<unknown>): Pr
  * Holds a lock while `run` reads and writes. In PostgreSQL, two parallel statements both see the state before the
  * other. SQLite has one writer and takes no lock, so there `run` must read and write in one statement.
  */
-export function aloneOn<Tables, Answer>(
+export function underLock<Tables, Answer>(
   db: Kysely<Tables>,
   lock: string,
-  run: (alone: Kysely<Tables>) => Promise<Answer>,
+  run: (locked: Kysely<Tables>) => Promise<Answer>,
 ): Promise<Answer> {
   if (!isPostgres(db)) return run(db);
-  return db.transaction().execute(async (alone) => {
-    await sql`SELECT pg_advisory_xact_lock(${lockNumber(lock)})`.execute(alone);
-    return run(alone);
+  return db.transaction().execute(async (locked) => {
+    await sql`SELECT pg_advisory_xact_lock(${lockNumber(lock)})`.execute(locked);
+    return run(locked);
   });
 }
 

@@ -196,7 +196,7 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       commits += 1;
     },
     note: (...queries) => write(notes, queries),
-    alone: (locks, queries, isDurable = false) =>
+    underLocks: (locks, queries, isDurable = false) =>
       runTogether(locking, isDurable ? BEGIN_DURABLY : BEGIN_HOLDING, locks, queries),
     commits: () => commits,
   };

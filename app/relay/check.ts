@@ -7,7 +7,8 @@ import type { Connection } from '@solana/web3.js';
 import type { Command } from 'commander';
 import { sql } from 'kysely';
 import { attachedIndex, isBehind, lagOf, readProgress } from '../../indexer/queries/read.ts';
-import { type Applied, requireFitting } from '../database/migrate.ts';
+import { type Applied, type Pending, pendingOf } from '../database/migrate.ts';
+import { SCHEMAS } from '../database/postgres.ts';
 import { freeBytes } from '../process/disk.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../sdk/program/clock.ts';
 import { relayAuthoritiesOf } from '../sdk/program/program.ts';
@@ -17,7 +18,7 @@ import { FAST, readFinality, SLOW } from '../solana/finality.ts';
 import { connectForReading, createRpcFetch, type RpcFetch } from '../solana/rpc.ts';
 import { readMarketplace } from './chain/cluster.ts';
 import type { RelayConfig } from './config.ts';
-import { indexPath, ledgerPath, openViews } from './ledger/open.ts';
+import { indexPath, ledgerPath, NoSchema, openViews } from './ledger/open.ts';
 import { MAX_SKEW_MS, OLD_MS } from './operation/chainWatch.ts';
 
 /** Every method that relay and indexer call, as docs/operating.md lists them. */
@@ -58,7 +59,7 @@ const good = (check: string, detail: string): Finding => ({ check, ok: true, det
 const bad = (check: string, detail: string): Finding => ({ check, ok: false, detail });
 
 /** Makes all checks; one that fails ends none of the others. */
-export async function checkRelay(config: RelayConfig): Promise<Finding[]> {
+async function checkRelay(config: RelayConfig): Promise<Finding[]> {
   const clock = createClock(() => Date.now());
   const send = clock.watch(createRpcFetch());
   const nodes = [config.rpcUrl, ...config.moreNodes.map(({ rpcUrl }) => rpcUrl)];
@@ -168,27 +169,48 @@ async function checkFees({ authority, runway, x402 }: RelayConfig, connection: C
 }
 
 async function checkDatabase({ dataDir, databaseUrl }: RelayConfig): Promise<Finding[]> {
-  if (databaseUrl === null && existsSync(indexPath(dataDir)) && !existsSync(ledgerPath(dataDir)))
-    return [good('database', `${ledgerPath(dataDir)} does not exist yet; the relay creates it`)];
-  const views = await openViews({ dataDir, databaseUrl });
+  const [ledger, index] = [ledgerPath(dataDir), indexPath(dataDir)];
+  if (databaseUrl === null && !existsSync(index))
+    return [bad('database', `${index} does not exist. Start the indexer first, or set DATA_DIR to its folder`)];
+  if (databaseUrl === null && !existsSync(ledger))
+    return [good('database', `${ledger} does not exist yet; the relay creates it`)];
+  const views = await openViews({ dataDir, databaseUrl }).catch((error: unknown) => {
+    if (error instanceof NoSchema && error.schema === SCHEMAS.ledger) return null;
+    throw error;
+  });
+  if (!views) return [good('database', 'the database has no ledger yet; the relay creates it')];
   try {
+    const pending: Pending[] = [];
     for (const [of, table] of [
       ['ledger', 'migrations'],
       ['index', 'chain.migrations'],
     ] as const) {
       const { rows } = await sql<Applied>`SELECT * FROM ${sql.table(table)} ORDER BY number`.execute(views.db);
-      requireFitting(rows, of, databaseUrl === null ? 'sqlite' : 'pg', `the ${of}`);
+      pending.push(...pendingOf(rows, of, databaseUrl === null ? 'sqlite' : 'pg', `the ${of}`));
     }
     const lagMs = lagOf(await readProgress(attachedIndex(views.db)), Date.now());
-    if (!isBehind(lagMs)) return [good('database', `ledger and index can be read; the index is ${lagMs} ms old`)];
+    const changes = describePending(pending);
+    if (!isBehind(lagMs))
+      return [good('database', `ledger and index can be read; the index is ${lagMs} ms old${changes}`)];
     const words = lagMs === null ? 'is still being filled' : `is ${Math.round(lagMs / 1_000)} s old`;
-    return [bad('database', `the index ${words}: check the indexer`)];
+    return [bad('database', `the index ${words}: check the indexer${changes}`)];
   } finally {
     await views.close();
   }
 }
 
+/** Which migrations relay and indexer apply at their start, and if there is a way back without a restore. */
+function describePending(pending: Pending[]): string {
+  if (pending.length === 0) return '';
+  const names = pending.map(({ name }) => name).join(', ');
+  const back = pending.every(({ olderRun }) => olderRun === 1n)
+    ? 'still runs on them afterwards'
+    : 'cannot run on them afterwards, so make a backup first';
+  return `. The start changes them by ${names}: the release before ${back}`;
+}
+
 async function checkDisk({ dataDir, minFreeBytes, databaseUrl }: RelayConfig): Promise<Finding[]> {
+  if (!existsSync(dataDir)) return [good('disk', `${dataDir} does not exist yet; it is created at the start`)];
   if (databaseUrl === null && (statSync(dataDir).mode & 0o007) !== 0)
     return [bad('disk', `${dataDir} is open to all users of this machine: chmod 700 ${dataDir}`)];
   const free = await freeBytes(dataDir);

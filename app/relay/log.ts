@@ -12,7 +12,6 @@ const MAX_FRAMES = 8;
 type Allow = (value: unknown) => unknown;
 
 const number: Allow = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
-const boolean: Allow = (value) => (typeof value === 'boolean' ? value : undefined);
 const matching =
   (pattern: RegExp): Allow =>
   (value) =>
@@ -92,12 +91,10 @@ export const FIELDS: Record<string, Allow> = {
   key_id: matching(/^[0-9a-f]{32}$/),
   endpoint: matching(/^we_[0-9a-f]{24}$/),
   type: word,
-  result_hash: matching(/^sha256:[0-9a-f]{64}$/),
   error: fault,
   program_error: word,
   becomes: word,
   reason: fault,
-  passed: boolean,
   dropped: number,
   waiting: number,
   unread: number,

@@ -2,7 +2,6 @@
  * Starts the whole service: opens the ledger, connects to the chain, starts the HTTP server, compares the ledger with
  * the chain, and continues unfinished executions. Only then does it accept new ones.
  */
-import { randomUUID } from 'node:crypto';
 import { once, setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +9,6 @@ import type { Logger } from 'pino';
 import { BUILD } from '../process/build.ts';
 import { parseAddress } from '../sdk/program/program.ts';
 import { createKeyUse } from './access/auth.ts';
-import { startProber } from './agents/prober.ts';
 import type { Undocumented } from './agents/undocumented.ts';
 import { assembleDeps } from './assembly/api.ts';
 import { closeRelay } from './assembly/close.ts';
@@ -29,8 +27,7 @@ import type { RelayDeps } from './http/deps.ts';
 import { watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
 import { createArchiveNodes } from './ledger/archiveNodes.ts';
-import { createSharedLimits, ownLimits } from './ledger/limits.ts';
-import { readLandedReturns, readUnknownOpen } from './ledger/unfinished.ts';
+import { readLandedReturns, readUnknownOpen } from './ledger/indexed.ts';
 import { watchLoad } from './operation/load.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
 import { createWebhookCalls } from './outbound/webhook.ts';
@@ -62,7 +59,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     inFlight: () => engine.inFlight(),
     swept: async () => (await sweeper?.figures()) ?? null,
   });
-  const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
+  const { files, chain, gate, storage, runway, watch } = parts;
   const built = assembleEngine(options, parts);
   const { engine, leases, leadership, sweepTransactions, commits, authorities, chainWatch } = built;
   const stopping = new AbortController();
@@ -73,7 +70,6 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const takeReading = createEdgeBudget(config.edgeRpcPerSecond, parts.payers);
   const accounts = createChainAccounts(chain, takeReading, stopping.signal);
 
-  const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
   const { ledger, views, writes } = files;
   const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
   const events = createEvents({
@@ -92,9 +88,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     isBusy: () => !options.sharesProcess && engine.inFlight() > 0 && load.isBusy(),
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
-    x402: assembleX402(config, parts, marketplace.genesis, limits),
+    x402: assembleX402(config, parts, marketplace.genesis),
     keyUse,
-    limits,
     accounts,
     money,
     readKeyDirectory: keyDirectory.read,
@@ -143,13 +138,12 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     now: deps.now,
     log,
   });
-  ends.push(startProber(deps, agentHealth, config.degraded.probeSeconds));
   events.start();
   log.info({ url: baseUrl, release: BUILD.release, build: BUILD.build }, 'relay is ready');
 
   function stop(): Promise<void> {
     isStopping = true;
-    const ending = { server, answered, stopping, leadership, endLease, endKeeping, keyUse, limits, ends, sweeper };
+    const ending = { server, answered, stopping, leadership, endLease, endKeeping, keyUse, ends, sweeper };
     return closeRelay({ config, parts, engine, ...ending, events, calls });
   }
   return { url: baseUrl, engine, commits, stop };

@@ -80,7 +80,7 @@ const simulation = z.object({
   }),
 });
 
-export interface ReadAccounts {
+interface ReadAccounts {
   /** Slot at which all accounts were read. */
   slot: number;
   /** In the order of the request, null for a missing account. */
@@ -156,13 +156,13 @@ export interface Simulation {
   units: number;
 }
 
-/** `isSigned`: signatures are checked. Otherwise the blockhash may be any, too. */
+/** Signatures are not checked. With `anyBlockhash`, neither is the blockhash. */
 export async function simulateTransaction(
   node: Node,
   bytes: Uint8Array,
-  { commitment, isSigned }: { commitment: Commitment; isSigned: boolean },
+  { commitment, anyBlockhash }: { commitment: Commitment; anyBlockhash: boolean },
 ): Promise<Simulation> {
-  const config = { encoding: 'base64', sigVerify: isSigned, replaceRecentBlockhash: !isSigned, commitment };
+  const config = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: anyBlockhash, commitment };
   const { value } = await call(
     node,
     'simulateTransaction',

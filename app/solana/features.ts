@@ -4,7 +4,7 @@
  */
 import { type Connection, PublicKey } from '@solana/web3.js';
 
-export interface Feature {
+interface Feature {
   /** Address of its account on every cluster. */
   key: string;
   name: string;

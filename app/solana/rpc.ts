@@ -9,7 +9,7 @@ import { Agent, request } from 'undici';
 import { listOf } from './nodes.ts';
 
 /** The part of a response that JSON-RPC needs. Its text is already received. */
-export interface RpcResponse {
+interface RpcResponse {
   ok: boolean;
   status: number;
   statusText: string;
@@ -19,7 +19,7 @@ export interface RpcResponse {
   text(): Promise<string>;
 }
 
-export interface RpcInit {
+interface RpcInit {
   method?: string;
   headers?: Record<string, string>;
   body?: string;
@@ -70,7 +70,7 @@ const sendForLarge: RpcFetch = async (url, init) => {
 const OUR_SETTINGS = 'Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address';
 
 /** A node did not answer. The message names only the host, because path, query and user name may contain keys. */
-export class NodeAway extends Error {
+class NodeAway extends Error {
   constructor(url: string, error: unknown, settings: string) {
     const { cause = error } = error as { cause?: unknown };
     const { message, code } = cause as { message?: string; code?: string };

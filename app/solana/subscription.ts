@@ -17,7 +17,7 @@ export interface LogNotification {
   logs: string[];
 }
 
-export interface SubscriptionOptions {
+interface SubscriptionOptions {
   wsUrl: string;
   /** Base58. */
   address: string;

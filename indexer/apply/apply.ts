@@ -113,7 +113,7 @@ export async function applyGone(db: Db, slot: bigint, table: ClosableTable, keys
   });
 }
 
-export type ClosableTable = 'grants' | 'executions' | 'deposits' | 'disputes';
+type ClosableTable = 'grants' | 'executions' | 'deposits' | 'disputes';
 
 /**
  * Applies a transaction after later ones: its gap is closed, or the node listed it late. Its accounts have been read now, so they give its state.

@@ -90,10 +90,10 @@ export async function loadKeyed<Table extends StoredName>(
   table: Table,
   keys: Iterable<string>,
 ): Promise<void> {
-  const { columns, key } = STORED[table];
+  const { key } = STORED[table];
   const missing = [...keys].filter((candidate) => !unit.rows[table].isLoaded(candidate));
   if (missing.length === 0) return;
-  unit.rows[table].load(await readRows<StoredRow<Table>, IndexDatabase>(db, table, columns, key, missing), missing);
+  unit.rows[table].load(await readRows<StoredRow<Table>, IndexDatabase>(db, table, ['*'], key, missing), missing);
 }
 
 function recordsOfDisputes({ rows }: Unit, { keys }: Wanted): string[] {

@@ -104,7 +104,7 @@ export function settledAmounts(
   price: bigint,
   feeBps: bigint,
 ): Pick<ExecutionRow, 'creator_amount' | 'platform_amount'> {
-  const platformAmount = (price * feeBps) / constants.bpsDenominator;
+  const platformAmount = (price * feeBps) / BigInt(constants.bpsDenominator);
   return { creator_amount: price - platformAmount, platform_amount: platformAmount };
 }
 

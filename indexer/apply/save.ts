@@ -4,7 +4,7 @@ import { deleteRows, writeRows } from '../../app/database/bulk.ts';
 import type { IndexDatabase } from '../queries/tables.ts';
 import { writeAgents } from './agents.ts';
 import { writeStatistics } from './statistics.ts';
-import { STORED, type StoredName, type StoredTable } from './stored.ts';
+import { STORED, type StoredName } from './stored.ts';
 import type { RowSet, Unit } from './unit.ts';
 
 type Db = Kysely<IndexDatabase>;
@@ -23,24 +23,24 @@ async function saveRows(db: Db, rows: RowSet<Record<string, unknown>>): Promise<
   const { table } = rows;
   const gone: string[] = [];
   /** Grouped by the columns that differ: an update rewrites an index only if it sets that index's columns. */
-  const groups = new Map<string, { set: string[]; rows: unknown[][] }>();
+  const groups = new Map<string, { columns: string[]; set: string[]; rows: unknown[][] }>();
   for (const { key, before, after } of rows.changes()) {
     if (!after) {
       gone.push(key);
       continue;
     }
-    const set = before ? table.columns.filter((column) => before[column] !== after[column]) : [];
+    const all = Object.keys(after);
+    const set = before ? all.filter((column) => before[column] !== after[column]) : [];
     if (before && set.length === 0) continue;
     const id = set.join();
-    const group = groups.get(id) ?? { set, rows: [] };
-    group.rows.push(table.columns.map((column) => after[column]));
+    const group = groups.get(id) ?? { columns: all, set, rows: [] };
+    group.rows.push(group.columns.map((column) => after[column]));
     groups.set(id, group);
   }
-  for (const { set, rows: values } of groups.values()) await writeRows(db, targetOf(table, set), values);
+  for (const { columns, set, rows: values } of groups.values()) {
+    // Inserting a new row fails if one exists: it was not loaded, and would be overwritten blindly.
+    const conflict = set.length > 0 && { conflict: { key: table.unique, set } };
+    await writeRows(db, { table: table.name, columns, ...conflict }, values);
+  }
   await deleteRows(db, table.name, table.key, gone);
-}
-
-/** Inserting a new row fails if one exists: it was not loaded, and would be overwritten blindly. */
-function targetOf({ name, columns, unique }: StoredTable<Record<string, unknown>>, set: string[]) {
-  return { table: name, columns, ...(set.length > 0 && { conflict: { key: unique, set } }) };
 }

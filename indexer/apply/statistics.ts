@@ -104,7 +104,7 @@ async function writeCounts<Row extends { executions: bigint }>(
 }
 
 /** The outcome of an end, as in the view `ended_executions`; null while the execution is open. */
-export function outcomeOf(row: ExecutionRow): EndedExecutionRow['outcome'] | null {
+function outcomeOf(row: ExecutionRow): EndedExecutionRow['outcome'] | null {
   if (row.status === 'open') return null;
   if (row.status !== 'refunded') return row.status;
   const isHurried = row.reason === 1n && row.deadline - row.opened_at < (row.listing_timeout_seconds ?? 0n);

@@ -29,7 +29,7 @@ import {
 } from './invocations.ts';
 
 /** Where accounts are read, and the oldest state to accept, if later than the transaction. */
-export interface AccountSource {
+interface AccountSource {
   connection: Connection;
   minSlot?: bigint;
 }

@@ -21,7 +21,7 @@ export interface ProgramInstruction {
 }
 
 /** An address of a transaction, and whether it could change. */
-export interface NamedAccount {
+interface NamedAccount {
   address: string;
   writable: boolean;
 }

@@ -33,7 +33,7 @@ export class NotJoined extends Error {
 export class SignatureUnknown extends Error {}
 
 /** JSON-RPC's code. */
-export const METHOD_NOT_FOUND = -32601;
+const METHOD_NOT_FOUND = -32601;
 /**
  * Agave's code for a transaction that has not arrived, that is not on the node's chain, or that is older than its history.
  */
@@ -58,7 +58,7 @@ export async function readFirstAvailable({ connection }: Pick<ListingDeps, 'conn
  * One batch of transactions older than `before` and newer than `until`. Throws SignatureUnknown if the node does not
  * know one of them.
  */
-export async function readPage(
+async function readPage(
   { connection, programId, signaturePage: limit, minSlot }: ListingDeps,
   { until, before }: { until?: string | undefined; before?: string | undefined },
 ): Promise<ConfirmedSignatureInfo[]> {

@@ -4,7 +4,7 @@ export type ListingStatusName = 'active' | 'paused' | 'delisted';
 /** The record's status; that of a completed one with an open or upheld dispute shows the dispute. */
 export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
 export type DisputeOutcomeName = 'open' | 'rejected' | 'upheld' | 'lapsed';
-export type DepositStatusName = 'prepared' | 'opened' | 'refunded';
+type DepositStatusName = 'prepared' | 'opened' | 'refunded';
 /** SQLite has no booleans: 0n or 1n. */
 export type Flag = 0n | 1n;
 

@@ -1,8 +1,9 @@
 /** Opens the index, typed and migrated: index.db, or the schema `chain` of a PostgreSQL. */
-import { CompiledQuery, type DatabaseConnection } from 'kysely';
+import { existsSync } from 'node:fs';
+import { CompiledQuery, type DatabaseConnection, sql } from 'kysely';
 import type pg from 'pg';
 import { type Lock, LockHeld, takeLock } from '../../app/database/lock.ts';
-import { MIGRATIONS, migrate, migratePostgres } from '../../app/database/migrate.ts';
+import { type Applied, MIGRATIONS, migrate, migratePostgres, pendingOf } from '../../app/database/migrate.ts';
 import { requireNotMoved } from '../../app/database/moved.ts';
 import { type OpenDatabase, type OpenedDatabase, openDatabase } from '../../app/database/open.ts';
 import {
@@ -47,6 +48,45 @@ export async function openPlace(place: string): Promise<OpenDatabase<IndexDataba
   if (!isPostgresUrl(place)) return openIndex(place);
   await migratePostgres(place, SCHEMAS.index, MIGRATIONS.index);
   return openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index });
+}
+
+/** PostgreSQL's code for a table that does not exist, and SQLite's message. */
+const isWithoutTable = (error: Error & { code?: string }) =>
+  error.code === '42P01' || error.message.startsWith('no such table');
+
+/**
+ * Opens the index for reading, even while an indexer of another release writes it: nothing is created or migrated.
+ * Throws if there is no index.
+ */
+export async function openToRead(place: string): Promise<OpenDatabase<IndexDatabase> & { applied: Applied[] }> {
+  const isFile = !isPostgresUrl(place);
+  const none = `There is no index at ${placeName(place)}. Start the indexer first (npm run indexer)${isFile ? ', or set DATA_DIR to its folder' : ''}.`;
+  if (isFile && !existsSync(place)) throw new Error(none);
+  const opened = isFile
+    ? openDatabase<IndexDatabase>(place, { readonly: true })
+    : openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index, readonly: true });
+  try {
+    const { rows } = await sql<Applied>`SELECT * FROM migrations ORDER BY number`.execute(opened.db);
+    return { ...opened, applied: rows };
+  } catch (error) {
+    await opened.close();
+    throw isWithoutTable(error as Error) ? new Error(none) : error;
+  }
+}
+
+/** The same for an index with exactly the tables of this release. Throws if it has others. */
+export async function openFitting(place: string): Promise<OpenDatabase<IndexDatabase>> {
+  const opened = await openToRead(place);
+  try {
+    const [next] = pendingOf(opened.applied, 'index', isPostgresUrl(place) ? 'pg' : 'sqlite', placeName(place));
+    if (!next) return opened;
+    throw new Error(
+      `${placeName(place)} was made by an older release, without ${next.name}. Use that release, or start the indexer of this one first.`,
+    );
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 /** The place of an index in messages, without a password. */

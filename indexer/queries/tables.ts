@@ -52,7 +52,7 @@ export interface UnreadRow {
   deposit: string | null;
 }
 
-export interface ListingVersionRow {
+interface ListingVersionRow {
   /** Listing address and version number. */
   version: string;
   timeout_seconds: bigint;
@@ -126,7 +126,7 @@ export interface EndedExecutionRow {
   settled_at: bigint | null;
 }
 
-export interface CursorRow {
+interface CursorRow {
   id: bigint;
   signature: string;
   slot: bigint;

@@ -13,7 +13,7 @@ import type { IndexDatabase } from '../queries/tables.ts';
 export const RESCAN_SLOTS = 512n;
 
 /** What a search found. */
-export interface Missed {
+interface Missed {
   /** Signatures of the transactions that it applied. */
   applied: string[];
   /** The oldest transaction that the node lists and does not have. Another search must include its slot. */

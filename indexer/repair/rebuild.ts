@@ -14,7 +14,7 @@ import { applyMissed, RESCAN_SLOTS } from './late.ts';
 
 type Source = Omit<IngestDeps, 'db' | 'onGap' | 'onProgress' | 'onPruned'>;
 
-export interface RebuildOptions {
+interface RebuildOptions {
   /** Path of index.db, or the URL of a PostgreSQL. */
   path: string;
   ingest: Source;

@@ -28,7 +28,7 @@ interface Place {
   time: bigint;
 }
 
-export interface Repair {
+interface Repair {
   /** Asks for a comparison soon, after the node was unreachable. */
   request(): void;
   /** Compares the next rows if that is due. `head` is the slot that the tables have reached. */

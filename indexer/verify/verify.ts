@@ -15,7 +15,7 @@ import { checkDisputes, checkFigures, checkLeaves, checkUnclaimed } from './veri
 
 export type { Difference } from './verified.ts';
 
-export interface VerifyOptions {
+interface VerifyOptions {
   db: Kysely<IndexDatabase>;
   connection: Connection;
   programId: PublicKey;

@@ -90,7 +90,8 @@ export async function deployProgram(options: DeployOptions): Promise<void> {
     );
   });
   const paid = plan.balance - (await connection.getBalance(wallet.publicKey));
-  report(`${plan.action === 'deploy' ? 'Deployed' : 'Upgraded'} ${deployment.programId}, for ${amount(paid)}.`);
+  const cost = paid < 0 ? `and ${amount(-paid)} came back` : `for ${amount(paid)}`;
+  report(`${plan.action === 'deploy' ? 'Deployed' : 'Upgraded'} ${deployment.programId}, ${cost}.`);
   finish({ ...described, done: true, paid_lamports: paid });
 }
 
@@ -204,7 +205,9 @@ function priceLines({ programId, file, bytes, wallet }: Deployment, plan: Plan):
     `  deposit of the program, stays there  ${amount(plan.rent)}`,
     `  fees of ${`${plan.transactions} transactions`.padEnd(28)} ${amount(plan.fees)}`,
     `  deposit of the buffer, returned      ${amount(plan.bufferRent)}${plan.bufferExists ? ', already paid' : ''}`,
-    `  total cost                           ${amount(plan.price)}`,
+    plan.price < 0
+      ? `  total, comes back                    ${amount(-plan.price)}`
+      : `  total cost                           ${amount(plan.price)}`,
     `  balance needed                       ${amount(plan.needed)}`,
     `  balance of the wallet                ${amount(plan.balance)}, ${wallet.publicKey}`,
   ];

@@ -1,12 +1,13 @@
 /**
  * The command line as creators and callers use it on a running local network, with one more agent beside the demo
- * agents.
+ * agents; and `local fund` and `local travel`, which work on the local network and nowhere else.
  */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { AccountLayout } from '@solana/spl-token';
+import { getAccount, getMint } from '@solana/spl-token';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
@@ -14,9 +15,9 @@ import { createClient } from '../../app/sdk/client/client.ts';
 import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
-import { untilFound } from '../harness/edge/until.ts';
+import { until, untilFound } from '../harness/edge/until.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
-import { cli, runHere } from './run.ts';
+import { runHere } from './run.ts';
 
 describe('the command line', function () {
   this.timeout(600_000);
@@ -36,16 +37,12 @@ describe('the command line', function () {
     writeFileSync(path, JSON.stringify({ ...file, ...change }));
     return path;
   };
-  const usdcOf = async (wallet: string): Promise<bigint> => {
+  const usdcAccountOf = async (wallet: string) => {
     const address = findTokenAccount(new PublicKey(wallet), new PublicKey(demo.usdc_mint));
-    const account = await connection.getAccountInfo(address);
-    return AccountLayout.decode(account?.data as Buffer).amount;
+    return getAccount(connection, address, 'confirmed');
   };
-  const delegatedBy = async (wallet: string): Promise<bigint> => {
-    const address = findTokenAccount(new PublicKey(wallet), new PublicKey(demo.usdc_mint));
-    const account = await connection.getAccountInfo(address);
-    return AccountLayout.decode(account?.data as Buffer).delegatedAmount;
-  };
+  const usdcOf = async (wallet: string) => (await usdcAccountOf(wallet)).amount;
+  const delegatedBy = async (wallet: string) => (await usdcAccountOf(wallet)).delegatedAmount;
 
   before(async () => {
     demo = await startNetwork(dataDir).ready;
@@ -74,23 +71,20 @@ describe('the command line', function () {
   });
 
   it('exits 2 with the usage when it is used incorrectly, and 0 for help', async () => {
-    const runs = await Promise.all([
-      cli([]),
-      cli(['listing', 'create', '--frobnicate']),
-      cli(['keys', 'create']),
-      cli(['keys', 'create', '--name', 'x', '--total', '1.0000001']),
-      cli(['keys', 'create', '--help']),
-    ]);
-    expect(runs.map(({ code }) => code)).to.deep.equal([2, 2, 2, 2, 0]);
-    expect(runs[2]?.stderr).to.include("required option '--name <name>' not specified");
-    expect(runs[3]?.stderr).to.include('at most 6 decimal places');
-    expect(runs[4]?.stdout).to.include('MARKETPLACE_URL').and.include('(default: 10)');
-  });
-
-  it('exits 1 with a message when no marketplace answers', async () => {
-    const { code, stdout, stderr } = await runHere(['agents', 'list', '--base-url', 'http://127.0.0.1:1']);
-    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.equal('No server answers at http://127.0.0.1:1. Is the marketplace running (`npm start`)?\n');
+    const run = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runHere(words);
+      return { code, printed: stdout + stderr };
+    };
+    for (const words of [[], ['listing', 'create', '--frobnicate']]) expect((await run(...words)).code).to.equal(2);
+    for (const [words, code, texts] of [
+      [['keys', 'create'], 2, ["required option '--name <name>' not specified"]],
+      [['keys', 'create', '--name', 'x', '--total', '1.0000001'], 2, ['at most 6 decimal places']],
+      [['keys', 'create', '--help'], 0, ['MARKETPLACE_URL', '(default: 10)']],
+    ] as const) {
+      const ran = await run(...words);
+      expect(ran.code).to.equal(code);
+      for (const text of texts) expect(ran.printed).to.include(text);
+    }
   });
 
   it('refuses to list an agent whose endpoint fails its test, and moves nothing', async () => {
@@ -140,16 +134,6 @@ describe('the command line', function () {
     );
     expect(code).to.equal(1);
     expect(stderr).to.include('This signing key already belongs to a listing (SigningKeyTaken).');
-  });
-
-  it('refuses a wallet without a USDC account, and names the account to fund', async () => {
-    const poor = Keypair.generate();
-    const path = join(workDir, 'poor.json');
-    saveSigningKey(path, poor.secretKey);
-    const { code, stderr } = await local('listing', 'create', writeFile('poor-agent.json'), '--keypair', path);
-    expect(code).to.equal(1);
-    const account = findTokenAccount(poor.publicKey, new PublicKey(demo.usdc_mint));
-    expect(stderr).to.include(`The wallet ${poor.publicKey} has no USDC account`).and.include(account.toBase58());
   });
 
   it('updates, pauses and resumes an agent, for its creator only', async () => {
@@ -265,4 +249,138 @@ describe('the command line', function () {
     expect(lines[0]).to.match(/^agent_id +name +price_per_call_usdc/);
     expect(lines[1]).to.include('csv-analyst');
   });
+
+  describe('local', () => {
+    const done = async (...words: string[]) => {
+      const { code, stdout, stderr } = await local('local', ...words, '--json');
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      return JSON.parse(stdout);
+    };
+    const seconds = (time: string): number => Date.parse(time) / 1_000;
+
+    it('fund gives a new wallet SOL and USDC, and adds to an existing balance', async () => {
+      const wallet = Keypair.generate().publicKey.toBase58();
+      expect(await done('fund', wallet, '--sol', '2', '--usdc', '10.5')).to.deep.equal({
+        wallet,
+        sol: 2,
+        usdc: '10.5',
+      });
+      expect(await done('fund', wallet, '--usdc', '0.000001')).to.deep.equal({ wallet, sol: 2, usdc: '10.500001' });
+      expect(await done('fund', wallet, '--sol', '0.000000001')).to.deep.equal({
+        ...{ wallet, sol: 2.000000001, usdc: '10.500001' },
+      });
+    });
+
+    it('fund is suggested to a wallet without money', async () => {
+      const path = join(dataDir, 'poor.json');
+      const { address } = JSON.parse((await runHere(['keys', 'new', path, '--json'])).stdout);
+      const advice = `On this local network: \`npm run cli -- local fund ${address} --sol 1 --usdc 100\`.\n`;
+      const create = () => local('keys', 'create', '--name', 'x', '--keypair', path);
+      const account = findTokenAccount(new PublicKey(address), new PublicKey(demo.usdc_mint));
+      expect((await create()).stderr)
+        .to.include(`The wallet ${address} has no USDC account`)
+        .and.include(account.toBase58())
+        .and.include(advice);
+      await done('fund', address, '--usdc', '1');
+      expect((await create()).stderr)
+        .to.include('has too little SOL for fees and refundable deposits.')
+        .and.include(advice);
+      await done('fund', address, '--sol', '1');
+      expect((await create()).code).to.equal(0);
+    });
+
+    it('fund does not change an allowance, and the supply of the mint stays correct', async () => {
+      const { wallet } = demo.callers[0]!;
+      const mint = new PublicKey(demo.usdc_mint);
+      const [supply, allowed] = [(await getMint(connection, mint)).supply, await delegatedBy(wallet)];
+      await done('fund', wallet, '--usdc', '7');
+      expect((await getMint(connection, mint)).supply).to.equal(supply + 7_000_000n);
+      expect(await delegatedBy(wallet)).to.equal(allowed);
+    });
+
+    it('travel moves the clock by the given hours, and calls are paid and completed after each move', async () => {
+      const api = createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
+      const agentId = demo.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
+      // Ten minutes past midnight, ids still carry the day before, and ids of the day before that are refused.
+      const beforeMidnight = 24 - ((Date.now() / 3_600_000 + 1.5) % 24);
+      for (const hours of [1.5, Math.round((72 + beforeMidnight + 1 / 6) * 100) / 100, 24]) {
+        const { from, now } = await done('travel', String(hours));
+        const travelled = seconds(now) - seconds(from);
+        // The clock also runs on during the command, longer on a busy computer.
+        expect(travelled).to.be.within(hours * 3_600, hours * 3_600 + 600);
+        const answer = await api.request('executeAgent', { agent_id: agentId, body: { task: `after ${hours} hours` } });
+        // A call can take longer than it waits, because of work that was in progress when the clock jumped.
+        expect(answer.status).to.be.oneOf(['completed', 'running']);
+        const record = await ended(api, answer.execution_id);
+        expect(record.status).to.equal('completed');
+        expect(record.cost_usdc).to.equal(0.01);
+        expect(seconds(record.completed_at!)).to.be.at.least(seconds(now));
+        await until('it is ready', async () => (await api.request('getReady')).problems.length === 0);
+      }
+    });
+
+    it('refuses invalid amounts and hours as wrong usage', async () => {
+      const wallet = demo.callers[0]!.wallet;
+      for (const words of [
+        ['fund', 'nobody', '--sol', '1'],
+        ['fund', wallet, '--sol', '0'],
+        ['fund', wallet, '--sol', '1e3'],
+        ['fund', wallet, '--usdc', '-1'],
+        ['travel', '-1'],
+        ['travel', '0'],
+        ['travel', 'far'],
+      ]) {
+        expect((await runHere(['local', ...words])).code, words.join(' ')).to.equal(2);
+      }
+      const { code, stderr } = await local('local', 'fund', wallet);
+      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Give an amount: --sol N, --usdc N, or both.\n' });
+    });
+
+    it('refuses to run without a local network', async () => {
+      const empty = newDirectory();
+      const { code, stderr } = await runHere(['local', 'travel', '1'], { DATA_DIR: empty });
+      expect(code).to.equal(1);
+      expect(stderr).to.equal(
+        `No local network is running in ${empty}. Start one with \`npm start\`, or set DATA_DIR to its folder.\n`,
+      );
+    });
+
+    it('refuses a node that is not local, and asks it only for its version', async () => {
+      const methods: string[] = [];
+      const cluster = createServer(async (request, response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk);
+        const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
+        methods.push(method);
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { 'feature-set': 1, 'solana-core': '3.1.0' } }));
+      });
+      cluster.listen(0, '127.0.0.1');
+      await once(cluster, 'listening');
+      const rpc_url = `http://127.0.0.1:${(cluster.address() as AddressInfo).port}`;
+      const elsewhere = newDirectory();
+      writeFileSync(join(elsewhere, 'demo.json'), JSON.stringify({ ...demo, rpc_url }));
+      for (const words of [
+        ['fund', demo.callers[0]!.wallet, '--sol', '1', '--usdc', '1'],
+        ['travel', '1'],
+      ]) {
+        const { code, stdout, stderr } = await runHere(['local', ...words], { DATA_DIR: elsewhere });
+        expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+        expect(stderr).to.include(`The node at ${rpc_url} is not Surfpool.`);
+      }
+      expect(methods).to.deep.equal(['getVersion', 'getVersion']);
+      cluster.close();
+      cluster.closeAllConnections();
+    });
+  });
 });
+
+/** The execution once it has ended, or its state after a minute. */
+async function ended(api: ReturnType<typeof createClient>, executionId: string) {
+  const patientUntil = Date.now() + 60_000;
+  for (;;) {
+    const record = await api.request('getExecution', { execution_id: executionId });
+    if (record.completed_at !== null || Date.now() > patientUntil) return record;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}

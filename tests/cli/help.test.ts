@@ -99,7 +99,6 @@ describe('the command line before a command runs', function () {
   });
 
   for (const [words, expected] of [
-    [['--help'], 0],
     [['listing', 'create', '--help'], 0],
     [['keys', 'create', '--frobnicate'], 2],
   ] as const) {

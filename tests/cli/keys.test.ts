@@ -1,14 +1,24 @@
 /**
  * Key restrictions and rotation, webhooks, and starting an execution that the wallet opened itself, by commands on a
- * real service.
+ * real service. Then the gas balance: wallet and gas balance to the lamport after each command, the limits of a key, and
+ * the refusals. Also the rent of a dispute, which a command returns.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { decodeAccount, findDispute, findExecution, findGrant, findSpender } from '../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { until } from '../harness/edge/until.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { createTerminal } from './run.ts';
+import { createTerminal, runHere } from './run.ts';
+
+/** Fee of one signature, in lamports. */
+const FEE = 5_000n;
+/** An ended dispute is kept 30 days. */
+const KEPT_SECONDS = 2_592_000;
 
 describe('cli against the service', function () {
   this.timeout(600_000);
@@ -34,16 +44,8 @@ describe('cli against the service', function () {
 
   it('keys create sets scopes, expiry and addresses; keys list shows them; keys restrict changes them', async () => {
     const end = new Date(Date.now() + 3_600_000).toISOString();
-    const restrictions = [
-      '--scope',
-      'read',
-      '--expires',
-      end,
-      '--allow-ip',
-      '127.0.0.1,2001:db8::/32',
-      '--agents',
-      market.agentId,
-    ];
+    const addresses = ['--allow-ip', '127.0.0.1,2001:db8::/32'];
+    const restrictions = ['--scope', 'read', '--expires', end, ...addresses, '--agents', market.agentId];
     const made = await done('keys', 'create', '--name', 'reader', ...restrictions);
     expect(await read(made.api_key)).to.equal('200');
     const shown = (await done('keys', 'list')).find((key: { key_id: string }) => key.key_id === made.key_id);
@@ -56,16 +58,8 @@ describe('cli against the service', function () {
 
     await done('keys', 'restrict', made.key_id, '--allow-ip', '203.0.113.0/24');
     expect(await read(made.api_key)).to.equal('403 address_not_allowed');
-    const freed = await done(
-      'keys',
-      'restrict',
-      made.key_id,
-      '--any-ip',
-      '--any-agent',
-      '--no-expiry',
-      '--scope',
-      'read,execute',
-    );
+    const free = ['--any-ip', '--any-agent', '--no-expiry', '--scope', 'read,execute'];
+    const freed = await done('keys', 'restrict', made.key_id, ...free);
     expect(freed).to.deep.include({ scopes: ['execute', 'read'], allowed_ips: null, allowed_agents: null });
     expect(Date.parse(freed.expires_at)).to.be.above(Date.parse(end));
     expect(await read(made.api_key)).to.equal('200');
@@ -140,5 +134,171 @@ describe('cli against the service', function () {
     const answer = await done('execution', 'start', opened.execution_id, ...asked);
     expect(answer).to.include({ execution_id: opened.execution_id, status: 'completed', result: 'done: by hand' });
     expect((await terminal.look('execution', 'show', opened.execution_id)).status).to.equal('completed');
+  });
+
+  describe('gas', function () {
+    // Each step depends on the one before it.
+    this.bail(true);
+    let [admin, caller, stranger]: Keypair[] = [];
+    let gasBalance: PublicKey;
+
+    const lamportsOf = async (address: PublicKey) => BigInt(await market.node.connection.getBalance(address));
+    const held = async () => ({
+      caller: await lamportsOf(caller!.publicKey),
+      stranger: await lamportsOf(stranger!.publicKey),
+      gasBalance: await lamportsOf(gasBalance),
+    });
+    const grantOf = async (apiKey: string) => {
+      const address = findGrant(caller!.publicKey, keyIdOf(apiKey));
+      const account = await market.node.connection.getAccountInfo(address);
+      return { address, limits: decodeAccount('KeyGrant', account!.data) };
+    };
+    const create = (...words: string[]) =>
+      terminal.done(caller!, 'keys', 'create', '--name', 'gas', '--base-url', market.relay.url, ...words);
+
+    before(() => {
+      [admin, caller, stranger] = [market.node.payer, market.callers[0]!.wallet, market.callers[1]!.wallet];
+      gasBalance = findSpender(caller.publicKey);
+    });
+
+    it('add fills a gas balance from any signer, and show prints it', async () => {
+      const names = { wallet: caller!.publicKey.toBase58(), gas_balance_address: gasBalance.toBase58() };
+      const before = await held();
+      const added = await terminal.done(caller!, 'gas', 'add', '0.01');
+      expect(added).to.include({ ...names, added_sol: '0.01', gas_lamports: String(before.gasBalance + 10_000_000n) });
+      expect(await held()).to.deep.equal({
+        ...before,
+        caller: before.caller - 10_000_000n - FEE,
+        gasBalance: before.gasBalance + 10_000_000n,
+      });
+
+      const given = await terminal.done(stranger!, 'gas', 'add', '0.000000001', '--of', caller!.publicKey.toBase58());
+      expect(given).to.include({ ...names, added_sol: '0.000000001' });
+      const full = await held();
+      expect(full).to.deep.equal({
+        caller: before.caller - 10_000_000n - FEE,
+        stranger: before.stranger - 1n - FEE,
+        gasBalance: before.gasBalance + 10_000_001n,
+      });
+
+      const shown = { ...names, gas_lamports: String(full.gasBalance) };
+      expect(await terminal.done(caller!, 'gas', 'show')).to.include(shown);
+      expect(await terminal.done(stranger!, 'gas', 'show', '--of', caller!.publicKey.toBase58())).to.include(shown);
+      expect(await terminal.done(stranger!, 'gas', 'show')).to.include({ gas_lamports: '0', gas_sol: '0' });
+      expect(await held()).to.deep.equal(full);
+    });
+
+    it('keys create --gas fills the gas balance in the transaction that creates the key; --max-gas limits it', async () => {
+      const before = await held();
+      const capped = await create('--gas', '0.002', '--max-gas', '15000');
+      const { address, limits } = await grantOf(capped.api_key);
+      expect(limits).to.include({ maxGasLamports: 15_000 });
+      expect(await held()).to.deep.equal({
+        ...before,
+        caller: before.caller - 2_000_000n - (await lamportsOf(address)) - FEE,
+        gasBalance: before.gasBalance + 2_000_000n,
+      });
+      const plain = await create();
+      expect((await grantOf(plain.api_key)).limits).to.include({ maxGasLamports: 20_000 });
+    });
+
+    it('take returns a part or all of the gas balance to the wallet', async () => {
+      const before = await held();
+      const some = await terminal.done(caller!, 'gas', 'take', '0.004');
+      expect(some).to.include({ taken_sol: '0.004', gas_lamports: String(before.gasBalance - 4_000_000n) });
+      expect(await held()).to.deep.equal({
+        ...before,
+        caller: before.caller + 4_000_000n - FEE,
+        gasBalance: before.gasBalance - 4_000_000n,
+      });
+      expect(await terminal.done(caller!, 'gas', 'take')).to.include({ gas_lamports: '0', gas_sol: '0' });
+      expect(await held()).to.deep.equal({
+        ...before,
+        caller: before.caller + before.gasBalance - 2n * FEE,
+        gasBalance: 0n,
+      });
+    });
+
+    it('rejects: more than the balance, an empty balance, and a remainder below the minimum; nothing moves', async () => {
+      const empty = await held();
+      expect(await terminal.refused(caller!, 'gas', 'take')).to.equal(
+        `The gas balance of wallet ${caller!.publicKey} (${gasBalance}) is empty.\n`,
+      );
+      expect(await terminal.refused(caller!, 'gas', 'take', '0.001')).to.include(
+        '(InvalidAmount). The gas balance is 0 SOL.',
+      );
+      expect(await terminal.refused(caller!, 'gas', 'add', '0.000000001')).to.match(
+        /^A gas balance must be at least 0\.\d+ SOL; it would be 0\.000000001\.\n$/,
+      );
+      expect(await held()).to.deep.equal(empty);
+
+      await terminal.done(caller!, 'gas', 'add', '0.01');
+      const full = await held();
+      expect(await terminal.refused(caller!, 'gas', 'take', '0.010000001')).to.include(
+        '(InvalidAmount). The gas balance is 0.01 SOL.',
+      );
+      expect(await terminal.refused(caller!, 'gas', 'take', '0.009999999')).to.include(
+        '(GasBalanceBelowRent). 0.000000001 SOL would be left. Withdraw all of it, or leave at least 0.',
+      );
+      expect(await held()).to.deep.equal(full);
+    });
+
+    it('rejects: an invalid gas amount, or one above the maximum of any key, as wrong usage', async () => {
+      for (const words of [
+        ['gas', 'add'],
+        ['gas', 'add', '0'],
+        ['gas', 'add', '-1'],
+        ['gas', 'add', '0.0000000001'],
+        ['gas', 'take', 'all'],
+        ['gas', 'show', '--of', 'nobody'],
+        ['keys', 'create', '--name', 'x', '--max-gas', '100001'],
+        ['keys', 'create', '--name', 'x', '--gas', '0'],
+      ]) {
+        const { code, stdout, stderr } = await runHere(words);
+        expect({ code, stdout }, words.join(' ')).to.deep.equal({ code: 2, stdout: '' });
+        expect(stderr).to.match(/^error: /);
+      }
+    });
+
+    it('dispute close returns the rent of an ended dispute after 30 days for any sender, and not before', async () => {
+      const path = `/v1/agents/${market.agentId}/execute`;
+      const { body } = await request(market.relay.url, path, {
+        apiKey: market.callers[0]!.apiKey,
+        body: { task: 'x' },
+      });
+      expect(body.status, JSON.stringify(body)).to.equal('completed');
+      const id: string = body.execution_id;
+      const file = terminal.file('evidence.txt', 'wrong');
+      await terminal.done(caller!, 'dispute', 'open', id, '--evidence', file);
+      const dispute = findDispute(findExecution(parseUuid(id)!));
+      const close = () => terminal.refused(stranger!, 'dispute', 'close', id);
+      const open = await held();
+      expect(await close()).to.include('(DisputeNotEnded). Its outcome is open, and it owes 0 USDC.');
+      expect(await held()).to.deep.equal(open);
+
+      await terminal.done(admin!, 'admin', 'resolve-dispute', id, '--reject', '--reason-file', file);
+      const { resolved_at } = await terminal.look('dispute', 'show', id);
+      const before = await held();
+      expect(await close()).to.match(
+        /\(CloseTooEarly\)\. It can be closed at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+      );
+      expect(await held()).to.deep.equal(before);
+
+      const rent = await lamportsOf(dispute);
+      // The relay's sweeper also closes disputes, and would be first.
+      await market.relay.kill();
+      await market.node.timeTravel(Date.parse(resolved_at) / 1000 + KEPT_SECONDS);
+      expect(await terminal.done(stranger!, 'dispute', 'close', id)).to.include({
+        execution_id: id,
+        rent_sponsor: caller!.publicKey.toBase58(),
+      });
+      expect(await held()).to.deep.equal({
+        ...before,
+        caller: before.caller + rent,
+        stranger: before.stranger - FEE,
+      });
+      expect(await lamportsOf(dispute)).to.equal(0n);
+      expect(await close()).to.equal(`No dispute of execution ${id} exists on this chain.\n`);
+    });
   });
 });

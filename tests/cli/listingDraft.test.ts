@@ -46,7 +46,7 @@ describe('the description of an agent', () => {
   const refused: [string, Record<string, unknown>, RegExp][] = [
     ['a missing name', { name: undefined }, /at name/],
     ['a tagline on two lines', { tagline: 'one\ntwo' }, /one line[\s\S]*at tagline/],
-    ['no standard tag', { tags: ['summaries'] }, /at least one standard tag[\s\S]*at tags/],
+    ['no standard tag', { tags: ['summaries'] }, /at least one standard tag: research, code, [\s\S]*at tags/],
     [
       'six standard tags',
       { tags: ['research', 'code', 'legal', 'finance', 'data', 'social'] },

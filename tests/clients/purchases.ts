@@ -1,6 +1,6 @@
 /**
- * Payments of a client in another language from wallets, through the x402 endpoint of a real marketplace. A program in
- * that language makes the calls. A proxy drops answers and falsifies quotes. Each call has its own wallet.
+ * Payments of a client from wallets, through the x402 endpoint of a real marketplace. A program in the client's language
+ * makes the calls. A proxy drops answers and falsifies quotes. Each call has its own wallet.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -19,6 +19,7 @@ const FUNDS = 1_000_000n;
 
 interface Purchase {
   name: string;
+  client?: Record<string, unknown>;
   call?: Record<string, unknown>;
   /** Changes the request for a quote. */
   ask?: (body: Record<string, unknown>) => void;
@@ -55,6 +56,14 @@ const PURCHASES: Purchase[] = [
     name: 'says that the call runs, not that it was refused, if asking again is refused',
     answers: ['running', 'refused'],
     error: { class: 'ConflictError', code: 'request_in_progress', execution_id: RUNNING_ID },
+    spent: TOTAL,
+    payments: 2,
+  },
+  {
+    name: 'names the execution if the connection breaks after 202',
+    client: { max_retries: 0 },
+    answers: ['running', 'lost'],
+    error: { class: 'APIConnectionError', execution_id: RUNNING_ID },
     spent: TOTAL,
     payments: 2,
   },
@@ -98,7 +107,8 @@ const PURCHASES: Purchase[] = [
   {
     name: 'refuses a quote without an address',
     lie: (accepted) => (accepted.payTo = undefined),
-    ...refused('header PAYMENT-REQUIRED'),
+    ...UNPAID,
+    error: { class: 'QuoteRefusedError' },
   },
 ];
 
@@ -165,6 +175,7 @@ export function paysFromAWallet(kind: string, market: () => TestMarketplace, pro
     const entryOf = (index: number, base_url: string) => ({
       base_url,
       api_key: '',
+      client: PURCHASES[index]!.client ?? {},
       wallet: {
         keypair: JSON.stringify([...wallets[index]!.secretKey]),
         asset: market().usdcMint.toBase58(),
@@ -202,13 +213,18 @@ export function paysFromAWallet(kind: string, market: () => TestMarketplace, pro
       });
     });
 
-    it('finds a call that timed out by its key, and pays nothing more', async () => {
-      const index = PURCHASES.findIndex(({ call }) => call?.timeout);
-      const { call, ...entry } = entryOf(index, market().relay.url);
-      const { idempotency_key } = outcomes[index]!.error!;
-      const [again] = await program([{ ...entry, call: { ...call, idempotency_key } }]);
-      expect(again!.result, JSON.stringify(again)).to.include({ result: `done: ${taskOf(index)}` });
-      expect(FUNDS - (await usdcOf(wallets[index]!))).to.equal(TOTAL);
+    it('finds each call that was paid and not answered by its key, and pays nothing more', async () => {
+      const unanswered = PURCHASES.flatMap(({ error, spent }, index) => (error && spent === TOTAL ? [index] : []));
+      const entries = unanswered.map((index) => {
+        const { call, client: _, ...entry } = entryOf(index, market().relay.url);
+        const { idempotency_key } = outcomes[index]!.error!;
+        return { ...entry, call: { ...call, timeout: 120, idempotency_key } };
+      });
+      const found = await program(entries);
+      for (const [at, index] of unanswered.entries()) {
+        expect(found[at]!.result, JSON.stringify(found[at])).to.include({ result: `done: ${taskOf(index)}` });
+        expect(FUNDS - (await usdcOf(wallets[index]!))).to.equal(TOTAL);
+      }
     });
 
     it('pays the creator for each result, and nothing else', () => {

@@ -47,12 +47,6 @@ describe('/openapi.json', () => {
     expect(validator.version).to.equal('3.1');
   });
 
-  it('is rejected by the validator when it is broken', async () => {
-    const broken = structuredClone(document) as unknown as { paths: Record<string, { get: { responses?: unknown } }> };
-    broken.paths['/v1/agents']!.get.responses = { nonsense: {} };
-    expect((await new Validator().validate(broken)).valid).to.equal(false);
-  });
-
   it('names its deployment', () => {
     expect(document.servers).to.deep.equal([{ url: world.url, description: 'Test, no real USDC' }]);
   });
@@ -141,12 +135,6 @@ describe('/openapi.json', () => {
       for (const { code, number } of Object.values(CONFIG_ERRORS)) {
         ProcedureError.parse(procedureErrorExample(code, number));
       }
-    });
-
-    it('is rejected when it is changed and does not fit', () => {
-      const value = errorExample('insufficient_balance') as { error: { details: unknown } };
-      value.error.details = { limit: 'patience' };
-      expect(() => check({ $ref: '#/components/schemas/error_insufficient_balance' }, value, 'bad')).to.throw('limit');
     });
   });
 

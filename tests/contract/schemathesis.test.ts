@@ -21,7 +21,7 @@ import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;
 /** Random examples per route, besides those derived from the document. */
-const EXAMPLES = 25;
+const EXAMPLES = 15;
 
 /** Picks one of the possible outcomes of a call by a hash of its task. */
 function outcomeOf({ task }: PaidCall): ExecuteOutcome {
@@ -138,7 +138,7 @@ describe('schemathesis', () => {
       // Three operations besides the table: config.get, config.changes, and the x402 route of the active agent.
       const operations = ROUTE_IDS.length + 3;
       expect(report.operations).to.include({ selected: operations, tested: operations, errored: 0 });
-      expect(report.test_cases.generated).to.be.greaterThan(ROUTE_IDS.length * 50);
+      expect(report.test_cases.generated).to.be.greaterThan(ROUTE_IDS.length * 40);
     });
 
     // Random requests cannot succeed here: a purchase needs a payment; a start needs a record opened for its exact
@@ -162,21 +162,6 @@ describe('schemathesis', () => {
         ).to.equal(true);
       });
     }
-  });
-
-  describe('detects', () => {
-    it('an internal error and an undocumented one', async () => {
-      let calls = 0;
-      world.deps.engine.execute = async () => {
-        calls += 1;
-        if (calls % 2 === 0) throw new Error('a fault');
-        throw new ApiError('execution_not_found', 'An error of other routes');
-      };
-      const few = ['--include-operation-id', 'executeAgent', '--max-examples', '10', '--phases', 'examples,fuzzing'];
-      const { finished } = await hold(few);
-      expect(finished.code).to.equal(1);
-      expect(finished.output).to.include('internal_error').and.include('Response violates schema');
-    });
   });
 });
 

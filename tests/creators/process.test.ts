@@ -66,14 +66,6 @@ describe('demo creators: process', () => {
     occupant.close();
   });
 
-  it('rejects: an agent that does not exist', async () => {
-    const creators = forkCreators();
-    const agents = [{ name: 'sandbox-none', port: 0, signingKeyPath: 'none.json' }];
-    const refused = await creators.ask({ type: 'start', dataDir: creators.dataDir, agents });
-    expect(refused).to.include({ type: 'error', name: 'sandbox-none' });
-    await creators.stop();
-  });
-
   it('answers anyone until trust is configured, and then only requests that the marketplace signed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'creators-'));
     const keys = loadCallKeys(join(folder, 'call-keys.json'));

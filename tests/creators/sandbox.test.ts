@@ -17,7 +17,6 @@ import {
   isSigned,
   post,
   type RunningAgent,
-  sha256,
 } from './process.ts';
 
 describe('demo creators: definitions', () => {
@@ -105,12 +104,11 @@ describe('demo creators: sandbox', () => {
       return first;
     }
 
-    for (const name of ['sandbox-echo', 'sandbox-paused']) {
-      it(`${name} returns the task`, async () => {
-        expect(await complete(agent(name), execution('Grüße 🌍'))).to.equal('Grüße 🌍');
-        await postTwice(name);
-      });
-    }
+    // conformance.test.ts finds the fault of each.
+    it('all of them repeat the same bytes for the same request', async () => {
+      const listening = demoAgents.filter(({ name }) => name.startsWith('sandbox-') && name !== 'sandbox-offline');
+      for (const { name } of listening) await postTwice(name);
+    });
 
     it('sandbox-slow waits the requested seconds, even past the deadline', async () => {
       for (const [seconds, timeout] of [
@@ -149,80 +147,16 @@ describe('demo creators: sandbox', () => {
       leaving.abort();
     });
 
-    for (const seconds of [-1, 60.1, '5', null]) {
-      it(`sandbox-slow fails if the parameter seconds is ${JSON.stringify(seconds)}`, async () => {
+    it('sandbox-slow fails if the parameter seconds is out of range', async () => {
+      for (const seconds of [-1, 60.1, '5', null]) {
         const reason = await fail(agent('sandbox-slow'), execution('late', { seconds }));
-        expect(reason).to.equal('parameters.seconds must be a number from 0 to 60');
-      });
-    }
-
-    it('sandbox-fails answers the failure shape', async () => {
-      expect(await fail(agent('sandbox-fails'), execution('x'))).to.equal('sandbox-fails fails on purpose');
-      await postTwice('sandbox-fails');
-    });
-
-    it('sandbox-error answers HTTP 500', async () => {
-      const { status, text } = await postTwice('sandbox-error');
-      expect(status).to.equal(500);
-      expect(JSON.parse(text).error.code).to.equal('internal_error');
-    });
-
-    it('sandbox-bad-signature is correct except for its signature', async () => {
-      const request = execution('the task');
-      const { status, text } = await postTwice('sandbox-bad-signature', request);
-      const answer = JSON.parse(text);
-      expect(status).to.equal(200);
-      expect(answer).to.include({ execution_id: request.execution_id, status: 'completed', result: 'the task' });
-      expect(answer.result_hash).to.equal(sha256('the task'));
-      expect(isSigned(agent('sandbox-bad-signature'), answer.result_hash, answer.signature)).to.equal(false);
-    });
-
-    it('sandbox-wrong-hash correctly signs a hash that is not the hash of the result', async () => {
-      const request = execution('the task');
-      const { status, text } = await postTwice('sandbox-wrong-hash', request);
-      const answer = JSON.parse(text);
-      expect(status).to.equal(200);
-      expect(answer).to.include({ execution_id: request.execution_id, status: 'completed', result: 'the task' });
-      expect(answer.result_hash)
-        .to.match(/^sha256:[0-9a-f]{64}$/)
-        .and.not.equal(sha256('the task'));
-      expect(isSigned(agent('sandbox-wrong-hash'), answer.result_hash, answer.signature)).to.equal(true);
-    });
-
-    it('sandbox-wrong-id is correct except for the execution_id', async () => {
-      const request = execution('the task');
-      const { status, text } = await postTwice('sandbox-wrong-id', request);
-      const answer = JSON.parse(text);
-      expect(status).to.equal(200);
-      expect(answer).to.include({ status: 'completed', result: 'the task', result_hash: sha256('the task') });
-      expect(answer.execution_id)
-        .to.match(/^[0-9a-f-]{36}$/)
-        .and.not.equal(request.execution_id);
-      expect(isSigned(agent('sandbox-wrong-id'), answer.result_hash, answer.signature)).to.equal(true);
-    });
-
-    it('sandbox-malformed answers 200 with a body that is not JSON', async () => {
-      const { status, text } = await postTwice('sandbox-malformed');
-      expect(status).to.equal(200);
-      expect(() => JSON.parse(text)).to.throw(SyntaxError);
+        expect(reason, String(seconds)).to.equal('parameters.seconds must be a number from 0 to 60');
+      }
     });
 
     it('sandbox-huge answers a valid result of 6 MiB', async () => {
       const result = await complete(agent('sandbox-huge'), execution('the task'));
       expect(Buffer.byteLength(result)).to.equal(6 * 1024 * 1024);
-      await postTwice('sandbox-huge');
-    });
-
-    it('sandbox-offline refuses connections', async () => {
-      const error = await post(agent('sandbox-offline').url, execution('x')).catch((reason: Error) => reason);
-      expect(error).to.be.instanceOf(TypeError);
-      expect(((error as Error).cause as NodeJS.ErrnoException).code).to.equal('ECONNREFUSED');
-    });
-
-    it('useful agents keep working', async () => {
-      for (const { name, example } of demoAgents.slice(0, 2)) {
-        await complete(agent(name), execution(example.task, example.parameters));
-      }
     });
 
     it('misbehaving agents still refuse an invalid request', async () => {

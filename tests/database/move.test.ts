@@ -82,7 +82,7 @@ describe('migrate-to-postgres', () => {
     // `revocations` has no key, and can hold the same row twice.
     for (let n = 0; n < EXECUTIONS; n += 1)
       ledger.sqlite.prepare('INSERT INTO revocations VALUES (?, ?, 5000)').run(wallet, Math.floor(n / 100));
-    ledger.sqlite.prepare('INSERT INTO probes VALUES (?, ?, NULL)').run(listing, 2n ** 53n + 1n);
+    ledger.sqlite.prepare('INSERT INTO lost_calls VALUES (1, ?)').run(2n ** 53n + 1n);
   });
   after(() => {
     ledger.close();

@@ -10,7 +10,7 @@ import { MIGRATIONS, migrate, migratePostgres } from '../../app/database/migrate
 import { openDatabase } from '../../app/database/open.ts';
 import { connectPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
-import { openPlace } from '../../indexer/queries/open.ts';
+import { openFitting, openPlace } from '../../indexer/queries/open.ts';
 import { emptyPostgres } from '../harness/postgres.ts';
 
 type Database = keyof typeof MIGRATIONS;
@@ -64,7 +64,13 @@ describe('two releases on one database', () => {
             },
             (error: Error) => error.message,
           );
-        return { dataDir, databaseUrl, apply, open };
+        /** What a command of this release says that only reads the index. */
+        const read = (): Promise<string> =>
+          openFitting(index).then(
+            () => 'opened',
+            (error: Error) => error.message,
+          );
+        return { dataDir, databaseUrl, apply, open, read };
       }
 
       for (const of of ['index', 'ledger'] as const) {
@@ -74,7 +80,7 @@ describe('two releases on one database', () => {
             : 'restore the backup made before the upgrade: npm run relay -- restore FILE';
 
         it(`the newer one migrates the ${of} of the older one, also one made before releases were stored`, async () => {
-          const { dataDir, databaseUrl, apply, open } = await newPlace();
+          const { dataDir, databaseUrl, apply, open, read } = await newPlace();
           if (of === 'ledger') await apply('index', MIGRATIONS.index);
           await apply(of, release(of, 'before'));
           const unstored = ['release', 'older_run'].map((column) => `ALTER TABLE migrations DROP COLUMN ${column};`);
@@ -87,6 +93,8 @@ describe('two releases on one database', () => {
             await client.query(unstored.join(''));
             await client.end();
           }
+          if (of === 'index')
+            expect(await read()).to.match(/ was made by an older release, without \d{4}_\w+\.\w+\.sql\. /);
           expect(await open(of)).to.equal(null);
           expect(await open(of)).to.equal(null);
         });

@@ -122,14 +122,14 @@ describe('PostgreSQL', () => {
 
     it('are all or nothing under a lock, and no other write under the same lock runs at the same time', async () => {
       const alone = writes();
-      const failed = await thrown(alone.alone(['x'], [insert('a'), insert('a')]));
+      const failed = await thrown(alone.underLocks(['x'], [insert('a'), insert('a')]));
       expect(failed.code).to.equal('23505');
       expect(await stored()).to.deep.equal([]);
       await alone.intend(insert('sum'));
       // Each task reads and writes in two statements. Another task between the two would lose counts.
       const read = CompiledQuery.raw('UPDATE moves SET name = name WHERE name = $1 RETURNING count', ['sum']);
       const tries = Array.from({ length: 30 }, () =>
-        alone.alone(
+        alone.underLocks(
           ['sum'],
           [
             CompiledQuery.raw(
@@ -152,7 +152,7 @@ describe('PostgreSQL', () => {
         const both = createPostgresWrites(opened.pool, few!.pool, one!.pool);
         await holder.query('BEGIN');
         await holder.query('SELECT pg_advisory_xact_lock($1)', [lockNumber('held')]);
-        const waiting = ['a', 'b', 'c', 'd'].map((name) => both.alone(['held'], [insert(name)]));
+        const waiting = ['a', 'b', 'c', 'd'].map((name) => both.underLocks(['held'], [insert(name)]));
         await both.note(insert('e'));
         expect(await stored()).to.deep.equal(['e']);
         await holder.query('COMMIT');
@@ -169,7 +169,7 @@ describe('PostgreSQL', () => {
     it('loses the lock and its uncommitted writes to the waiting processes', async () => {
       const writes = createPostgresWrites(opened.pool, opened.pool);
       const how = CompiledQuery.raw("SELECT current_setting('idle_in_transaction_session_timeout') AS most", []);
-      const [written] = await writes.alone(['held'], [how]);
+      const [written] = await writes.underLocks(['held'], [how]);
       expect(written?.rows).to.deep.equal([{ most: '5s' }]);
       const client = await opened.pool.connect();
       let goOn: () => void = () => undefined;
@@ -187,10 +187,10 @@ describe('PostgreSQL', () => {
         const release = (broken?: boolean) => client.release(broken);
         const stopping = { connect: async () => ({ query, release }) } as unknown as pg.Pool;
         const stopped = createPostgresWrites(opened.pool, opened.pool, stopping);
-        failed = thrown(stopped.alone(['held'], [insert('a'), insert('b')]));
+        failed = thrown(stopped.underLocks(['held'], [insert('a'), insert('b')]));
       });
       await stands;
-      await writes.alone(['held'], [insert('c')]);
+      await writes.underLocks(['held'], [insert('c')]);
       expect(await stored()).to.deep.equal(['c']);
       goOn();
       expect(isTemporary(await failed)).to.equal(true);

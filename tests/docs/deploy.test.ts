@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { describeConfig as describeRelay, readConfig as readRelay } from '../../app/relay/config.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
+import { PROGRAM_BYTES, PROGRAM_DATA_HEADER } from '../../scripts/deploy/loader.ts';
 import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { ROOT } from './markdown.ts';
@@ -47,6 +48,15 @@ describe('deploy/', () => {
     const seconds = (name: string) => Number(new RegExp(`^\\s+${name} (\\d+)s$`, 'm').exec(read('Caddyfile'))?.[1]);
     expect(relay.leaveSeconds).to.be.greaterThan(seconds('health_interval') + seconds('health_timeout'));
     expect(readIndexer(given).rpcUrl).to.equal(relay.rpcUrl);
+  });
+
+  it('docs/devnet.md has the size of the committed program and its price', () => {
+    const { size } = statSync(join(ROOT, 'programs/marketplace/artifact/marketplace.so'));
+    // Rent at 6,960 lamports a byte; the chain adds 128 bytes to each account.
+    const rentOf = (bytes: number) => (128 + bytes) * 6_960;
+    const sol = (rentOf(PROGRAM_DATA_HEADER + size) + rentOf(PROGRAM_BYTES)) / 1e9;
+    const row = `| the program, ${size.toLocaleString('en-US')} bytes | ${sol.toFixed(2)} |`;
+    expect(readFileSync(join(ROOT, 'docs/devnet.md'), 'utf8')).to.include(row);
   });
 
   it('systemd accepts the units, which time out later than the relay and the proxy', () => {

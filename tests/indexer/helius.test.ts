@@ -1,42 +1,27 @@
 /** An index filled from Helius' history equals, row for row, an index filled from a plain node. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import pino from 'pino';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type HistoricTransaction, type History, heliusHistory } from '../../app/solana/helius.ts';
-import { createIndexer } from '../../indexer/indexer.ts';
 import { type RpcCall, startHeliusFront } from '../harness/node/heliusFront.ts';
-import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { freshPostgres, onPostgres } from '../harness/postgres.ts';
-import { query } from './harness.ts';
+import { IndexerBench, type Row } from './harness.ts';
+import { type Market, startMarket } from './market.ts';
 
 const API_KEY = 'an-api-key';
-const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disputes', 'events', 'cursor'];
-const log = pino({ level: 'silent' });
 
 describe('the history of Helius', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
-  let folder: string;
+  let market: Market;
+  let bench: IndexerBench;
   let front: Awaited<ReturnType<typeof startHeliusFront>>;
   /** The node's own transactions, oldest first, in the format of `getTransactionsForAddress`. */
   const recorded: unknown[] = [];
-  let plain: Record<string, unknown[]>;
+  let plain: Record<string, Row[]>;
 
   before(async () => {
-    market = await startMarketplace();
-    folder = mkdtempSync(join(tmpdir(), 'helius-'));
-    const execute = (task: string) =>
-      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
-        apiKey: market.callers[0]!.apiKey,
-        body: { task },
-      });
-    for (const task of ['one', 'two', 'three']) expect((await execute(task)).status).to.equal(200);
-    market.setBehaviour((_body, response) => void response.writeHead(500).end());
-    expect((await execute('four')).status).to.equal(500);
-    await market.relay.kill();
+    market = await startMarket();
+    bench = new IndexerBench(market.node);
+    await market.list();
+    await market.run(4, await market.grant());
     const { connection } = market.node;
     const signatures = await connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
     for (const { signature, slot } of signatures.reverse()) {
@@ -52,9 +37,9 @@ describe('the history of Helius', function () {
     plain = await fill('plain.db');
   });
   after(async () => {
-    front.stop();
-    await market.stop();
-    rmSync(folder, { recursive: true, force: true });
+    front?.stop();
+    await bench?.close();
+    await market?.node.stop();
   });
 
   /** Returns three transactions a page, and a token for the next page. */
@@ -65,31 +50,9 @@ describe('the history of Helius', function () {
     return { data: recorded.slice(from, next), paginationToken: next < recorded.length ? String(next) : null };
   }
 
-  const databases = new Map<string, string>();
-  async function databaseOf(name: string): Promise<string> {
-    const known = databases.get(name) ?? (await freshPostgres());
-    databases.set(name, known);
-    return known;
-  }
-
   /** Fills a new index and returns all its rows by table. */
-  async function fill(name: string, history?: History): Promise<Record<string, unknown[]>> {
-    const path = onPostgres ? await databaseOf(name) : join(folder, name);
-    const { rpcUrl, wsUrl } = market.node;
-    const indexer = createIndexer({
-      rpcUrl: history ? front.baseUrl : rpcUrl,
-      wsUrl,
-      path,
-      log,
-      ...(history && { history }),
-    });
-    await indexer.start();
-    await indexer.caughtUpTo(await market.node.connection.getSlot('confirmed'), 240_000);
-    await indexer.stop();
-    const rows: (readonly [string, unknown[]])[] = [];
-    for (const table of TABLES) rows.push([table, await query(path, `SELECT * FROM ${table} ORDER BY 1, 2`)]);
-    return Object.fromEntries(rows);
-  }
+  const fill = (name: string, history?: History): Promise<Record<string, Row[]>> =>
+    bench.backfill(name, history && { rpcUrl: front.baseUrl, history });
 
   const fetched = () => front.calls.filter(({ method }) => method === 'getTransaction').length;
 

@@ -32,7 +32,6 @@ function zero(type: IdlType): unknown {
   if ('array' in type) return new Uint8Array(type.array[1]);
   if ('vec' in type) return [];
   if ('option' in type) return null;
-  if ('option' in type) return null;
   return { feeBps: 100, recordSeconds: 3_600, adminPaused: false, guardianPaused: false };
 }
 

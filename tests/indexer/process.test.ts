@@ -50,20 +50,6 @@ describe('indexer, process', () => {
     await market?.node.stop();
   });
 
-  it('explains its settings, and names a wrong one', async () => {
-    const help = await run({}, '--help').exited;
-    expect(help).to.deep.include({ code: 0 });
-    for (const name of ['SOLANA_RPC_URL', 'SOLANA_WS_URL', 'DATA_DIR', 'INDEX_DB', 'LOG_LEVEL']) {
-      expect(help.output).to.include(name);
-    }
-    const refused = await run({ SOLANA_RPC_URL: 'not a url' }).exited;
-    expect(refused).to.deep.include({
-      code: 1,
-      output:
-        'SOLANA_RPC_URL must be a URL, https://HOST or http://HOST:PORT, or several separated by commas: JSON-RPC URL of the Solana node\n',
-    });
-  });
-
   it('refuses a second indexer on the same database only while the first one runs', async () => {
     const path = await bench.place('shared.db');
     const first = run(await settings('shared.db'));
@@ -93,7 +79,6 @@ describe('indexer, process', () => {
     this.timeout(600_000);
     const environment = await settings('status.db');
     const status = (...args: string[]) => run(environment, 'status', ...args).exited;
-    if (!onPostgres) expect((await status()).code).to.equal(2);
     const { child, exited } = run(environment);
     await until('first read', async () => (await dump(bench.path('status.db'))).executions!.length >= 30);
     // The index is complete a moment later.
@@ -112,6 +97,20 @@ describe('indexer, process', () => {
       'the node no longer has the transactions of slots 7 to 9: accounts were',
     );
     expect(JSON.parse((await status('--json')).output).pruned_slots).to.deep.equal([[7, 9]]);
+  });
+
+  it('refuses to check an index that does not exist, and creates none', async () => {
+    const environment = await settings('none.db');
+    for (const [command, code] of [
+      ['status', 2],
+      ['verify', 2],
+      ['hash', 1],
+    ] as const) {
+      const refused = await run(environment, command).exited;
+      expect([command, refused.code]).to.deep.equal([command, code]);
+      expect(refused.output).to.include('Start the indexer first (npm run indexer)');
+    }
+    if (!onPostgres) expect(existsSync(bench.path('none.db'))).to.equal(false);
   });
 
   it('follows the chain, and exits immediately and cleanly on a signal', async function () {

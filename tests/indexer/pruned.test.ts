@@ -96,6 +96,11 @@ for (const saysUnknown of [true, false]) {
       return rebuild({ path: bench.path(name), ingest, log: pino({ level: 'silent' }) });
     }
 
+    /** For an index without a cursor: it names no transaction, so all nodes answer it alike. */
+    const itOnce = (title: string, run: () => Promise<void>) => {
+      if (saysUnknown) it(title, run);
+    };
+
     /** Waits until the indexer has made every kind of check of the last slots. */
     const lookOn = (indexer: Indexer) =>
       until('it looks on', async () => {
@@ -184,7 +189,7 @@ for (const saysUnknown of [true, false]) {
       expect(await hash('stopped.db')).to.equal(await hash('stopped-whole.db'));
     });
 
-    it('fills an empty index from the accounts, and does not replace a complete one with it', async () => {
+    itOnce('fills an empty index from the accounts, and does not replace a complete one with it', async () => {
       const opened = await market.open();
       const first = await forgetAll();
       await market.settle(opened);
@@ -204,7 +209,7 @@ for (const saysUnknown of [true, false]) {
       expect(await hash('whole.db')).to.equal(whole);
     });
 
-    it('misses nothing when the marketplace is younger than the history', async () => {
+    itOnce('misses nothing when the marketplace is younger than the history', async () => {
       const listed = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
       view.forgetBelow(listed.at(-1)!.slot);
       const indexer = await start('younger.db');
@@ -215,7 +220,7 @@ for (const saysUnknown of [true, false]) {
       expect(await hash('younger.db')).to.equal(await hash('younger-whole.db'));
     });
 
-    it('continues from the accounts when the history is forgotten during a backfill', async () => {
+    itOnce('continues from the accounts when the history is forgotten during a backfill', async () => {
       await market.run(6, await market.grant());
       const later = await slotNow();
       await until('slots go by', async () => (await slotNow()) > later + AWAY_SLOTS);

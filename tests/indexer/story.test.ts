@@ -135,8 +135,20 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await relays()).to.deep.equal([market.relay.publicKey.toBase58()]);
     });
 
-    it('shows a listing with a new signing key and more collateral', async () => {
+    it('shows a creator with a badge, and a listing with new terms, a new signing key and more collateral', async () => {
       await send([market.listInstruction()], market.creator);
+      const creator = market.creator.publicKey;
+      const people = { admin: admin.publicKey, payer: admin.publicKey, creator };
+      for (const verified of [true, false]) {
+        await send([program.setCreatorVerified({ ...people, verified })], admin);
+        const row = await rowOf('creators', 'wallet', creator.toBase58());
+        expect(row).to.deep.include({ verified: verified ? 1n : 0n });
+        expect(row.verified_at === 0n).to.equal(!verified);
+      }
+      await send([market.updateInstruction(PRICE + 1n), market.statusInstruction('paused')], market.creator);
+      expect(await listing()).to.deep.include({ price: PRICE + 1n, listing_version: 2n, status: 'paused' });
+      await send([market.updateInstruction(PRICE), market.statusInstruction('active')], market.creator);
+      expect(await listing()).to.deep.include({ price: PRICE, listing_version: 3n, status: 'active' });
       expect(await listing()).to.deep.include({ deposited: 5_000_000n, slashed: 0n, returnable_at: null });
       const { next, instruction } = market.rotateInstruction();
       await send([instruction], market.creator);
@@ -218,6 +230,8 @@ for (const how of ['heard', 'cut'] as const) {
         status: 'completed',
         dispute_count: 1n,
         creator_amount: 248_750n,
+        platform_amount: 1_250n,
+        reason: null,
       });
       expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n, status: 'active' });
     });
@@ -277,7 +291,9 @@ for (const how of ['heard', 'cut'] as const) {
       const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
       refunded = { ...execution, signature: await sendHeard([instruction], signer) };
       await send([market.refundInstruction(refunded, 'invalidAnswer')], market.relay);
-      expect(await executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 0n });
+      const nothing = { result_hash: null, creator_amount: 0n, platform_amount: 0n, execution_time_ms: null };
+      const shown = { status: 'refunded', reason: 2n, key_id: null, closed: 0n, ...nothing };
+      expect(await executionOf(refunded)).to.deep.include(shown);
       const fourth = disputed[3]!;
       await send([aftermath.dispute(fourth)], market.caller);
       await travel(30 * DAY + 1);
@@ -340,6 +356,9 @@ for (const how of ['heard', 'cut'] as const) {
     it('shows closed accounts, and a grant that is created again', async () => {
       await send([aftermath.closeRecord(refunded)], market.caller);
       expect(await executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 1n });
+      const { publicKey: wallet } = market.caller;
+      await send([program.revokeGrant({ authority: wallet, wallet, keyId: usedKey })], market.caller);
+      expect(await grantOf(usedKey)).to.deep.include({ revoked: 1n, closed: 0n, total_spent: String(PRICE) });
       await send([aftermath.closeGrant(usedKey)], market.caller);
       expect(await grantOf(usedKey)).to.deep.include({
         revoked: 1n,

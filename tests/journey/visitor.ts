@@ -135,12 +135,5 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
       expect(code, stderr).to.equal(0);
       return JSON.parse(stdout);
     },
-
-    /** Runs a command that is refused, and returns its message. */
-    async refusal(keypairPath: string, ...words: string[]): Promise<string> {
-      const { code, stdout, stderr } = await runHere([...words, '--keypair', keypairPath], { DATA_DIR: dataDir });
-      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-      return stderr;
-    },
   };
 }

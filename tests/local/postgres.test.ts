@@ -58,6 +58,9 @@ describe('npm start -- --postgres', () => {
     start = startOn(node, '--postgres', '--json');
     demo = await start.ready;
     expect({ ...demo, base_url: '' }).to.deep.equal(before);
+    expect((await createClient({ baseUrl: demo.base_url }).request('listAgents')).total).to.equal(
+      demo.agents.length - 1,
+    );
     while (!start.stdout().endsWith('\n')) await delay(10);
     expect(JSON.parse(start.stdout())).to.deep.equal(demo);
     let record = await api().request('getExecution', { execution_id });

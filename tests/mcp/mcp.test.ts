@@ -59,6 +59,9 @@ describe('the MCP server', () => {
     open.push(host);
     return host;
   }
+  /** The same without a budget, over a marketplace with these changes. */
+  const over = (changes: Partial<Parameters<typeof createMarket>[0]>): Promise<Host> =>
+    here(createMarket({ ...buyer(), rpcUrl: null, ...changes }), createSession({ budget: null, approveAbove: PRICE }));
   /** Runs something that must not move money. */
   async function free<Value>(run: () => Promise<Value>): Promise<Value> {
     const before = await market.balances();
@@ -144,8 +147,7 @@ describe('the MCP server', () => {
   }
 
   it('reports an execution as valid only if a node shows the payment, and not because no check failed', async () => {
-    const market2 = createMarket({ ...buyer(), rpcUrl: 'http://127.0.0.1:9' });
-    const host = await here(market2, createSession({ budget: null, approveAbove: PRICE }));
+    const host = await over({ rpcUrl: 'http://127.0.0.1:9' });
     const { execution_id } = await host.call('run_agent', job());
     const { valid, ...verified } = await host.call('verify_execution', { execution_id });
     expect([valid, [...new Set(statesOf(verified))]]).to.deep.equal([false, ['passed', 'not_checked']]);
@@ -155,8 +157,7 @@ describe('the MCP server', () => {
     const run = async () => (await (await http()).call('run_agent', job())).execution_id;
     const [asked, other] = [await run(), await run()];
     const lying: typeof fetch = (input, init) => fetch(String(input).replace(asked, other), init);
-    const market2 = createMarket({ ...buyer(), rpcUrl: market.node.rpcUrl, fetch: lying });
-    const host = await here(market2, createSession({ budget: null, approveAbove: PRICE }));
+    const host = await over({ rpcUrl: market.node.rpcUrl, fetch: lying });
     const { valid, checks } = await host.call('verify_execution', { execution_id: asked });
     expect(valid).to.equal(false);
     expect(checks.filter(({ state }: { state: string }) => state === 'failed')).to.deep.equal([
@@ -314,10 +315,7 @@ describe('the MCP server', () => {
     const { execution_id } = await (await http()).call('run_agent', job());
     const claim = { execution_id, evidence: 'I asked to count to three, and it did not.' };
     const dispute = createDispute({ baseUrl: market.relay.url, rpcUrl: market.node.rpcUrl, keypair });
-    const without = await here(
-      createMarket({ ...buyer(), rpcUrl: null, dispute }),
-      createSession({ budget: null, approveAbove: 0n }),
-    );
+    const without = await over({ dispute });
     expect(await without.refused('open_dispute', claim)).to.include('cannot ask');
     expect((await market.record(execution_id))!.status).to.equal('completed');
     const host = await stdio(['--keypair', keypair, '--rpc-url', market.node.rpcUrl], { answers: 'approve' });
@@ -457,36 +455,35 @@ describe('the MCP server', () => {
   });
 
   it('takes null for what is absent, and numbers, lists and objects as text', async () => {
-    for (const host of [await http('', { era: 'legacy' }), await stdio()]) {
-      const nulls = { parameters: null, timeout_seconds: null, idempotency_key: null };
-      expect(await host.call('run_agent', job(nulls))).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
-      const texts = { max_cost_usdc: String(PRICE_USDC), parameters: '{"a": 1}', timeout_seconds: '30' };
-      expect(await host.call('run_agent', job(texts))).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
-      const search = { query: null, tags: '[]', sort: null, limit: '5', offset: null };
-      const { total } = await host.call('search_agents', {});
-      expect(total).to.be.above(0);
-      expect((await host.call('search_agents', search)).total).to.equal(total);
-      expect((await host.call('search_agents', { tags: 'none, such' })).total).to.equal(0);
-      for (const given of [null, '', '{}', '"{}"', []]) {
-        const waited = await host.client.callTool({ name: 'get_budget', arguments: given as never });
-        expect(waited.isError ?? false, JSON.stringify(given)).to.equal(false);
-      }
-      const NOTHING = { query: '', tags: '', sort: '', limit: '', offset: 'null' };
-      expect((await host.call('search_agents', NOTHING)).total).to.equal(total);
-      for (const tags of ["['none', 'such']", '["none"]', '"[\\"none\\"]"']) {
-        expect((await host.call('search_agents', { tags })).total, tags).to.equal(0);
-      }
-      const idle = { parameters: '', timeout_seconds: '', idempotency_key: '' };
-      const { agent_id, ...work } = job({ parameters: [], agent_id: ` ${market.agentId}\n` });
-      for (const given of [job(idle), { ...work, agent_id }, job({ parameters: '"{\\"a\\": 1}"' })]) {
-        expect(await host.call('run_agent', given)).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
-      }
-      await free(async () => {
-        await host.refused('run_agent', job({ max_cost_usdc: null }));
-        await host.refused('run_agent', job({ max_cost_usdc: 'cheap' }));
-        await host.refused('run_agent', job({ parameters: 'none' }));
-      });
+    const host = await http('', { era: 'legacy' });
+    const nulls = { parameters: null, timeout_seconds: null, idempotency_key: null };
+    expect(await host.call('run_agent', job(nulls))).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
+    const texts = { max_cost_usdc: String(PRICE_USDC), parameters: '{"a": 1}', timeout_seconds: '30' };
+    expect(await host.call('run_agent', job(texts))).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
+    const search = { query: null, tags: '[]', sort: null, limit: '5', offset: null };
+    const { total } = await host.call('search_agents', {});
+    expect(total).to.be.above(0);
+    expect((await host.call('search_agents', search)).total).to.equal(total);
+    expect((await host.call('search_agents', { tags: 'none, such' })).total).to.equal(0);
+    for (const given of [null, '', '{}', '"{}"', []]) {
+      const waited = await host.client.callTool({ name: 'get_budget', arguments: given as never });
+      expect(waited.isError ?? false, JSON.stringify(given)).to.equal(false);
     }
+    const NOTHING = { query: '', tags: '', sort: '', limit: '', offset: 'null' };
+    expect((await host.call('search_agents', NOTHING)).total).to.equal(total);
+    for (const tags of ["['none', 'such']", '["none"]', '"[\\"none\\"]"']) {
+      expect((await host.call('search_agents', { tags })).total, tags).to.equal(0);
+    }
+    const idle = { parameters: '', timeout_seconds: '', idempotency_key: '' };
+    const { agent_id, ...work } = job({ parameters: [], agent_id: ` ${market.agentId}\n` });
+    for (const given of [job(idle), { ...work, agent_id }, job({ parameters: '"{\\"a\\": 1}"' })]) {
+      expect(await host.call('run_agent', given)).to.include({ status: 'completed', cost_usdc: PRICE_USDC });
+    }
+    await free(async () => {
+      await host.refused('run_agent', job({ max_cost_usdc: null }));
+      await host.refused('run_agent', job({ max_cost_usdc: 'cheap' }));
+      await host.refused('run_agent', job({ parameters: 'none' }));
+    });
     const whole = async (body: object) => mcp('', { accept: '*/*' }, undefined, body);
     const HOSTS: Record<string, unknown>[] = [
       {},
@@ -557,10 +554,7 @@ describe('the MCP server', () => {
       asked.push(String(input));
       return fetch(input, init);
     };
-    const host = await here(
-      createMarket({ ...buyer(), rpcUrl: null, fetch: watched }),
-      createSession({ budget: null, approveAbove: PRICE }),
-    );
+    const host = await over({ fetch: watched });
     await host.call('search_agents');
     await host.call('search_agents', { sort: 'price_asc' });
     expect(asked.map((url) => new URL(url).searchParams.get('sort'))).to.deep.equal(['best', 'price_asc']);
@@ -581,10 +575,7 @@ describe('the MCP server', () => {
         ? Response.json({ ...((await response.json()) as object), gas })
         : response;
     };
-    const host = await here(
-      createMarket({ ...buyer(), rpcUrl: null, fetch: poor }),
-      createSession({ budget: null, approveAbove: PRICE }),
-    );
+    const host = await over({ fetch: poor });
     const budget = await host.call('get_budget');
     expect(budget).to.include({ gas_of_next_call: 'too_low', gas_balance_address: market.agentId });
     expect(await host.call('quote', { agent_id: market.agentId })).to.deep.include({
@@ -602,8 +593,7 @@ describe('the MCP server', () => {
   });
 
   it('shows neither a key nor the URL of a node with its key', async () => {
-    const market_ = createMarket({ ...buyer(), rpcUrl: `${market.node.rpcUrl}/?api-key=secret-of-a-node` });
-    const host = await here(market_, createSession({ budget: null, approveAbove: 10n ** 9n }));
+    const host = await over({ rpcUrl: `${market.node.rpcUrl}/?api-key=secret-of-a-node` });
     const { execution_id } = await host.call('run_agent', job());
     expect(await host.call('verify_execution', { execution_id })).to.include({ valid: true, node: market.node.rpcUrl });
     const { apiKey } = buyer();

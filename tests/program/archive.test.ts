@@ -8,7 +8,7 @@ import { printed, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { type Outcome, TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { START, type VmKind } from '../harness/vm/vm.ts';
+import { START } from '../harness/vm/vm.ts';
 import { type Execution, type World, world } from '../harness/vm/world.ts';
 import {
   BUDGET,
@@ -36,12 +36,11 @@ describe('archive_executions', () => {
   /** The expected leaves of the tree. */
   let leaves: Leaf[];
 
-  const begin = async (kind?: VmKind) => {
-    w = await world({ kind });
+  beforeEach(async () => {
+    w = await world();
     archive = await new TestArchive(w).create();
     leaves = [];
-  };
-  beforeEach(() => begin());
+  });
 
   const held = (execution: Execution) => w.vm.lamports(execution.record);
   /** Proves every leaf with the SPL package alone and with the SDK, and compares their roots. */
@@ -90,7 +89,6 @@ describe('archive_executions', () => {
   });
 
   it('emits address and fields in the data of a call to itself, and prints nothing', async () => {
-    await begin('litesvm');
     const executions = await ripe(w, 3);
     await archives(executions.slice(0, 1));
     const { calls, logs, events } = await archives(executions.slice(1));
@@ -112,7 +110,6 @@ describe('archive_executions', () => {
   });
 
   it('emits the same event after other instructions filled the log', async () => {
-    await begin('litesvm');
     const executions = await ripe(w, 2);
     const junk = relayed(printed(new Uint8Array(), 'x'.repeat(700)), 20);
     const { logs, events } = await archives(executions, [junk, archive.archive(executions)]);
@@ -245,16 +242,6 @@ describe('archive_executions', () => {
     await archives([execution]);
   });
 
-  it('rejects: a copy of the config at another address', async () => {
-    const [execution] = await ripe(w, 1);
-    const instruction = archive.archive([execution!]);
-    const copy = namedKeypair('copy of the config').publicKey;
-    w.vm.setAccount(copy, (await w.vm.getAccount(program.findConfig()))!);
-    instruction.keys[2]!.pubkey = copy;
-    await w.rejects([instruction], [], 'ConstraintAddress');
-    await archives([execution!]);
-  });
-
   it('archives a disputed record without waiting for its dispute, whose leaf is that of an undisputed one', async () => {
     const execution = await w.open();
     await w.must([w.settleInstruction(execution)], [w.relay]);
@@ -349,7 +336,6 @@ describe('archive_executions', () => {
   });
 
   it('returns the rent that was paid when the rent was different', async () => {
-    await begin('litesvm');
     for (const [then, now] of [
       [6_960n, 6_960n],
       [6_960n, 696n],

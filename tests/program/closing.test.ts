@@ -110,19 +110,6 @@ describe('close_execution', () => {
     await closesAt(run, START + WINDOW + UNARCHIVED);
   });
 
-  for (const [outcome, answer] of [
-    ['upheld', (run: Execution) => uphold(w, run, PRICE)],
-    ['rejected', (run: Execution) => reject(w, run)],
-  ] as const) {
-    it(`closes a record whose dispute was ${outcome} a year after its window, counted from its settle`, async () => {
-      const run = await w.openWithGrant({ rentSponsor: sponsor });
-      await w.must([w.settleInstruction(run)], [w.relay]);
-      await w.vm.setClock(START + 1_000n);
-      await w.must([dispute(w, run), answer(run)], [w.caller, w.admin]);
-      await closesAt(run, START + WINDOW + UNARCHIVED);
-    });
-  }
-
   it('rejects: an open record at any age', async () => {
     const open = await w.open();
     for (const age of [0n, ENDED, WINDOW + UNARCHIVED, 100n * UNARCHIVED]) {

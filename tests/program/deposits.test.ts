@@ -45,7 +45,7 @@ describe('deposits:', () => {
   });
 
   it('prepares deposit and vault by the relay, which lends the rent', async () => {
-    const outcome = await w.moves([prepare()], [w.relay], {
+    await w.moves([prepare()], [w.relay], {
       relay: { lamports: -rents() },
       deposit: { lamports: w.vm.rent(DEPOSIT_BYTES) },
       'deposit vault': { lamports: w.vm.rent(165) },
@@ -67,17 +67,6 @@ describe('deposits:', () => {
     const token = AccountLayout.decode((await w.vm.getAccount(place.vault))!.data);
     expect([token.owner.toBase58(), token.mint.toBase58()]).to.deep.equal([address.toBase58(), w.usdcMint.toBase58()]);
     expect(vaultBump).to.be.within(0, 255);
-    expect(plain(outcome.events)).to.deep.equal([
-      {
-        name: 'DepositPrepared',
-        data: plain({
-          deposit: address,
-          termsHash: program.depositTermsHash(quote.terms as program.DepositTerms),
-          quotedPayer: w.caller.publicKey,
-          ...shared,
-        }),
-      },
-    ]);
   });
 
   it('opens an execution, pays the service fee to the treasury, and returns the rent', async () => {
@@ -296,14 +285,9 @@ describe('deposits:', () => {
     await rejects('ServiceFeeOutOfBounds', { serviceFee: program.constants.maxServiceFee + 1n });
     await rejects('DepositCallerMismatch', { caller: w.stranger.publicKey });
     await rejects('WrongMint', { usdcMint: namedKeypair('other mint').publicKey });
-    const forged = (at: number, pubkey: PublicKey) => {
-      const instruction = prepare();
-      instruction.keys[at]!.pubkey = pubkey;
-      return instruction;
-    };
+    const moved = prepare();
     const elsewhere = namedKeypair('elsewhere').publicKey;
-    await w.rejects([forged(5, w.wallet(elsewhere))], [w.relay], 'ConstraintSeeds');
-    const moved = forged(4, elsewhere);
+    moved.keys[4]!.pubkey = elsewhere;
     moved.keys[5]!.pubkey = w.wallet(elsewhere);
     await w.rejects([moved], [w.relay], 'ConstraintSeeds');
     for (const rentSponsor of [place.address, place.vault, program.PROGRAM_ID]) {
@@ -323,9 +307,6 @@ describe('deposits:', () => {
     await w.must([prepare({ serviceFee: program.constants.maxServiceFee })], [w.relay]);
     await prepared();
     await rejects('system:0', {});
-    const unsigned = prepare({ rentPayer: w.stranger.publicKey });
-    unsigned.keys[0]!.isSigner = false;
-    await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
   });
 
   it('rejects opening: not by a relay, at other terms, too late, unpaid, or at another price', async () => {
@@ -389,26 +370,10 @@ describe('deposits:', () => {
     await w.overwrite('CreatorCollateral', collateral, { exposureOpened: 9n * PRICE, exposureWindowStart: START });
     await rejects('ExposureLimitReached', {});
     await w.overwrite('Config', program.findConfig(), { exposureMultiple: 0 });
-    await w.must(
-      [w.listInstruction({ creator: w.otherCreator.publicKey }, namedKeypair('other key'))],
-      [w.otherCreator],
-    );
     await prepared();
     await pay();
-    const other = program.findCollateral(program.findListing(w.otherCreator.publicKey, w.listingId));
-    const mint = namedKeypair('other mint').publicKey;
-    w.vm.setMint(mint, w.mintAuthority.publicKey);
-    for (const [at, address, error] of [
-      [2, executionOf().record, 'InvalidRentSponsor'],
-      [2, executionOf().escrow, 'InvalidRentSponsor'],
-      [5, other, 'ConstraintSeeds'],
-      [7, w.wallet(w.stranger), 'ConstraintSeeds'],
-      [9, w.wallet(w.stranger), 'ConstraintAddress'],
-      [12, mint, 'WrongMint'],
-    ] as const) {
-      const forged = openInstruction();
-      forged.keys[at]!.pubkey = address;
-      await w.rejects([forged], [w.relay], error);
+    for (const rentSponsor of [executionOf().record, executionOf().escrow]) {
+      await w.rejects([openInstruction({ rentSponsor })], [w.relay], 'InvalidRentSponsor');
     }
     await w.must([openInstruction()], [w.relay]);
   });
@@ -420,23 +385,6 @@ describe('deposits:', () => {
     await w.rejects([openInstruction()], [w.relay], 'AccountExists');
     await w.vm.setClock(START + 600n);
     await w.must([refund({ authority: w.stranger.publicKey })], [w.stranger]);
-  });
-
-  it('rejects refunding: to another sponsor, from another vault, or as a deposit elsewhere', async () => {
-    await prepared();
-    await pay();
-    const copy = namedKeypair('copy').publicKey;
-    w.vm.setAccount(copy, (await w.vm.getAccount(place.address))!);
-    await w.rejects([refund({ rentSponsor: w.stranger.publicKey })], [w.relay], 'WrongRentSponsor');
-    for (const [at, address, error] of [
-      [2, copy, 'ConstraintSeeds'],
-      [3, w.wallet(w.stranger), 'ConstraintSeeds'],
-      [5, w.wallet(w.stranger), 'ConstraintAddress'],
-    ] as const) {
-      const forged = refund();
-      forged.keys[at]!.pubkey = address;
-      await w.rejects([forged], [w.relay], error);
-    }
   });
 
   it('refunds the money even if its rent sponsor cannot receive the rent, which then waits', async () => {
@@ -456,13 +404,5 @@ describe('deposits:', () => {
     w.vm.closeAccount(sponsor);
     w.watch('sponsor', sponsor);
     await w.moves([refund({ rentSponsor: sponsor })], [w.relay], { ...gone(0n), sponsor: { lamports: rents() } });
-  });
-
-  it('allows another deposit at the same address after a refund', async () => {
-    await prepared();
-    await w.must([refund()], [w.relay]);
-    await w.vm.setClock(START + 1n);
-    await prepared();
-    expect(await w.read('Deposit', place.address)).to.include({ preparedAt: START + 1n, expiresAt: START + 601n });
   });
 });

@@ -1,6 +1,6 @@
 /** initialize_config: who may create the marketplace, with which settings, and which accounts it creates. */
 import { AccountLayout, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
-import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
@@ -45,7 +45,7 @@ describe('initialize_config', () => {
     const [configRent, tokenRent] = [w.vm.rent(CONFIG_BYTES), w.vm.rent(165)];
     w.watch('config', program.findConfig());
     w.watch('unclaimed', program.findUnclaimed());
-    const outcome = await w.moves([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin], {
+    await w.moves([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin], {
       admin: { lamports: -(configRent + 2n * tokenRent) },
       treasury: { lamports: tokenRent },
       unclaimed: { lamports: tokenRent },
@@ -77,20 +77,6 @@ describe('initialize_config', () => {
       1,
       0,
       0,
-    ]);
-    expect(plain(outcome.events)).to.deep.equal([
-      {
-        name: 'ConfigInitialized',
-        data: plain({
-          config: program.findConfig(),
-          admin: w.admin.publicKey,
-          guardian: PublicKey.default,
-          relayAuthorities: [w.relay.publicKey],
-          usdcMint: w.usdcMint,
-          treasury: program.findTreasury(),
-          settings: SETTINGS,
-        }),
-      },
     ]);
   });
 
@@ -159,12 +145,6 @@ describe('initialize_config', () => {
     await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'WrongProgramData');
   });
 
-  it('rejects: an authority that does not sign', async () => {
-    const instruction = program.initializeConfig(w.configInput());
-    instruction.keys[0]!.isSigner = false;
-    await w.rejects([instruction], [w.admin], 'AccountNotSigner');
-  });
-
   it('rejects: a mint of nine decimals', async () => {
     w.vm.setMint(w.usdcMint, w.mintAuthority.publicKey, 9);
     await rejects({}, 'InvalidMint');
@@ -219,28 +199,5 @@ describe('initialize_config', () => {
     await send({ relayAuthorities: keys.slice(0, 8) });
     const config = await w.read('Config', program.findConfig());
     expect(plain(program.relayAuthoritiesOf(config))).to.deep.equal(plain(keys.slice(0, 8)));
-  });
-
-  it('rejects: a second marketplace', async () => {
-    await send();
-    const outcome = await w.vm.send([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin]);
-    expect(outcome.error?.name).to.equal('system:0');
-  });
-
-  it('rejects: a config or treasury at another address', async () => {
-    for (const [at, error] of [
-      [2, 'ConstraintSeeds'],
-      [3, 'ConstraintAddress'],
-    ] as const) {
-      const instruction = program.initializeConfig(w.configInput());
-      instruction.keys[at]!.pubkey = namedKeypair('elsewhere').publicKey;
-      await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], error);
-    }
-  });
-
-  it('rejects: a false token program', async () => {
-    const instruction = program.initializeConfig(w.configInput());
-    instruction.keys[7]!.pubkey = SystemProgram.programId;
-    await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'InvalidProgramId');
   });
 });

@@ -1,6 +1,5 @@
 /** open_execution_with_grant: the relay spends for an API key, within the wallet's caps. */
 import { AccountLayout, createRevokeInstruction } from '@solana/spl-token';
-import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
@@ -38,7 +37,7 @@ describe('open_execution_with_grant', () => {
     w.watch('escrow', escrow);
     w.watch('record', record);
     const before = await grant();
-    const outcome = await w.moves([program.openExecutionWithGrant(input)], [w.relay, w.stranger], {
+    await w.moves([program.openExecutionWithGrant(input)], [w.relay, w.stranger], {
       caller: { usdc: -PRICE },
       stranger: { lamports: -(w.vm.rent(RECORD_BYTES) + w.vm.rent(165)) },
       gasBalance: { lamports: -GAS_LAMPORTS },
@@ -72,32 +71,8 @@ describe('open_execution_with_grant', () => {
     const written = plain(await w.read('ExecutionRecord', record)) as object;
     expect(written).to.deep.include(plain(terms) as object);
     expect(written).to.deep.include({ status: 'open', settledAt: 0n, executionTimeMs: 0 });
-    expect(plain(outcome.events)).to.deep.equal([
-      {
-        name: 'ExecutionOpened',
-        data: plain({
-          record,
-          ...terms,
-          ...{ feeLamports: 0, spenderLendsEscrow: false },
-          grantExecutionCount: 1n,
-          grantTotalSpent: PRICE,
-          grantPeriodStart: START,
-          grantPeriodSpent: PRICE,
-          exposureWindowStart: START,
-          exposureOpened: PRICE,
-          deposit: PublicKey.default,
-          serviceFee: 0n,
-        }),
-      },
-    ]);
     const wallet = AccountLayout.decode((await w.vm.getAccount(w.wallet(w.caller)))!.data);
     expect(wallet.delegatedAmount).to.equal(500n * USDC - PRICE);
-  });
-
-  it('adds a second execution to the first', async () => {
-    await w.openWithGrant();
-    await w.openWithGrant();
-    expect(await grant()).to.include({ periodSpent: 2n * PRICE, totalSpent: 2n * PRICE, executionCount: 2n });
   });
 
   it('spends exactly the cap of one execution, and not a unit above it', async () => {
@@ -147,10 +122,6 @@ describe('open_execution_with_grant', () => {
     await rejects('GrantRevoked');
   });
 
-  it('rejects: a key without a grant', async () => {
-    await rejects('AccountNotInitialized', { keyId: new Uint8Array(16).fill(0x99) });
-  });
-
   it('rejects: an approval that is too small, of another delegate, revoked, or missing', async () => {
     await w.must([w.approveInstruction(PRICE - 1n)], [w.caller]);
     await rejects('InsufficientAllowance');
@@ -177,14 +148,9 @@ describe('open_execution_with_grant', () => {
     expect(await w.vm.tokens(wallet)).to.equal(0n);
   });
 
-  it('rejects: an associated account that the wallet transferred, and an account that is not its associated one', async () => {
+  it('rejects: an associated account that the wallet transferred', async () => {
     const delegate = program.findSpender(w.caller.publicKey);
     const rich = { mint: w.usdcMint, amount: 10n * USDC, delegate, delegatedAmount: 10n * USDC };
-    const elsewhere = namedKeypair('savings').publicKey;
-    w.vm.setTokenAccount(elsewhere, { ...rich, owner: w.caller.publicKey });
-    const forged = open();
-    forged.keys[10]!.pubkey = elsewhere;
-    await w.rejects([forged], [w.relay], 'ConstraintSeeds');
     w.vm.setTokenAccount(w.wallet(w.caller), { ...rich, owner: w.stranger.publicKey });
     await rejects('InvalidSource');
   });
@@ -194,22 +160,12 @@ describe('open_execution_with_grant', () => {
       const forged = open({ relayAuthority: who.publicKey, payer: who.publicKey });
       await w.rejects([forged], [who], 'NotRelayAuthority');
     }
-    const unsigned = open({ payer: w.stranger.publicKey });
-    unsigned.keys[0]!.isSigner = false;
-    await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
   });
 
-  it("rejects: one wallet's grant with another wallet's money or id", async () => {
-    const stranger = w.stranger.publicKey;
+  it('rejects: an id of another wallet', async () => {
     const nonce = createNonce(w.halfHour());
-    const { executionId } = w.openTerms(stranger, { nonce });
+    const { executionId } = w.openTerms(w.stranger.publicKey, { nonce });
     await rejects('WrongExecutionId', { nonce, executionId });
-    const forged = open();
-    forged.keys[7]!.pubkey = program.findSpender(stranger);
-    await w.rejects([forged], [w.relay], 'ConstraintSeeds');
-    const source = open();
-    source.keys[10]!.pubkey = w.wallet(stranger);
-    await w.rejects([source], [w.relay], 'ConstraintSeeds');
   });
 
   it('rejects: everything that a plain open rejects', async () => {

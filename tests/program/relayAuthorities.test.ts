@@ -71,12 +71,6 @@ describe('relay authorities', () => {
     }
   });
 
-  it('let any of eight revoke a key', async () => {
-    const authority = eight[7]!;
-    const wallet = w.caller.publicKey;
-    await w.must([program.revokeGrant({ authority: authority.publicKey, wallet, keyId: w.keyId })], [authority]);
-  });
-
   it('rejects: every action of a removed authority immediately, also those it signed before', async () => {
     const [kept, removed] = eight as [Keypair, Keypair];
     const run = await openBy(removed);
@@ -91,17 +85,5 @@ describe('relay authorities', () => {
     const revoke = { authority: removed.publicKey, wallet: w.caller.publicKey, keyId: w.keyId };
     await w.rejects([program.revokeGrant(revoke)], [removed], 'NotGrantAuthority');
     await w.must([w.settleInstruction(run, { relayAuthority: kept.publicKey })], [kept]);
-  });
-
-  it('gives no gas to a removed authority that refunds like anybody else', async () => {
-    const removed = eight[0]!;
-    const run = await openBy(removed);
-    await w.must([remove(removed)], [w.admin]);
-    await w.vm.setClock(START + 660n);
-    await w.moves([w.refundInstruction(run, { authority: removed.publicKey })], [removed], {
-      caller: { usdc: PRICE },
-      'relay 0': { lamports: w.vm.rent(TOKEN_BYTES) },
-      gasBalance: { lamports: GAS_LAMPORTS },
-    });
   });
 });

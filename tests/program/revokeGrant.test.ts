@@ -1,7 +1,6 @@
 /** revoke_grant: the wallet or the relay ends a key's grant. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { type World, world } from '../harness/vm/world.ts';
 
@@ -44,24 +43,10 @@ describe('revoke_grant', () => {
 
   it('rejects: anybody else', async () => {
     for (const who of [w.stranger, w.admin, w.creator]) await w.rejects([revoke(who)], [who], 'NotGrantAuthority');
-    const unsigned = revoke(w.caller);
-    unsigned.keys[0]!.isSigner = false;
-    await w.rejects([unsigned], [], 'AccountNotSigner');
   });
 
   it('rejects: a second revocation', async () => {
     await w.must([revoke(w.relay)], [w.relay]);
     await w.rejects([revoke(w.caller)], [w.caller], 'GrantRevoked');
-  });
-
-  it('rejects: a grant that does not exist, and an account that only looks like one', async () => {
-    const absent = revoke(w.caller);
-    absent.keys[2]!.pubkey = program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(1));
-    await w.rejects([absent], [w.caller], 'AccountNotInitialized');
-    const copy = namedKeypair('copy').publicKey;
-    w.vm.setAccount(copy, (await w.vm.getAccount(program.findGrant(w.caller.publicKey, w.keyId)))!);
-    const forged = revoke(w.caller);
-    forged.keys[2]!.pubkey = copy;
-    await w.rejects([forged], [w.caller], 'ConstraintSeeds');
   });
 });

@@ -48,16 +48,9 @@ describe('settings, grants and closing', () => {
 
   it('rejects: settings out of bounds, and anybody but the admin', async () => {
     const refused: [Omit<program.UpdateConfigInput, 'admin'>, string][] = [
+      // The bounds are those of initialize_config.
       [{ feeBps: 101 }, 'FeeOutOfBounds'],
-      [{ minPrice: 9_999n }, 'MinPriceOutOfBounds'],
-      [{ disputeBondLamports: 1_000_000_001n }, 'BondOutOfBounds'],
-      [{ disputeWindowSeconds: 259_199 }, 'DisputeWindowOutOfBounds'],
-      [{ refundGraceSeconds: 299 }, 'RefundGraceOutOfBounds'],
-      [{ maxTimeoutSeconds: 86_401 }, 'MaxTimeoutOutOfBounds'],
-      [{ recordSeconds: 3_599 }, 'RecordSecondsOutOfBounds'],
-      [{ recordSeconds: 259_201 }, 'RecordSecondsOutOfBounds'],
       [{ exposureMultiple: 1_001 }, 'ExposureMultipleOutOfBounds'],
-      [{ tiers: [] }, 'InvalidTiers'],
       [{ tiers: [{ maxPrice: 10_000_000_001n, deposit: 1n }] }, 'InvalidTiers'],
       [{ tiers: [{ maxPrice: 10_000_000_000n, deposit: 100_000_000_001n }] }, 'InvalidTiers'],
     ];
@@ -65,17 +58,6 @@ describe('settings, grants and closing', () => {
     await w.rejects([update({ feeBps: 1 }, w.relay)], [w.relay], 'NotAdmin');
     const tiers = [{ maxPrice: 10_000_000_000n, deposit: 100_000_000_000n }];
     await w.must([update({ exposureMultiple: 1_000, tiers })], [w.admin]);
-  });
-
-  it('transfers the admin role in two steps, at once if there is no delay', async () => {
-    const next = w.stranger;
-    const change = { changeId: 1n, rentSponsor: w.admin.publicKey };
-    const [admin, nextAdmin] = [w.admin.publicKey, next.publicKey];
-    await w.must([program.proposeChange({ admin, payer: admin, ...change, nextAdmin })], [w.admin]);
-    await w.rejects([update({ feeBps: 1 }, next)], [next], 'NotAdmin');
-    await w.must([program.acceptAdmin({ nextAdmin, ...change })], [next]);
-    await w.rejects([update({ feeBps: 1 })], [w.admin], 'NotAdmin');
-    await w.must([update({ feeBps: 1 }, next)], [next]);
   });
 
   it('withdraws the exact fees, and none while the guardian has paused the marketplace', async () => {

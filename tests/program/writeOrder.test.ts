@@ -121,22 +121,4 @@ describe('writes before calls:', () => {
     ];
     expect(both).to.include.members([...late, 'open_execution_with_grant', 'refund_execution', 'settle_execution']);
   });
-
-  const TRANSFER = functionsOf('tokens.rs', 'fn send(&self) { invoke_signed(&self.instruction) }');
-  const TOP_UP = functionsOf('state/book.rs', 'fn top_up(&mut self, amount: u64) { self.deposited = amount; }');
-  for (const [what, body, fault] of [
-    ['saves first', 'book.top_up(1); save(book)?; transfer.send()?;', []],
-    ['leaves the write to Anchor', 'book.top_up(1); transfer.send()?;', ['pay_handler calls before it saves book']],
-    ['calls first', 'transfer.send()?; accounts.book.top_up(1);', ['pay_handler changes book after a call']],
-    [
-      'sets a field after its call',
-      'save(&accounts.book)?; transfer.send()?; book.owed = 0;',
-      ['pay_handler changes book after a call'],
-    ],
-  ] as const) {
-    it(`the check reports for a handler that ${what}: ${fault.length === 0 ? 'nothing' : fault}`, () => {
-      const handler = functionsOf('instructions/pay.rs', `fn pay_handler<'info>(accounts: &mut Pay) { ${body} }`);
-      expect(inspect([...TRANSFER, ...TOP_UP, ...handler]).faults).to.deep.equal(fault);
-    });
-  }
 });

@@ -8,56 +8,24 @@ import { expect } from 'chai';
 import { ByteReader, bytesOf, i64, listOf, optionOf, text, u8, u16, u32, u64 } from '../../app/sdk/program/borsh.ts';
 import { decodeEvent } from '../../app/sdk/program/events.ts';
 import { encodeInstruction } from '../../app/sdk/program/idlCodec.ts';
-import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
 import {
   type Accounts,
   approveSpender,
+  DEPOSIT_OFFSETS,
+  DISPUTE_OFFSETS,
   decodeAccount,
   decodeInstruction,
   findSpender,
   findTokenAccount,
+  GRANT_OFFSETS,
   idl,
+  LISTING_OFFSETS,
+  RECORD_OFFSETS,
 } from '../../app/sdk/program/program.ts';
 import { coder, fromBorsh, toBorsh } from '../harness/vm/anchorCoder.ts';
+import { random, randomDefined, randomEvent, toCamel } from './random.ts';
 
 const ROUNDS = 20;
-const BITS = { u8: 8, u16: 16, u32: 32, u64: 64, i64: 64 };
-const toCamel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-
-/** A random value in the SDK's form, and the same in Anchor's form. */
-function random(type: IdlType): [sdk: unknown, anchor: unknown] {
-  if (typeof type === 'object' && 'defined' in type) return randomDefined(type.defined.name);
-  if (typeof type === 'object' && 'option' in type) return Math.random() < 0.5 ? [null, null] : random(type.option);
-  if (typeof type === 'object') {
-    // Anchor's coder of events has a buffer of 1,000 bytes, too small for three records.
-    const most = 'vec' in type && typeof type.vec === 'object' ? 2 : 4;
-    const [item, length] = 'array' in type ? type.array : [type.vec, Math.floor(Math.random() * (most + 1))];
-    if (item === 'u8') return both(new Uint8Array(randomBytes(length)));
-    const values = Array.from({ length }, () => random(item));
-    return [values.map(([value]) => value), values.map(([, value]) => value)];
-  }
-  if (type === 'bool') return both(Math.random() < 0.5);
-  if (type === 'pubkey') return both(new PublicKey(randomBytes(32)));
-  if (type === 'string') return both('aü世🌍'.repeat(Math.floor(Math.random() * 5)));
-  const bits = BITS[type];
-  if (bits < 64) return both(randomBytes(4).readUInt32LE() >>> (32 - bits));
-  return both(type === 'i64' ? randomBytes(8).readBigInt64LE() : randomBytes(8).readBigUInt64LE());
-}
-
-const both = (value: unknown): [unknown, unknown] => [value, toBorsh(value)];
-
-function randomDefined(name: string): [unknown, unknown] {
-  const { type } = idl.types.find((candidate) => candidate.name === name)!;
-  if (type.kind === 'enum') {
-    const variant = type.variants[Math.floor(Math.random() * type.variants.length)]!.name;
-    return [variant.charAt(0).toLowerCase() + variant.slice(1), { [variant]: {} }];
-  }
-  const fields = type.fields.map((field) => [field.name, ...random(field.type)] as const);
-  return [
-    Object.fromEntries(fields.map(([key, value]) => [toCamel(key), value])),
-    Object.fromEntries(fields.map(([key, , value]) => [key, value])),
-  ];
-}
 
 describe('sdk/borsh', () => {
   for (const { name } of idl.accounts) {
@@ -72,15 +40,40 @@ describe('sdk/borsh', () => {
     });
   }
 
-  for (const { name, discriminator } of idl.events) {
-    it(`reads the event ${name} as Anchor writes it, and what Anchor reads in the same bytes`, () => {
+  for (const [name, offsets] of Object.entries({
+    ExecutionRecord: RECORD_OFFSETS,
+    AgentListing: LISTING_OFFSETS,
+    KeyGrant: GRANT_OFFSETS,
+    Dispute: DISPUTE_OFFSETS,
+    Deposit: DEPOSIT_OFFSETS,
+  })) {
+    it(`has the offsets of a ${name} for filters, where Anchor writes each field`, async () => {
+      const [, one] = randomDefined(name) as [unknown, Record<string, unknown>];
+      const [, other] = randomDefined(name) as [unknown, Record<string, unknown>];
+      const bytes = await coder.accounts.encode(name, one);
+      const places = Object.entries(offsets);
+      // After a text the offsets differ from account to account.
+      const fixed = places.findIndex(([field]) => field === 'metadataUri');
+      for (const [at, [field, offset]] of places.slice(0, fixed < 0 ? places.length : fixed).entries()) {
+        const key = Object.keys(one).find((snake) => toCamel(snake) === field)!;
+        const changed = await coder.accounts.encode(name, { ...one, [key]: other[key] });
+        const end = places[at + 1]?.[1] ?? bytes.length;
+        const expected = Buffer.concat([bytes.subarray(0, offset), changed.subarray(offset, end), bytes.subarray(end)]);
+        expect(changed, field).to.deep.equal(expected);
+      }
+    });
+  }
+
+  for (const { name } of idl.events) {
+    it(`reads the event ${name} as Anchor writes it, and refuses one byte more or less`, () => {
       for (let round = 0; round < ROUNDS; round += 1) {
-        const [value, anchorValue] = randomDefined(name);
-        const bytes = Buffer.concat([Buffer.from(discriminator), coder.types.encode(name, anchorValue)]);
-        expect(decodeEvent(bytes)).to.deep.equal({ name, data: value });
-        expect(toBorsh(value), 'the same as Anchor reads it').to.deep.equal(
+        const { data, bytes } = randomEvent(name);
+        expect(decodeEvent(bytes)).to.deep.equal({ name, data });
+        expect(toBorsh(data), 'the same as Anchor reads it').to.deep.equal(
           toBorsh(fromBorsh(coder.events.decode(bytes.toString('base64'))!.data)),
         );
+        expect(() => decodeEvent(Buffer.concat([bytes, Buffer.from([0])]))).to.throw(RangeError, 'too many');
+        expect(() => decodeEvent(bytes.subarray(0, -1))).to.throw(RangeError, 'too early');
       }
     });
   }
@@ -111,6 +104,7 @@ describe('sdk/borsh', () => {
       () => bytesOf(2).write([1, 2] as unknown as Uint8Array),
       () => text.write(1 as unknown as string),
       () => listOf(u8).write('12' as unknown as number[]),
+      () => listOf(u8).read(new ByteReader(Uint8Array.of(255, 255, 255, 255, 1))),
       () => encodeInstruction('set_listing_status', { status: 'sleeping' }),
       () => encodeInstruction('set_listing_status', {}),
       () => encodeInstruction('no_instruction', {}),

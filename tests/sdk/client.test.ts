@@ -122,13 +122,6 @@ describe('client', () => {
     expect(asked).to.deep.equal([`?tags=a%2Cb&${all.slice(1)}`, `?tags=a%2Cb&${all.slice(1)}`, all, all, all]);
   });
 
-  it('offers no event stream as a request', () => {
-    const { request } = createClient(BASE);
-    // @ts-expect-error It has no one answer.
-    const stream = () => request('streamEvents');
-    expect(stream).to.be.a('function');
-  });
-
   it('says why no answer came', async () => {
     const cause = (code: string, message: string, more = {}) => Object.assign(new Error(message), { code, ...more });
     const refused = cause('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1');

@@ -1,6 +1,6 @@
 /** The creator's server over real HTTP: the specification's shapes, repeats, deadlines, refusals and key files. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -192,12 +192,6 @@ describe('sdk/creator', () => {
         purpose: 'execution',
         signingKey: null,
       });
-    });
-
-    it('treats absent parameters as {}', async () => {
-      const base = await serve({ execute: ({ parameters }) => ({ result: JSON.stringify(parameters) }) });
-      const { json } = await post(base, execution({ parameters: undefined }));
-      expect(json.result).to.equal('{}');
     });
 
     it('binds the result to the execution when it knows the program', async () => {
@@ -542,25 +536,6 @@ describe('sdk/creator', () => {
   describe('key files', () => {
     const directory = mkdtempSync(join(tmpdir(), 'signing-key-'));
     after(() => rmSync(directory, { recursive: true }));
-
-    it('writes a solana-keygen file of mode 0600 and reads it back', () => {
-      const path = join(directory, 'key.json');
-      const key = generateSigningKey();
-      saveSigningKey(path, key);
-      expect(statSync(path).mode & 0o777).to.equal(0o600);
-      expect(JSON.parse(readFileSync(path, 'utf8'))).to.deep.equal([...key]);
-      expect(loadSigningKey(path)).to.deep.equal(key);
-      expect(key.subarray(32)).to.deep.equal(nacl.sign.keyPair.fromSeed(key.subarray(0, 32)).publicKey);
-      expect(signingKeyAddress(key)).to.equal(bs58.encode(key.subarray(32)));
-      expect(generateSigningKey()).to.not.deep.equal(key);
-    });
-
-    it('rejects: overwriting a key', () => {
-      const path = join(directory, 'kept.json');
-      saveSigningKey(path, signingKey);
-      expect(() => saveSigningKey(path, generateSigningKey())).to.throw('EEXIST');
-      expect(loadSigningKey(path)).to.deep.equal(signingKey);
-    });
 
     it('rejects: files that are no key, and names them', () => {
       const path = join(directory, 'bad.json');

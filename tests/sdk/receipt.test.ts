@@ -1,8 +1,8 @@
 /**
- * Receipts compared with independent vectors: RFC 8032 and RFC 8785, node:crypto, @noble/curves for group arithmetic,
- * and tweetnacl as a second verifier. No expectation is computed by the code under test.
+ * Receipts compared with RFC 8785, node:crypto, @noble/curves for group arithmetic, and tweetnacl as a second verifier.
+ * No expectation is computed by the code under test. vectors.test.ts and receiptCrypto.test.ts have what is valid.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -10,7 +10,6 @@ import nacl from 'tweetnacl';
 import {
   createNonce,
   deriveExecutionId,
-  executionMessage,
   formatResultHash,
   formatUuid,
   hashResult,
@@ -20,7 +19,6 @@ import {
   parseSignature,
   parseUuid,
   requestHash,
-  signMessage,
   signResult,
   takesNonceHalfHour,
   verifyMessage,
@@ -62,28 +60,6 @@ const NON_CANONICAL_SMALL_ORDER = [
 ];
 
 describe('sdk/receipt: hashes', () => {
-  const TEXTS = [
-    '',
-    'abc',
-    'Grüße, 世界 🌍',
-    'line\r\nline\n',
-    '\u0000',
-    '\uFEFFbom',
-    'e\u0301',
-    'x'.repeat(1_000_000),
-  ];
-  for (const text of TEXTS) {
-    it(`hashes the UTF-8 bytes of ${JSON.stringify(text.slice(0, 20))} (${text.length} units)`, () => {
-      const digest = createHash('sha256').update(new TextEncoder().encode(text)).digest('hex');
-      expect(hashResult(text)).to.equal(`sha256:${digest}`);
-    });
-  }
-
-  it('gives the known SHA-256 of the empty string and of abc (FIPS 180-4)', () => {
-    expect(hashResult('')).to.equal('sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
-    expect(hashResult('abc')).to.equal('sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
-  });
-
   it('parses and prints the text form', () => {
     const bytes = Uint8Array.from({ length: 32 }, (_, index) => index * 8);
     expect(formatResultHash(bytes)).to.equal(`sha256:${toHex(bytes)}`);
@@ -104,29 +80,13 @@ describe('sdk/receipt: hashes', () => {
     `sha256:${hex.slice(1)}g`,
     `sha512:${hex}`,
   ];
-  for (const text of BAD_HASHES) {
-    it(`rejects: result hash ${JSON.stringify(text)}`, () => {
-      expect(() => parseResultHash(text)).to.throw(RangeError, 'result_hash');
-    });
-  }
+  it('rejects: another text form', () => {
+    for (const text of BAD_HASHES) expect(() => parseResultHash(text), text).to.throw(RangeError, 'result_hash');
+  });
 });
 
 describe('sdk/receipt: request hash', () => {
   const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
-
-  it('hashes {"parameters":P,"task":T} with {} for absent parameters', () => {
-    expect(toHex(requestHash('hello'))).to.equal(sha256('{"parameters":{},"task":"hello"}'));
-    expect(toHex(requestHash('hello', {}))).to.equal(sha256('{"parameters":{},"task":"hello"}'));
-  });
-
-  it('canonicalizes the example of RFC 8785 section 3.2.2 correctly', () => {
-    const parameters = JSON.parse(String.raw`{
-      "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
-      "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
-      "literals": [null, true, false] }`);
-    const canonical = String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`;
-    expect(toHex(requestHash('t', parameters))).to.equal(sha256(`{"parameters":${canonical},"task":"t"}`));
-  });
 
   it('sorts keys by UTF-16 units like the example of RFC 8785 section 3.2.3', () => {
     const parameters = JSON.parse(String.raw`{"\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew",
@@ -134,13 +94,6 @@ describe('sdk/receipt: request hash', () => {
     const canonical =
       '{"\\r":"Carriage Return","1":"One","\u0080":"Control","ö":"Latin","€":"Euro Sign","😀":"Emoji","\ufb33":"Hebrew"}';
     expect(toHex(requestHash('t', parameters))).to.equal(sha256(`{"parameters":${canonical},"task":"t"}`));
-  });
-
-  it('does not depend on key order or spacing, and depends on every value', () => {
-    const one = requestHash('t', JSON.parse('{"a":1,"b":{"c":[1,2],"d":null}}'));
-    expect(requestHash('t', JSON.parse('{ "b": {"d":null, "c":[1,2]}, "a":1.0 }'))).to.deep.equal(one);
-    expect(requestHash('t', JSON.parse('{"a":1,"b":{"c":[2,1],"d":null}}'))).to.not.deep.equal(one);
-    expect(requestHash('T', JSON.parse('{"a":1,"b":{"c":[1,2],"d":null}}'))).to.not.deep.equal(one);
   });
 
   it('keeps an own __proto__ key that JSON.parse made', () => {
@@ -203,31 +156,6 @@ describe('sdk/receipt: nonces', () => {
 });
 
 describe('sdk/receipt: execution ids', () => {
-  it('derives the head of SHA-256 with the bits of UUID version 8', () => {
-    for (let round = 0; round < 500; round += 1) {
-      const caller = randomBytes(32);
-      const nonce = randomBytes(16);
-      const expected = createHash('sha256')
-        .update(Buffer.concat([Buffer.from('agent-marketplace:execution:v1', 'latin1'), caller, nonce]))
-        .digest();
-      const id = deriveExecutionId(caller, nonce);
-      expect(id.length).to.equal(16);
-      const text = formatUuid(id);
-      expect(text).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      const bare = text.replaceAll('-', '');
-      const wanted = expected.toString('hex').slice(0, 32);
-      expect(bare.slice(0, 12) + bare.slice(13, 16)).to.equal(wanted.slice(0, 12) + wanted.slice(13, 16));
-      expect(Number.parseInt(bare[16]!, 16) & 3).to.equal(Number.parseInt(wanted[16]!, 16) & 3);
-      expect(bare.slice(17)).to.equal(wanted.slice(17));
-    }
-  });
-
-  it('gives a fixed id for caller 0x01... and nonce 0x02...', () => {
-    // From `printf` of the domain, 32 x 01 and 16 x 02 through sha256sum; version and variant set by hand.
-    const id = deriveExecutionId(new Uint8Array(32).fill(1), new Uint8Array(16).fill(2));
-    expect(formatUuid(id)).to.equal('c1dc756c-ff4d-8d5c-91a6-11ec2f4e3a8b');
-  });
-
   it('rejects: other lengths', () => {
     expect(() => deriveExecutionId(new Uint8Array(31), new Uint8Array(16))).to.throw(RangeError, 'caller');
     expect(() => deriveExecutionId(new Uint8Array(32), new Uint8Array(17))).to.throw(RangeError, 'nonce');
@@ -252,61 +180,16 @@ describe('sdk/receipt: execution ids', () => {
     '001122334-455-6677-8899-aabbccddeeff',
     'g0112233-4455-6677-8899-aabbccddeeff',
   ];
-  for (const text of BAD_UUIDS) {
-    it(`rejects: UUID ${JSON.stringify(text)}`, () => {
-      expect(parseUuid(text)).to.equal(null);
-    });
-  }
+  it('rejects: another text form', () => {
+    for (const text of BAD_UUIDS) expect(parseUuid(text), text).to.equal(null);
+  });
 });
 
 describe('sdk/receipt: signatures', () => {
-  /** RFC 8032 section 7.1, the two vectors with text messages: seed, key, message, signature. */
-  const RFC_8032: [string, string, string, string][] = [
-    [
-      '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
-      'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
-      '',
-      'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b',
-    ],
-    [
-      '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb',
-      '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
-      '72',
-      '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
-    ],
-  ];
-  for (const [seed, key, message, signature] of RFC_8032) {
-    it(`agrees with RFC 8032 on the message ${message || '(empty)'}`, () => {
-      const text = Buffer.from(message, 'hex').toString('utf8');
-      expect(signMessage(fromHex(seed + key), text)).to.equal(asText(fromHex(signature)));
-      expect(verifyMessage(fromHex(key), text, asText(fromHex(signature)))).to.equal(true);
-    });
-  }
-
   const pair = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(7));
   const hash = hashResult('the work');
   const message = Buffer.from(hash, 'utf8');
   const good = nacl.sign.detached(message, pair.secretKey);
-
-  it('signs the UTF-8 bytes of the hash text, as tweetnacl does, and verifies it', () => {
-    expect(signResult(pair.secretKey, hash)).to.equal(asText(good));
-    expect(verifyResultSignature(pair.publicKey, hash, asText(good))).to.equal(true);
-    expect(parseSignature(asText(good))).to.deep.equal(good);
-  });
-
-  it('agrees with tweetnacl over 100 keys, and on each with one bit changed', () => {
-    for (let round = 0; round < 100; round += 1) {
-      const keys = nacl.sign.keyPair.fromSeed(createHash('sha256').update(`key ${round}`).digest());
-      const resultHash = hashResult(`result ${round}`);
-      const signature = signResult(keys.secretKey, resultHash);
-      const bytes = parseSignature(signature)!;
-      expect(nacl.sign.detached.verify(Buffer.from(resultHash), bytes, keys.publicKey)).to.equal(true);
-      expect(verifyResultSignature(keys.publicKey, resultHash, signature)).to.equal(true);
-      const bent = Uint8Array.from(bytes);
-      bent[(round * 5) % 64]! ^= 1 << (round % 8);
-      expect(verifyResultSignature(keys.publicKey, resultHash, asText(bent))).to.equal(false);
-    }
-  });
 
   it('rejects: another key, another hash, and a malformed hash', () => {
     const other = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(8));
@@ -338,12 +221,13 @@ describe('sdk/receipt: signatures', () => {
     ['a line end', `ed25519:${bs58.encode(good)}\n`],
     ['a megabyte of base58', `ed25519:${'z'.repeat(1_000_000)}`],
   ];
-  for (const [what, text] of BAD_TEXTS) {
-    it(`rejects: a signature text with ${what}`, () => {
-      expect(parseSignature(text)).to.equal(null);
-      expect(verifyResultSignature(pair.publicKey, hash, text)).to.equal(false);
-    });
-  }
+  it('rejects: another text form', () => {
+    expect(parseSignature(asText(good))).to.deep.equal(good);
+    for (const [what, text] of BAD_TEXTS) {
+      expect(parseSignature(text), what).to.equal(null);
+      expect(verifyResultSignature(pair.publicKey, hash, text), what).to.equal(false);
+    }
+  });
 
   it('rejects: S + L, which tweetnacl accepts as a second signature for the same text', () => {
     const s = fromLittleEndian(good.subarray(32));
@@ -422,11 +306,5 @@ describe('sdk/receipt: signatures', () => {
     }
     expect(isAdmissibleKey(offCurve)).to.equal(true);
     expect(verifyResultSignature(offCurve, hash, asText(good))).to.equal(false);
-  });
-
-  it('builds the text that binds a result to one execution', () => {
-    expect(executionMessage('Prog1', '00112233-4455-8677-8899-aabbccddeeff', 'ab'.repeat(32), hash)).to.equal(
-      `agent-marketplace:v1:Prog1:00112233-4455-8677-8899-aabbccddeeff:${'ab'.repeat(32)}:${hash}`,
-    );
   });
 });

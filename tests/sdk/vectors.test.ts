@@ -139,21 +139,18 @@ describe('examples/vectors.json', () => {
       const seeds = [Buffer.from('deposit'), hash];
       const [address] = PublicKey.findProgramAddressSync(seeds, new PublicKey(given.program_id));
       expect(address.toBase58()).to.equal(expected.deposit);
-      const own = depositAddress({
-        terms: {
-          listing: new PublicKey(listing),
-          listingVersion: listing_version,
-          requestHash,
-          timeoutSeconds: timeout_seconds,
-          nonce,
-        },
+      const named = { listing: new PublicKey(listing), listingVersion: listing_version, requestHash, nonce };
+      const quote = {
         payer: payer === null ? null : new PublicKey(payer),
         price: BigInt(price),
         serviceFee: BigInt(service_fee),
         usdcMint: new PublicKey(listing),
-      });
-      expect(own.address).to.deep.equal(address);
-      expect(Buffer.from(own.hash)).to.deep.equal(hash);
+      };
+      for (const given of [{ ...named, timeoutSeconds: timeout_seconds }, Uint8Array.from(terms)]) {
+        const own = depositAddress({ ...quote, terms: given });
+        expect(own.address).to.deep.equal(address);
+        expect(Buffer.from(own.hash)).to.deep.equal(hash);
+      }
     }
   });
 

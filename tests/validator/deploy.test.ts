@@ -193,7 +193,6 @@ describe('the program on Agave’s validator', function () {
     // All of its transactions except the last were sent, the first with two signatures. Then one closed the buffer.
     const signatures = planned.transactions - 1 + 1 + 1;
     expect(before - (await balanceOf(authority.publicKey))).to.equal(signatures * 5_000);
-    expect((await migrate(['--close-buffer', ...buffer])).returned_lamports).to.equal(0);
   });
 
   it('shows the deployment cost, and spends nothing without --yes', async () => {
@@ -233,7 +232,7 @@ describe('the program on Agave’s validator', function () {
     proxy.onCall(async ({ method, params }, forward) => {
       if (method !== 'sendTransaction') {
         read += 1;
-        return read % 5 === 0 ? 'cut' : null;
+        return read % 10 === 0 ? 'cut' : null;
       }
       const { signature: bytes, instructions } = Transaction.from(Buffer.from(params[0] as string, 'base64'));
       const signature = bs58.encode(bytes!);
@@ -248,9 +247,10 @@ describe('the program on Agave’s validator', function () {
         return 'cut';
       }
       sent += 1;
-      if (sent % 5 === 0) return { status: 429 };
-      if (sent % 151 === 0) return { json: { jsonrpc: '2.0', id: '1', result: signature } };
-      if (sent % 31 !== 0) return null;
+      // Each refused or lost transaction delays its batch by seconds, so a few of each kind are enough.
+      if (sent % 29 === 0) return { status: 429 };
+      if (sent % 101 === 0) return { json: { jsonrpc: '2.0', id: '1', result: signature } };
+      if (sent % 61 !== 0) return null;
       await forward();
       return 'cut';
     });
@@ -259,7 +259,7 @@ describe('the program on Agave’s validator', function () {
     await terminal.type(`export ANCHOR_PROVIDER_URL=${rpcUrl}`);
     await proxy.close();
     expect(sent).to.be.greaterThan(rest.transactions);
-    expect([read >= 5, isDeployed]).to.deep.equal([true, true]);
+    expect([read >= 10, isDeployed]).to.deep.equal([true, true]);
     expect(before - (await balanceOf(authority.publicKey))).to.equal(price_lamports);
   });
 

@@ -4,9 +4,7 @@
  */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { CHECKS } from '../../app/sdk/receipt/verify.ts';
-import { launchBrowser, openPage, requireChromium, untilLoaded } from '../dashboard/browser.ts';
 import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR } from '../harness/node/validator.ts';
 import { tellOfCalls } from '../journey/calls.ts';
@@ -14,7 +12,7 @@ import type { Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
 import { type Books, openBooks } from './books.ts';
 import { tellOfPurchases } from './purchases.ts';
-import { tellOfTheRuntime } from './runtime.ts';
+import { tellOfArguments, tellOfSignatures } from './runtime.ts';
 import { type Stage, startStage } from './stage.ts';
 
 const SANDBOX_PRICE = 10_000n;
@@ -44,7 +42,10 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
     await stage?.stop();
   });
 
-  tellOfTheRuntime(() => stage);
+  describe('the runtime', () => {
+    tellOfArguments(() => stage);
+    tellOfSignatures(() => stage);
+  });
   // What a creator does wrong does not depend on the node; tests/journey/ has all agents.
   tellOfCalls(visit, ['sandbox-echo', 'sandbox-wrong-hash']);
 
@@ -99,23 +100,6 @@ function tellOfManyCalls(stage: () => Stage): void {
         status: 'completed',
       });
     });
-
-    it('shows agents and calls on the page without errors', async function () {
-      if (!requireChromium()) this.skip();
-      const browser: Browser = await launchBrowser();
-      try {
-        const { demo, agent } = stage().visit();
-        const { page, faults } = await openPage(browser, demo.base_url, { as: 'Demo caller 1' });
-        for (const path of ['/', `/agents/${agent('sandbox-echo').agent_id}`, `/executions/${id}`]) {
-          await page.goto(path);
-          await untilLoaded(page);
-        }
-        await page.getByText(id).first().waitFor();
-        expect(faults).to.deep.equal([]);
-      } finally {
-        await browser.close();
-      }
-    });
   });
 }
 
@@ -135,12 +119,6 @@ function tellOfFaults(stage: () => Stage): void {
       stage().socket.restore();
       await pay('with');
     });
-
-    it('finishes eight running calls after the relay was killed', () =>
-      callThrough(visit, 8, async () => {
-        await stage().end('SIGKILL');
-        await stage().start();
-      }));
 
     it('finishes eight running calls after the validator was killed and is back', () =>
       callThrough(visit, 8, async () => {

@@ -27,7 +27,7 @@ const KEPT_SHREDS = 10_000;
 /** From this slot on, the validator deletes what exceeds its limit when it is restarted. */
 const LONG_ENOUGH = 520;
 /** Number of slots, and of transactions, that leave the history while the indexer follows it. */
-const FORGOTTEN = 200;
+const FORGOTTEN = 60;
 /** Longer than any test. */
 const NEVER = 3_600_000;
 /** Timeout without progress, long enough for a busy machine. */

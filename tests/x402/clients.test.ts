@@ -1,6 +1,7 @@
 /**
- * Independent x402 clients buy calls: `@x402/fetch`, `@x402/axios`, the Python package over HTTP and MCP, and the
- * official MCP client with a payment in `_meta`. Each buys, gets a refund, and repeats after a lost answer.
+ * Independent x402 clients buy calls: `@x402/axios`, the Python package over HTTP and MCP, and the
+ * official MCP client with a payment in `_meta`. Each buys, gets a refund, and repeats after a lost answer. The tests of
+ * relay/x402 do so with `@x402/fetch`.
  */
 
 import { once } from 'node:events';
@@ -21,7 +22,6 @@ import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
 import { installPython, run, type Tools } from '../harness/edge/tools.ts';
 import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { createX402Fetch, decodeHeader } from '../harness/node/x402.ts';
 import { stdioHost } from '../mcp/hosts.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -48,7 +48,7 @@ describe('independent clients of x402', function () {
   let delays = 0;
   /** The payments that passed through the connection. */
   const payments = new Set<unknown>();
-  const wallets = { fetch: Keypair.generate(), axios: Keypair.generate(), python: Keypair.generate() };
+  const wallets = { axios: Keypair.generate(), python: Keypair.generate() };
   const host = Keypair.generate();
 
   before(async () => {
@@ -103,19 +103,6 @@ describe('independent clients of x402', function () {
   };
 
   const clients: Record<keyof typeof wallets, Buy> = {
-    async fetch(url, body, headers) {
-      const pay = await createX402Fetch(wallets.fetch, market.node.rpcUrl);
-      const response = await pay(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      });
-      return {
-        status: response.status,
-        body: await response.json(),
-        receipt: decodeHeader(response, 'payment-response'),
-      };
-    },
     async axios(url, body, headers) {
       const signer = await createKeyPairSignerFromBytes(wallets.axios.secretKey);
       const payer = new AxiosPayer().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: market.node.rpcUrl }));

@@ -7,7 +7,7 @@ import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult, printTable } from '../output.ts';
 import { addChanges } from './adminChanges.ts';
-import { addSettings, U32_MAX } from './adminSettings.ts';
+import { addSettings } from './adminSettings.ts';
 import {
   type Address,
   hashFile,
@@ -20,6 +20,7 @@ import {
   toAmountOrZero,
   toCount,
   toExecutionId,
+  U32_MAX,
   withMarketplace,
   withWallet,
 } from './options.ts';

@@ -5,10 +5,9 @@ import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { SettingsChange } from '../../sdk/wallet/settings.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult } from '../output.ts';
-import { openOnChain, readWallet, toAmount, toAmountOrZero, toCount, withWallet } from './options.ts';
+import { openOnChain, readWallet, toAmount, toAmountOrZero, toCount, U32_MAX, withWallet } from './options.ts';
 
 const U16_MAX = 2 ** 16 - 1;
-export const U32_MAX = 2 ** 32 - 1;
 /** 1,000 SOL: far above the program's limits, and exact as a number. */
 const LAMPORTS_MAX = 10 ** 12;
 

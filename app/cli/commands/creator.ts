@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { TestOptions } from '../creatorTest.ts';
 import { printResult, report } from '../output.ts';
-import { toCount, withWallet } from './options.ts';
+import { toCount, toObject, withWallet } from './options.ts';
 
 const DEFAULT_KEYS_PORT = 8788;
 const MAX_TIMEOUT_SECONDS = 3_600;
@@ -47,7 +47,7 @@ export function creatorCommands(): Command {
       'key that signs the results (default: that of --listing, or the one that GET /health names)',
     )
     .option('--task <text>', 'task that the agent can complete (default: that of --listing, or "test")')
-    .option('--parameters <json>', 'parameters of that task (default: those of --listing, or {})', toParameters)
+    .option('--parameters <json>', 'parameters of that task (default: those of --listing, or {})', toObject)
     .option(
       '--timeout <seconds>',
       'maximum wait for each answer (default: that of --listing, or 30)',
@@ -81,14 +81,4 @@ const indent = (text: string): string => text.replace(/^/gm, '    ');
 function toUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text).href;
   throw new InvalidArgumentError('It must be an http or https URL.');
-}
-
-function toParameters(text: string): Record<string, unknown> {
-  try {
-    const value = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // Falls through to the same error.
-  }
-  throw new InvalidArgumentError('It must be a JSON object.');
 }

@@ -1,5 +1,5 @@
 /** `deposit`: payments of x402 clients that wait to become executions. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult } from '../output.ts';
@@ -9,6 +9,7 @@ import {
   publicKeyOf,
   readWallet,
   toAddress,
+  toObject,
   withMarketplace,
   withWallet,
 } from './options.ts';
@@ -21,7 +22,7 @@ export function depositCommands(): Command {
   withMarketplace(group.command('show'))
     .description('show a deposit as it is on the chain: terms, amounts, dates')
     .argument('[deposit]', 'its address: `payTo` of the quote', toAddress)
-    .option('--terms <json>', '`extra` of the quote, instead of the address', toTerms)
+    .option('--terms <json>', '`extra` of the quote, instead of the address', toObject)
     .action(async (deposit: Address | undefined, options: ShowOptions) => {
       const { depositOfQuote, showDeposit } = await import('../../sdk/wallet/deposits.ts');
       const { terms } = options;
@@ -51,15 +52,4 @@ export function depositCommands(): Command {
       printResult(await refundDepositToCaller(await openOnChain(options), refunded), options.json);
     });
   return group;
-}
-
-function toTerms(text: string): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It must be JSON: ${(error as Error).message}.`);
-  }
-  if (typeof value === 'object' && value !== null) return value;
-  throw new InvalidArgumentError('It must be a JSON object.');
 }

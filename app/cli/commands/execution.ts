@@ -1,5 +1,5 @@
 /** `execution`: a paid call and its escrow, between a wallet and the chain. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { requestHash } from '../../sdk/receipt/receipt.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { CommonOptions } from '../config.ts';
@@ -16,12 +16,13 @@ import {
   toBytes,
   toCount,
   toExecutionId,
+  toObject,
+  U32_MAX,
   withMarketplace,
   withWallet,
 } from './options.ts';
 import { addDelete, addReceipt, addVerify } from './receipts.ts';
 
-const U32_MAX = 2 ** 32 - 1;
 const HASH_BYTES = 32;
 const NONCE_TAIL_BYTES = 12;
 
@@ -55,7 +56,7 @@ function addOpen(group: Command): void {
     .description("put an agent's price into escrow for one request, with the wallet's own USDC")
     .argument('<agent_id>', 'the agent', toAddress)
     .option('--task <text>', 'the request; only its hash goes on-chain')
-    .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
+    .option('--parameters <json>', 'its parameters, an object (default: {})', toObject)
     .option('--request-hash <hex>', 'hash of the request, instead of --task and --parameters', toBytes(HASH_BYTES))
     .option('--max-price <usdc>', 'maximum price; a higher price is refused (default: the present price)', toAmount)
     .option('--timeout-seconds <n>', "timeout of the execution (default: the agent's maximum)", toCount(U32_MAX))
@@ -88,7 +89,7 @@ function addStart(group: Command): void {
     .description('run an execution that the wallet opened itself, and wait for the result')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .requiredOption('--task <text>', 'the request that it was opened for')
-    .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
+    .option('--parameters <json>', 'its parameters, an object (default: {})', toObject)
     .action(
       async (
         executionId: Uint8Array,
@@ -150,15 +151,4 @@ function requestHashOf({ task, parameters, requestHash: given }: OpenOptions): U
   if (given !== undefined && task === undefined && parameters === undefined) return given;
   if (given === undefined && task !== undefined) return requestHash(task, parameters);
   throw new Refusal('The request is missing. Give --task TEXT (and --parameters JSON), or only --request-hash HEX.');
-}
-
-function toParameters(text: string): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It must be JSON: ${(error as Error).message}.`);
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new InvalidArgumentError('It must be a JSON object.');
 }

@@ -8,7 +8,6 @@ import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../sdk/wire/keySco
 
 export const DAY_SECONDS = 86_400;
 export const MAX_DAYS = constants.maxGrantSeconds / DAY_SECONDS;
-export const U32_MAX = 2 ** 32 - 1;
 
 /** Amounts are base units. */
 export interface LimitOptions {

@@ -13,7 +13,6 @@ import {
   toGas,
   toKeyId,
   toName,
-  U32_MAX,
   withRestrictions,
 } from './keyOptions.ts';
 import { addCreate, addRotate } from './newKeys.ts';
@@ -26,6 +25,7 @@ import {
   toAddress,
   toAmount,
   toCount,
+  U32_MAX,
   withMarketplace,
   withWallet,
 } from './options.ts';

@@ -160,41 +160,33 @@ function addCollateral(group: Command): void {
       );
     });
 
-  withWallet(group.command('delist'))
-    .description('remove an agent from the marketplace permanently; `show` says when its collateral can be returned')
-    .argument('<agent_id>', 'the agent', toAddress)
-    .action(async (agent: Address, options: CommonOptions) => {
-      const { delist } = await import('../../sdk/wallet/upkeep.ts');
-      const wallet = await readWallet(options);
-      printResult(
-        await delist(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
-        options.json,
-      );
-    });
-
-  withWallet(group.command('return-collateral'))
-    .description("return a delisted agent's collateral to its creator's USDC account; anyone can do this")
-    .argument('<agent_id>', 'the agent', toAddress)
-    .action(async (agent: Address, options: CommonOptions) => {
-      const { sendCollateralBack } = await import('../../sdk/wallet/upkeep.ts');
-      const wallet = await readWallet(options);
-      printResult(
-        await sendCollateralBack(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
-        options.json,
-      );
-    });
-
-  withWallet(group.command('sweep-forfeits'))
-    .description("move the forfeited part of an agent's collateral to the treasury when it is due; anyone can do this")
-    .argument('<agent_id>', 'the agent', toAddress)
-    .action(async (agent: Address, options: CommonOptions) => {
-      const { sendForfeits } = await import('../../sdk/wallet/upkeep.ts');
-      const wallet = await readWallet(options);
-      printResult(
-        await sendForfeits(await openOnChain(options), { wallet, agentId: await publicKeyOf(agent) }),
-        options.json,
-      );
-    });
+  for (const [name, about, action] of [
+    [
+      'delist',
+      'remove an agent from the marketplace permanently; `show` says when its collateral can be returned',
+      'delist',
+    ],
+    [
+      'return-collateral',
+      "return a delisted agent's collateral to its creator's USDC account; anyone can do this",
+      'sendCollateralBack',
+    ],
+    [
+      'sweep-forfeits',
+      "move the forfeited part of an agent's collateral to the treasury when it is due; anyone can do this",
+      'sendForfeits',
+    ],
+  ] as const) {
+    withWallet(group.command(name))
+      .description(about)
+      .argument('<agent_id>', 'the agent', toAddress)
+      .action(async (agent: Address, options: CommonOptions) => {
+        const upkeep = await import('../../sdk/wallet/upkeep.ts');
+        const wallet = await readWallet(options);
+        const agentId = await publicKeyOf(agent);
+        printResult(await upkeep[action](await openOnChain(options), { wallet, agentId }), options.json);
+      });
+  }
 }
 
 function addShow(group: Command): void {

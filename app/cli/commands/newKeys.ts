@@ -17,10 +17,9 @@ import {
   toKeyId,
   toName,
   toPeriod,
-  U32_MAX,
   withRestrictions,
 } from './keyOptions.ts';
-import { open, readWallet, toAmount, toCount, toSol, withWallet } from './options.ts';
+import { open, readWallet, toAmount, toCount, toSol, U32_MAX, withWallet } from './options.ts';
 
 interface CreateOptions extends CommonOptions, LimitOptions, RestrictionOptions {
   name: string;

@@ -85,32 +85,36 @@ export async function publicKeyOf(address: Address): Promise<PublicKey> {
   return parseAddress(address);
 }
 
-/** Base units; zero is refused for options that need an amount. */
-export function toAmount(text: string): bigint {
-  const amount = toAmountOrZero(text);
-  if (amount > 0n) return amount;
-  throw new InvalidArgumentError('It must be above zero.');
-}
-
-export function toAmountOrZero(text: string): bigint {
+const amountBy = (parse: (text: string) => bigint, least: bigint) => (text: string) => {
+  let amount: bigint;
   try {
-    return parseUsdc(text);
+    amount = parse(text);
   } catch (error) {
     throw new InvalidArgumentError(`${(error as Error).message}.`);
   }
+  if (amount >= least) return amount;
+  throw new InvalidArgumentError('It must be above zero.');
+};
+
+/** Base units. */
+export const toAmount = amountBy(parseUsdc, 1n);
+export const toAmountOrZero = amountBy(parseUsdc, 0n);
+/** Lamports. */
+export const toSol = amountBy(parseSol, 1n);
+
+/** A JSON object. */
+export function toObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It must be JSON: ${(error as Error).message}.`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw new InvalidArgumentError('It must be a JSON object.');
 }
 
-/** Lamports, above zero. */
-export function toSol(text: string): bigint {
-  let lamports: bigint;
-  try {
-    lamports = parseSol(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}.`);
-  }
-  if (lamports > 0n) return lamports;
-  throw new InvalidArgumentError('It must be above zero.');
-}
+export const U32_MAX = 2 ** 32 - 1;
 
 /** A whole number from `minimum` to `maximum`. */
 export function toCount(maximum: number, minimum = 1): (text: string) => number {

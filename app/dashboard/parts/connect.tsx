@@ -17,20 +17,14 @@ const IDLE_MS = 1_000;
 /** Opens the dialog of wallets. */
 export function ConnectButton({ label = 'Connect wallet' }: { label?: string }) {
   const [isOpen, setOpen] = useState(false);
-  // Stays true, so that the dialog can animate its closing.
-  const [hasOpened, setOpened] = useState(false);
-  const open = () => {
-    setOpened(true);
-    setOpen(true);
-  };
   return (
     <>
-      <Button kind="primary" onClick={open}>
+      <Button kind="primary" onClick={() => setOpen(true)}>
         {label}
       </Button>
-      {hasOpened && (
+      {isOpen && (
         <Suspense>
-          <ConnectDialog open={isOpen} onOpenChange={setOpen} />
+          <ConnectDialog onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </>

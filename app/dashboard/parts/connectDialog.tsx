@@ -7,7 +7,7 @@ import { TestMark } from './badges.tsx';
 import { Dialog } from './dialog.tsx';
 import { Button, Empty, Note } from './ui.tsx';
 
-export default function ConnectDialog({ open, onOpenChange }: { open: boolean; onOpenChange(open: boolean): void }) {
+export default function ConnectDialog({ onClose }: { onClose(): void }) {
   const wallets = useWallets();
   const [pending, setPending] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -17,7 +17,7 @@ export default function ConnectDialog({ open, onOpenChange }: { open: boolean; o
     setError(null);
     try {
       await signIn(wallet);
-      onOpenChange(false);
+      onClose();
     } catch (reason) {
       setError(explain(reason));
     } finally {
@@ -27,14 +27,13 @@ export default function ConnectDialog({ open, onOpenChange }: { open: boolean; o
 
   return (
     <Dialog
-      open={open}
-      onOpenChange={onOpenChange}
       title={
         <span className="flex items-center gap-2">
           Sign in with a wallet <TestMark />
         </span>
       }
       about="You sign a message that proves the wallet is yours. It is not a transaction and spends nothing."
+      onClose={onClose}
     >
       <ul className="grid gap-2">
         {wallets.map((wallet) => (

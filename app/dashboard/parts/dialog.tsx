@@ -1,31 +1,30 @@
-/** A dialog over the page: focus stays inside, Escape and the cross close it. */
+/** A dialog over the page: focus stays inside, Escape and the cross close it. It is open as long as it is rendered. */
 import { Dialog as Primitive } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
 import { focusContent } from './focus.ts';
-import { buttonStyle, cx } from './ui.tsx';
+import { Button, buttonStyle, cx, Note } from './ui.tsx';
 
 /** The first of these gets the focus, else the first button. */
 const FIELDS = 'input:not([disabled], [type="hidden"]), textarea:not([disabled]), select:not([disabled])';
 
 interface DialogProps {
-  open: boolean;
-  onOpenChange(open: boolean): void;
   title: ReactNode;
   /** One sentence under the title. */
   about?: ReactNode;
   children: ReactNode;
   /** False while an action must be completed. */
   mayClose?: boolean;
+  onClose(): void;
 }
 
-export function Dialog({ open, onOpenChange, title, about, children, mayClose = true }: DialogProps) {
+export function Dialog({ title, about, children, mayClose = true, onClose }: DialogProps) {
   const keep = (event: Event) => {
     if (!mayClose) event.preventDefault();
   };
   // Radix returns the focus only to its own trigger, but these dialogs are opened by state.
   const opener = useRef<Element | null>(null);
   return (
-    <Primitive.Root open={open} onOpenChange={(next) => (next || mayClose) && onOpenChange(next)}>
+    <Primitive.Root open onOpenChange={() => mayClose && onClose()}>
       <Primitive.Portal>
         <Primitive.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Primitive.Content
@@ -66,5 +65,60 @@ export function Dialog({ open, onOpenChange, title, about, children, mayClose = 
         </Primitive.Content>
       </Primitive.Portal>
     </Primitive.Root>
+  );
+}
+
+interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
+  /** True while the action runs; the dialog then stays. */
+  isBusy: boolean;
+  /** Why the action failed. */
+  error: string | null;
+  /** Title above `error`. */
+  failed?: string | undefined;
+  /** Why it cannot be submitted yet. */
+  whyNot?: ReactNode;
+  cancel?: string | undefined;
+  /** The button that submits the form. */
+  button: ReactNode;
+  onSubmit(): void;
+}
+
+/** A dialog with a form, and two buttons below it: cancel, and submit. */
+export function FormDialog(props: FormDialogProps) {
+  const {
+    isBusy,
+    error,
+    failed = 'It failed',
+    whyNot,
+    cancel = 'Cancel',
+    button,
+    children,
+    onSubmit,
+    ...dialog
+  } = props;
+  return (
+    <Dialog {...dialog} mayClose={!isBusy}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        {children}
+        {error && (
+          <Note tone="bad" title={failed}>
+            {error}
+          </Note>
+        )}
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          {whyNot && <p className="mr-auto text-sm text-faint">{whyNot}</p>}
+          <Button onClick={props.onClose} disabled={isBusy}>
+            {cancel}
+          </Button>
+          {button}
+        </div>
+      </form>
+    </Dialog>
   );
 }

@@ -21,8 +21,9 @@ export function AskBeforeLeaving({ when, isLostWithPage = true, title, children 
     withResolver: true,
   });
   const stay = () => blocker.reset?.();
+  if (blocker.status !== 'blocked') return null;
   return (
-    <Dialog open={blocker.status === 'blocked'} onOpenChange={(open) => !open && stay()} title={title}>
+    <Dialog title={title} onClose={stay}>
       <div className="grid gap-5">
         <div className="text-sm text-faint">{children}</div>
         <div className="flex flex-wrap justify-end gap-2">

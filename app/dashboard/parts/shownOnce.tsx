@@ -27,7 +27,7 @@ export function ShownOnce({ text, what, title, about, loss, onClose, children }:
       <AskBeforeLeaving when={!isCopied} title={`Leave without the ${what}?`}>
         You have not copied the {what}, and it cannot be shown again.
       </AskBeforeLeaving>
-      <Dialog open onOpenChange={leave} title={title} about={about}>
+      <Dialog title={title} about={about} onClose={leave}>
         {/* Also notices a copy by keyboard or menu. */}
         <div className="grid grid-cols-1 gap-5" onCopy={copied}>
           <div className="flex items-start justify-between gap-3 rounded-lg bg-accent-soft p-4">

@@ -6,10 +6,12 @@ import { explain } from '../service.ts';
 import { type OpenedChain, openChain, signerOf } from '../wallet/chain.ts';
 import { useSession } from '../wallet/session.ts';
 import { useConnected } from '../wallet/wallets.ts';
+import type { ActionProps } from './act.tsx';
 import { TestMark } from './badges.tsx';
 import { ConnectButton } from './connect.tsx';
-import { Dialog } from './dialog.tsx';
-import { Button, Facts, Note, Spinner } from './ui.tsx';
+import { FormDialog } from './dialog.tsx';
+import { useNotify } from './toasts.tsx';
+import { Button, type ButtonKind, Facts, Spinner } from './ui.tsx';
 
 export type Signing = OpenedChain & {
   /** The connected wallet. */
@@ -33,9 +35,9 @@ function useSigning() {
   const [error, setError] = useState<string | null>(null);
   const [isRunning, setRunning] = useState(false);
 
-  /** The result of `work`; undefined if it failed, and then `error` has the reason. */
-  async function run<T>(work: (signing: Signing) => Promise<T>): Promise<T | undefined> {
-    if (!connected) return undefined;
+  /** Calls `onDone` with the result of `work`. If it failed, `error` has the reason. */
+  async function run<T>(work: (signing: Signing) => Promise<T>, onDone: (result: T) => void): Promise<void> {
+    if (!connected) return;
     setRunning(true);
     setError(null);
     say(null);
@@ -44,14 +46,13 @@ function useSigning() {
     try {
       const chain = await openChain(session === connected.account.address ? session : undefined);
       const onExpired = (reason: string) => say(`${reason} Please approve it again.`);
-      const done = await work({ ...chain, wallet: { ...(await signerOf(connected)), onExpired }, say, onProgress });
+      const result = await work({ ...chain, wallet: { ...(await signerOf(connected)), onExpired }, say, onProgress });
       await queries.invalidateQueries();
       // The index learns of the change a moment later; visible views then update.
       for (const pauseMs of INDEX_FOLLOWS_MS) setTimeout(() => void queries.invalidateQueries(), pauseMs);
-      return done;
+      onDone(result);
     } catch (reason) {
       setError(explain(reason));
-      return undefined;
     } finally {
       setRunning(false);
     }
@@ -80,69 +81,40 @@ function Progress({ said, log, isRunning }: Pick<ReturnType<typeof useSigning>, 
   );
 }
 
-interface SignDialogProps<T> {
-  open: boolean;
-  onOpenChange(open: boolean): void;
-  title: ReactNode;
-  about?: ReactNode;
+interface SignDialogProps<T> extends ActionProps<T> {
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
-  /** Fields that the user fills in first. */
-  children?: ReactNode;
-  confirm: string;
-  danger?: boolean;
-  disabled?: boolean;
   /** Signs once it can, without a click. A failure waits for one. */
   isAtOnce?: boolean;
-  /** Why it cannot be confirmed yet; shown beside the disabled button. */
-  whyNot?: string | null;
   work(signing: Signing): Promise<T>;
-  onDone(result: T): void;
 }
 
 /** Shows what will be signed, signs it, and stays open with the reason if that fails. */
 export function SignDialog<T>(props: SignDialogProps<T>) {
-  const { open, onOpenChange, title, about, rows, children, confirm, danger, disabled, whyNot, work, onDone } = props;
-  const { isAtOnce = false } = props;
+  const { rows, isAtOnce = false, confirm, danger, disabled, whyNot, done, work, onDone, children, ...dialog } = props;
   const signing = useSigning();
-  async function sign() {
-    // A result may be undefined too, so success is recorded here.
-    let isDone = false;
-    const result = await signing.run(async (context) => {
-      const value = await work(context);
-      isDone = true;
-      return value;
+  const notify = useNotify();
+  const sign = () =>
+    signing.run(work, (result) => {
+      const notice = done?.(result);
+      if (notice) notify(...notice);
+      props.onClose();
+      onDone?.(result);
     });
-    if (isDone) onDone(result as T);
-  }
   const isBegun = useRef(false);
   useEffect(() => {
-    if (!isAtOnce || !open || disabled || !signing.isConnected || isBegun.current) return;
+    if (!isAtOnce || disabled || !signing.isConnected || isBegun.current) return;
     isBegun.current = true;
     void sign();
   });
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={title} about={about} mayClose={!signing.isRunning}>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void sign();
-        }}
-      >
-        {children}
-        {rows && <Facts rows={rows} />}
-        <Progress said={signing.said} log={signing.log} isRunning={signing.isRunning} />
-        {signing.error && (
-          <Note tone="bad" title="It failed">
-            {signing.error}
-          </Note>
-        )}
-        <div className="flex flex-wrap items-center justify-end gap-2">
-          {disabled && whyNot && <p className="mr-auto text-sm text-faint">{whyNot}</p>}
-          <Button onClick={() => onOpenChange(false)} disabled={signing.isRunning}>
-            Cancel
-          </Button>
+    <FormDialog
+      {...dialog}
+      isBusy={signing.isRunning}
+      error={signing.error}
+      whyNot={disabled && whyNot}
+      button={
+        <>
           <TestMark />
           {signing.isConnected ? (
             <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={signing.isRunning} disabled={disabled}>
@@ -151,8 +123,36 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
           ) : (
             <ConnectButton />
           )}
-        </div>
-      </form>
-    </Dialog>
+        </>
+      }
+      onSubmit={() => void sign()}
+    >
+      {children}
+      {rows && <Facts rows={rows} />}
+      <Progress said={signing.said} log={signing.log} isRunning={signing.isRunning} />
+    </FormDialog>
+  );
+}
+
+interface SignButtonProps<T> extends Omit<SignDialogProps<T>, 'onClose'> {
+  button: ReactNode;
+  /** The button's accessible name, if others have the same text. */
+  label?: string;
+  kind?: ButtonKind;
+  small?: boolean;
+  /** True if the dialog cannot be opened. */
+  closed?: boolean;
+}
+
+/** A button that opens a `SignDialog`. */
+export function SignButton<T>({ button, label, kind, small, closed, ...dialog }: SignButtonProps<T>) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind={kind} small={small} aria-label={label} disabled={closed} onClick={() => setOpen(true)}>
+        {button}
+      </Button>
+      {isOpen && <SignDialog {...dialog} onClose={() => setOpen(false)} />}
+    </>
   );
 }

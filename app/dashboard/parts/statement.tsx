@@ -37,7 +37,7 @@ function StatementDialog({ as: role, onClose }: { as: StatementRole; onClose(): 
     },
   });
   return (
-    <Dialog open onOpenChange={onClose} title="Daily statement" about={ABOUT[role]}>
+    <Dialog title="Daily statement" about={ABOUT[role]} onClose={onClose}>
       <div className="grid gap-4">
         <RangeFields range={range} onChange={setRange} />
         <p className="text-sm text-faint">

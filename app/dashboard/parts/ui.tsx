@@ -120,7 +120,8 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-const CONTROL =
+/** The style of an input, a text area and a select. */
+export const CONTROL =
   'w-full rounded-lg border border-strong bg-raised px-3 min-h-10 text-sm aria-invalid:border-bad disabled:opacity-60';
 
 export interface FieldProps {

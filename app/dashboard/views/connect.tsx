@@ -155,7 +155,6 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
           initialName={keyName(asked)}
           onClose={() => setOpen(false)}
           onMade={(key) => {
-            setOpen(false);
             setMade(key);
             void finish(key);
           }}

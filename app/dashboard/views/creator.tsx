@@ -5,9 +5,9 @@ import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { StatementButton } from '../parts/statement.tsx';
-import { Badge, Button, buttonStyle, Card, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Badge, buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
-import { explain } from '../service.ts';
 import { isDraftKept } from './listing/kept.ts';
 import { heldCollateral, ownListingsQuery, sumUsdc } from './listing/own.ts';
 
@@ -31,14 +31,7 @@ function Listings() {
   const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
   if (isPending) return <Waiting />;
   if (error) {
-    return (
-      <Note tone="bad" title="Your agents could not be loaded">
-        <p className="mb-3">{explain(error)}</p>
-        <Button small onClick={() => void refetch()}>
-          Try again
-        </Button>
-      </Note>
-    );
+    return <Trouble error={error} what="Your agents" onRetry={refetch} />;
   }
   const { listings } = data;
   if (listings.length === 0) return <Begin />;

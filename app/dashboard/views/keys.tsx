@@ -105,16 +105,8 @@ function Keys({ wallet }: { wallet: string }) {
       )}
       {money && (
         <>
-          <CreateDialog
-            open={shown === 'create'}
-            money={money}
-            onClose={close}
-            onMade={(key) => {
-              close();
-              setMade(key);
-            }}
-          />
-          <Dialogs shown={shown} money={money} onClose={close} onMade={setMade} />
+          <CreateDialog open={shown === 'create'} money={money} onClose={close} onMade={setMade} />
+          <Dialogs shown={shown} money={money} onShow={setShown} onMade={setMade} />
         </>
       )}
       {made && <ShownKey made={made} wallet={wallet} onClose={() => setMade(null)} />}
@@ -125,11 +117,12 @@ function Keys({ wallet }: { wallet: string }) {
 interface DialogsProps {
   shown: Shown;
   money: WalletMoney;
-  onClose(): void;
+  onShow(shown: Shown): void;
   onMade(made: MadeKey): void;
 }
 
-function Dialogs({ shown, money, onClose, onMade }: DialogsProps) {
+function Dialogs({ shown, money, onShow, onMade }: DialogsProps) {
+  const onClose = () => onShow(null);
   if (shown === null || shown === 'create') return null;
   if (shown === 'allowance') return <AllowanceDialog money={money} onClose={onClose} />;
   if (shown === 'gas' || shown === 'takeGas') {
@@ -138,14 +131,13 @@ function Dialogs({ shown, money, onClose, onMade }: DialogsProps) {
   const { action, apiKey } = shown;
   const grant = money.grants.get(apiKey.key_id);
   if (action === 'restrict') return <RestrictDialog apiKey={apiKey} grant={grant} onClose={onClose} />;
-  if (action === 'revoke') return <RevokeDialog apiKey={apiKey} onClose={onClose} />;
+  if (action === 'revoke') {
+    const endOnChain = () => onShow({ action: 'revokeOnChain', apiKey: { ...apiKey, revoked: true } });
+    return <RevokeDialog apiKey={apiKey} onClose={onClose} onHalfDone={endOnChain} />;
+  }
   if (action === 'revokeOnChain') return <RevokeOnChainDialog apiKey={apiKey} onClose={onClose} />;
   if (action === 'close') return <CloseDialog apiKey={apiKey} onClose={onClose} />;
   if (action === 'limits')
     return grant && <LimitsDialog apiKey={apiKey} grant={grant} money={money} onClose={onClose} />;
-  const replaced = (made: MadeKey) => {
-    onClose();
-    onMade(made);
-  };
-  return <RotateDialog apiKey={apiKey} onClose={onClose} onMade={replaced} />;
+  return <RotateDialog apiKey={apiKey} onClose={onClose} onMade={onMade} />;
 }

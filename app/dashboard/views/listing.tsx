@@ -7,9 +7,10 @@ import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { TabLine } from '../parts/tabs.tsx';
-import { Button, buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
-import { explain, queryClient } from '../service.ts';
+import { queryClient } from '../service.ts';
 import { exampleQuery } from './agent/example.tsx';
 import { CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
@@ -37,12 +38,7 @@ function Found() {
     return (
       <>
         <PageHead title="Your agent" />
-        <Note tone="bad" title="The agent could not be loaded">
-          <p className="mb-3">{explain(error)}</p>
-          <Button small onClick={() => void refetch()}>
-            Try again
-          </Button>
-        </Note>
+        <Trouble error={error} what="The agent" onRetry={refetch} />
       </>
     );
   }

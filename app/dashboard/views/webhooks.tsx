@@ -7,9 +7,8 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { DeleteDialog, EndpointDialog, RotateDialog } from './webhooks/dialogs.tsx';
+import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
-import { SecretDialog } from './webhooks/secret.tsx';
 
 const endpointsQuery = (wallet: string) =>
   queryOptions({
@@ -39,10 +38,6 @@ function Webhooks({ wallet }: { wallet: string }) {
   const [secret, setSecret] = useState<string | null>(null);
   const { data: endpoints, error, refetch } = useQuery(endpointsQuery(wallet));
   const close = () => setShown(null);
-  const reveal = (made: string) => {
-    close();
-    setSecret(made);
-  };
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>
       Add endpoint
@@ -70,12 +65,12 @@ function Webhooks({ wallet }: { wallet: string }) {
           </li>
         ))}
       </ul>
-      {shown === 'create' && <EndpointDialog onClose={close} onMade={reveal} />}
+      {shown === 'create' && <EndpointDialog onClose={close} onMade={setSecret} />}
       {shown !== null && shown !== 'create' && shown.action === 'edit' && (
-        <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={reveal} />
+        <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
       )}
       {shown !== null && shown !== 'create' && shown.action === 'rotate' && (
-        <RotateDialog endpoint={shown.endpoint} onClose={close} onMade={reveal} />
+        <RotateDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
       )}
       {shown !== null && shown !== 'create' && shown.action === 'delete' && (
         <DeleteDialog endpoint={shown.endpoint} onClose={close} />

@@ -14,7 +14,7 @@ export interface AdminDeps {
   readChanges(): Promise<FoundChange[]>;
 }
 
-export interface Authorities {
+interface Authorities {
   admin: string;
   relayAuthorities: string[];
 }

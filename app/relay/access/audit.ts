@@ -20,7 +20,7 @@ export interface AuditDeps {
   now(): number;
 }
 
-export interface AuditedAction {
+interface AuditedAction {
   /** The admin's wallet. */
   wallet: string;
   action: AdminActionName;

@@ -135,9 +135,6 @@ function toColumns({ scopes, expires_at: expiresAt, ...lists }: Restrictions) {
   };
 }
 
-/** Capped at the largest exact integer in JSON. No wallet has more lamports. */
-const _toNumber = (lamports: string | null) => Math.min(Number(lamports ?? 0), Number.MAX_SAFE_INTEGER);
-
 /** The wallet's keys, newest first, with their grants' data from the index. */
 export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
   await deps.keyUse.flush();

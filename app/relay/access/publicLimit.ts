@@ -4,9 +4,8 @@
  * deposit of its key comes back. Routes that need a key never count a live one.
  */
 import type { IncomingMessage } from 'node:http';
-import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
+import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
-import type { Limits } from '../ledger/limits.ts';
 import type { Payers } from '../ledger/payers.ts';
 import { findValidKey, type KeyLookup } from './auth.ts';
 import { readBearer } from './bearer.ts';
@@ -58,7 +57,6 @@ export interface PublicLimitDeps extends KeyLookup, CookieDeps {
     /** Number of trusted proxies that append to X-Forwarded-For. */
     trustProxy: number;
   };
-  limits: Limits;
   payers: Pick<Payers, 'isKnown'>;
   /** True while calls are in progress that other requests would delay. */
   isBusy(): boolean;
@@ -66,7 +64,7 @@ export interface PublicLimitDeps extends KeyLookup, CookieDeps {
 
 export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const { publicRate, trustProxy } = deps.config;
-  const consume = createCounter(publicRate, deps.limits);
+  const consume = createCounter(publicRate);
 
   async function take(request: IncomingMessage, { weight = 1, isUrgent = false }: Cost = {}): Promise<void> {
     const isReduced = deps.isBusy() && !isUrgent;
@@ -139,9 +137,9 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
 }
 
 /** Counts a request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */
-function createCounter({ perSecond, burst }: PublicRate, limits: Limits) {
-  const steady = limits.counter('steady', { points: perSecond, duration: 1 });
-  const beyond = limits.counter('beyond', { points: Math.max(0, burst - perSecond), duration: BURST_SECONDS });
+function createCounter({ perSecond, burst }: PublicRate) {
+  const steady = new RateLimiterMemory({ points: perSecond, duration: 1 });
+  const beyond = new RateLimiterMemory({ points: Math.max(0, burst - perSecond), duration: BURST_SECONDS });
   const limiter = new BurstyRateLimiter(steady, beyond);
   return async (name: string, weight: number): Promise<number> => {
     try {

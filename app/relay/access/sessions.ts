@@ -5,13 +5,14 @@
  * relays know them, they survive a restart, and an ended session is ended everywhere.
  */
 
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { createSignInMessageText, parseSignInMessageText } from '@solana/wallet-standard-util';
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
 import { verifySignedText } from '../../sdk/receipt/offchain.ts';
 import type { SignInInput } from '../../sdk/wire/procedures.ts';
+import { digestOf, isSameSecret } from '../digest.ts';
 import { ApiError } from '../errors.ts';
 import type { Payers } from '../ledger/payers.ts';
 import {
@@ -39,7 +40,7 @@ const RANDOM_DIGITS = 32;
 const STATEMENT = 'Sign in to manage API keys, listings and disputes. This is not a transaction and spends nothing.';
 
 /** The message of a challenge and the wallet's signature over it, base58. */
-export interface SignedChallenge {
+interface SignedChallenge {
   wallet: string;
   message: string;
   signature: string;
@@ -110,7 +111,7 @@ function createChallenges({ ledger, genesisHash, now }: SessionsDeps) {
     const fields = parseSignInMessageText(message) as SignInInput | null;
     if (fields?.address !== wallet || !fields.nonce || !fields.expirationTime) return null;
     const sealed = await seal({ ...fields, nonce: fields.nonce.slice(0, RANDOM_DIGITS) });
-    return isSame(createSignInMessageText(sealed), message) ? Date.parse(fields.expirationTime) : null;
+    return isSameSecret(createSignInMessageText(sealed), message) ? Date.parse(fields.expirationTime) : null;
   }
 
   async function create(wallet: string, origin: string) {
@@ -147,7 +148,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       expiresMs > deps.now() &&
       verifySignedText(publicKey, message, `ed25519:${signature}`, signed) &&
       // Last, so that only a valid signature can cause a write.
-      (await useChallenge(ledger, { digest: digest(message), expiresMs }, deps.now()));
+      (await useChallenge(ledger, { digest: digestOf(message), expiresMs }, deps.now()));
     if (isGood) return;
     throw new ApiError(
       'unauthorized',
@@ -165,13 +166,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
     const expiresMs = nowMs + SESSION_MS;
     const times = { expires_ms: BigInt(expiresMs), ends_ms: BigInt(nowMs + longestMs) };
     const is_known = await knownOf(wallet);
-    await insertSession(ledger, { digest: digest(secret), kind, wallet, network, is_known, ...times }, nowMs);
+    await insertSession(ledger, { digest: digestOf(secret), kind, wallet, network, is_known, ...times }, nowMs);
     return { secret, expires_at: new Date(expiresMs).toISOString() };
   }
 
   async function find(kind: SessionsTable['kind'], secret: string | null) {
     if (secret === null || !SECRET.test(secret)) return null;
-    const row = await readSession(ledger, kind, digest(secret), deps.now());
+    const row = await readSession(ledger, kind, digestOf(secret), deps.now());
     return row ? { wallet: row.wallet, expiresMs: Number(row.expires_ms), endsMs: Number(row.ends_ms) } : null;
   }
 
@@ -194,11 +195,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
       if (cookie === null || session === null) return null;
       const expiresMs = Math.min(deps.now() + SESSION_MS, session.endsMs);
       if (expiresMs - session.expiresMs < LEAST_PROLONGING_MS) return session;
-      await prolongSession(ledger, digest(cookie), BigInt(expiresMs), await knownOf(session.wallet));
+      await prolongSession(ledger, digestOf(cookie), BigInt(expiresMs), await knownOf(session.wallet));
       return { ...session, expiresMs };
     },
-    end: async (cookie) => cookie !== null && (await deleteSession(ledger, 'cookie', digest(cookie))),
-    endToken: async (token) => token !== null && (await deleteSession(ledger, 'token', digest(token))),
+    end: async (cookie) => cookie !== null && (await deleteSession(ledger, 'cookie', digestOf(cookie))),
+    endToken: async (token) => token !== null && (await deleteSession(ledger, 'token', digestOf(token))),
   };
 }
 
@@ -211,12 +212,4 @@ function requireWallet(wallet: string): Uint8Array {
   const bytes = bs58.decodeUnsafe(wallet);
   if (bytes?.length === 32) return bytes;
   throw invalidField('wallet', 'must be a base58 address of 32 bytes', wallet);
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)));
 }

@@ -31,10 +31,6 @@ import type { Description } from './words.ts';
 export interface Agent {
   /** Base58 address of the listing: the agent_id. */
   listing: string;
-  creator: string;
-  creatorVerified: boolean;
-  payout: string;
-  signingKey: string;
   price: bigint;
   timeoutSeconds: number;
   minTimeoutSeconds: number;
@@ -42,8 +38,6 @@ export interface Agent {
   status: 'active' | 'paused';
   metadataHash: string;
   metadata: AgentMetadata;
-  /** Unix seconds. */
-  listedAt: number;
 }
 
 /** The sources to find an agent for an execution. */
@@ -53,7 +47,7 @@ export interface AgentDeps {
   documents: Documents;
 }
 
-export interface CatalogDeps extends AgentDeps {
+interface CatalogDeps extends AgentDeps {
   /** `''` or `?cluster=...`, appended to a path of Solana Explorer. */
   explorerQuery: string;
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
@@ -123,8 +117,6 @@ export async function listAgents(deps: ListDeps, query: AgentsQuery): Promise<Bu
 const LISTING_COLUMNS = [
   'listings.listing',
   'listings.creator',
-  'listings.payout',
-  'listings.signing_key',
   'listings.price',
   'listings.timeout_seconds',
   'listings.min_timeout_seconds',
@@ -196,10 +188,6 @@ function metadataMissing(): ApiError {
 function toAgent(row: ListingRow, metadata: AgentMetadata): Agent {
   return {
     listing: row.listing,
-    creator: row.creator,
-    creatorVerified: row.verified === 1n,
-    payout: row.payout,
-    signingKey: row.signing_key,
     price: row.price,
     timeoutSeconds: Number(row.timeout_seconds),
     minTimeoutSeconds: Number(row.min_timeout_seconds),
@@ -207,7 +195,6 @@ function toAgent(row: ListingRow, metadata: AgentMetadata): Agent {
     status: row.status === 'paused' ? 'paused' : 'active',
     metadataHash: row.metadata_hash,
     metadata,
-    listedAt: Number(row.listed_at),
   };
 }
 

@@ -10,12 +10,12 @@ import { statisticsOf } from './ownListings.ts';
 import { creatorsNamed } from './search.ts';
 import type { Description } from './words.ts';
 
-export interface CreatorsDeps {
+interface CreatorsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
 }
 
-export interface CreatorsQuery {
+interface CreatorsQuery {
   q?: string | undefined;
   verified?: boolean | undefined;
   limit: number;

@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
-export interface OwnListingsDeps {
+interface OwnListingsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
 }

@@ -19,7 +19,7 @@ export interface ParameterFault {
 }
 
 /** All faults of `parameters`, or the first one of large parameters; empty if they fit. */
-export type ParameterCheck = (parameters: Record<string, unknown>) => ParameterFault[];
+type ParameterCheck = (parameters: Record<string, unknown>) => ParameterFault[];
 
 /** Larger parameters get only their first fault. */
 const MAX_FULLY_TOLD_VALUES = 1_000;

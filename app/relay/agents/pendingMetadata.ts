@@ -41,7 +41,7 @@ const MAX_OF_STRANGERS = 5_000;
 /** Documents that each post checks, to drop them if nothing needs them. */
 const SWEPT = 20;
 
-export interface PostedMetadata extends Poster {
+interface PostedMetadata extends Poster {
   metadataHash: string;
   document: string;
 }

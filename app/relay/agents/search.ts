@@ -13,7 +13,7 @@ type Views = Kysely<LedgerDatabase>;
 type Sql = RawBuilder<unknown>;
 
 /** An agent in lists. */
-export interface ListedAgent extends AgentRow {
+interface ListedAgent extends AgentRow {
   description: Description;
 }
 

@@ -12,7 +12,7 @@ import { CREATOR_REASONS } from './agentHealth.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import { requireOwn } from './ownListings.ts';
 
-export interface StatisticsDeps {
+interface StatisticsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   /** Unix milliseconds. */

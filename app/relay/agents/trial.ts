@@ -4,13 +4,12 @@
  * it, and at a limited rate.
  */
 import { sql } from 'kysely';
-import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { finding, testCreator } from '../../sdk/creator/conformance.ts';
 import type { ConformanceTools } from '../../sdk/creator/conformanceCalls.ts';
 import type { Config } from '../../sdk/program/program.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
-import type { Limits } from '../ledger/limits.ts';
 import { isPendingOf } from '../ledger/metadata.ts';
 import { beginningOf } from '../outbound/answerBody.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
@@ -60,12 +59,9 @@ export interface TrialLimits {
   wallet: RateLimiterAbstract;
 }
 
-export function createTrialLimits(limits: Limits): TrialLimits {
-  const limit = (name: string, points: number) => limits.counter(name, { points, duration: WINDOW_SECONDS });
-  return {
-    endpoint: limit('endpoint', TRIALS_OF_ENDPOINT),
-    wallet: limit('wallet', TRIALS_OF_WALLET),
-  };
+export function createTrialLimits(): TrialLimits {
+  const limit = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+  return { endpoint: limit(TRIALS_OF_ENDPOINT), wallet: limit(TRIALS_OF_WALLET) };
 }
 
 /**

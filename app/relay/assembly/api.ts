@@ -6,7 +6,6 @@ import type { createChainAccounts } from '../chain/accounts.ts';
 import { explorerQuery } from '../explorer.ts';
 import type { RelayDeps } from '../http/deps.ts';
 import { createKeyReader } from '../ledger/apiKeys.ts';
-import { callCreator } from '../outbound/dispatch.ts';
 import { createPost } from '../outbound/testPost.ts';
 import { type EngineParts, type RelayOptions, X402_OFF } from './parts.ts';
 
@@ -15,7 +14,7 @@ const DASHBOARD = join(import.meta.dirname, '..', '..', 'dashboard', 'dist');
 
 type MoreDeps = Pick<
   RelayDeps,
-  'baseUrl' | 'x402' | 'genesisHash' | 'engine' | 'isBusy' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
+  'baseUrl' | 'x402' | 'genesisHash' | 'engine' | 'isBusy' | 'keyUse' | 'readKeyDirectory' | 'streams'
 > & {
   accounts: ReturnType<typeof createChainAccounts>;
   money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
@@ -46,7 +45,6 @@ export function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, 
     undocumented: parts.undocumented,
     keyUse: more.keyUse,
     genesisHash: more.genesisHash,
-    limits: more.limits,
     sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, payers, now: () => Date.now() }),
     accounts: more.accounts,
     engine: more.engine,
@@ -72,7 +70,6 @@ export function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, 
     readKeyDirectory: more.readKeyDirectory,
     streams: more.streams,
     agentHealth: parts.agentHealth,
-    callCreator: (call) => callCreator(parts.creators, { ...call, once: true }),
     testTools: { sign: parts.creators.sign, post: createPost(parts.creators) },
     now: () => Date.now(),
     log,

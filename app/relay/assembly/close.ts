@@ -5,7 +5,6 @@ import type { createKeyUse } from '../access/auth.ts';
 import type { RelayConfig } from '../config.ts';
 import type { RunningEvents } from '../events/events.ts';
 import type { createEngine } from '../execution/engine.ts';
-import type { RelayDeps } from '../http/deps.ts';
 import { endConnections } from '../http/drain.ts';
 import type { createLeadership } from '../ledger/leadership.ts';
 import type { WebhookCalls } from '../outbound/webhook.ts';
@@ -30,7 +29,6 @@ interface Running {
   endLease(): Promise<void>;
   endKeeping(): Promise<unknown>;
   keyUse: ReturnType<typeof createKeyUse>;
-  limits: RelayDeps['limits'];
   /** Ends the periodic tasks. */
   ends: (() => void)[];
   sweeper: Sweeper | null;
@@ -59,14 +57,6 @@ export async function closeRelay(running: Running): Promise<void> {
   await running.leadership.leave();
   await running.endLease();
   parts.chain.close();
-  await within(
-    Promise.allSettled([
-      running.keyUse.close(),
-      parts.creators.destroy(),
-      running.calls.destroy(),
-      running.limits.end(),
-    ]),
-    restMs,
-  );
+  await within(Promise.allSettled([running.keyUse.close(), parts.creators.destroy(), running.calls.destroy()]), restMs);
   await parts.files.close();
 }

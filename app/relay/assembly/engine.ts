@@ -7,12 +7,11 @@ import { watchAuthorities } from '../chain/cluster.ts';
 import { createWarnings } from '../events/warnings.ts';
 import { createEngine } from '../execution/engine.ts';
 import { createExposure } from '../execution/exposure.ts';
-import { createKeepLate } from '../execution/late.ts';
 import { compareEnds } from '../execution/restarted.ts';
+import { isReturned, readClosedEnd } from '../ledger/indexed.ts';
 import { createJournal, type Journal } from '../ledger/journal.ts';
 import { createLeadership, type Leadership } from '../ledger/leadership.ts';
 import { createSweepTransactions } from '../ledger/sweepTransactions.ts';
-import { isReturned, readClosedEnd } from '../ledger/unfinished.ts';
 import { type ChainWatch, createChainWatch } from '../operation/chainWatch.ts';
 import type { EngineParts, RelayOptions } from './parts.ts';
 
@@ -40,11 +39,7 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     isAlone: parts.watch.isAlone,
     authorities,
     hasPaid: parts.payers.hasPaid,
-    keepLate: createKeepLate(journal, ledger.db, log),
-    async requireServing(listing) {
-      exposure.requireRoom(listing);
-      await parts.agentHealth.requireServing(listing);
-    },
+    requireServing: exposure.requireRoom,
     openFailed(error, listing) {
       if (error === 'ExposureLimitReached') exposure.reached(listing);
       // The chain's refusal counts until Config shows otherwise.

@@ -135,7 +135,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
     config: marketplace.config,
     creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
     documents: createDocuments(files.views.db),
-    agentHealth: createAgentHealth(files.ledger, config.degraded.refuseAfter, config.degraded.probeSeconds),
+    agentHealth: createAgentHealth(files.ledger),
     gate,
     watch: watchAuthority(config, { files, chain, gate }, log),
     metrics,

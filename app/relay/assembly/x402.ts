@@ -14,7 +14,6 @@ export function assembleX402(
   { x402, runway, edgeRpcPerSecond }: RelayConfig,
   { chain, config, x402Runway }: EngineParts,
   genesisHash: string,
-  limits: RelayDeps['limits'],
 ): RelayDeps['x402'] {
   if (!x402 || !chain.feePayer || !chain.finality.isFast) return null;
   // Apart from other strangers' requests: those without a payment cannot use it up.
@@ -28,7 +27,7 @@ export function assembleX402(
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     lastHeightOf: chain.lastHeightOf,
     takeReading: async () => take(),
-    unpaid: createUnpaidLimit(limits),
+    unpaid: createUnpaidLimit(),
     requireFees() {
       if (serviceFeeAt(x402.serviceFee, chain.quote()) === null) throw feesTooHigh(runway.pollSeconds);
       if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;

@@ -21,7 +21,7 @@ import { readProof } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { leafFieldsOf } from './unclaimed.ts';
 
-export interface ArchivedDeps {
+interface ArchivedDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
 }

@@ -2,10 +2,10 @@
  * Reads the body of a paid call: its fields, the canonical text of its parameters, and the hashes that identify it. The
  * parameters themselves are never kept as values, because a million small ones take long to copy.
  */
-import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { canonicalRequest } from '../../sdk/receipt/receipt.ts';
 import { ExecuteBody, StartBody } from '../../sdk/wire/wire.ts';
+import { digestOf } from '../digest.ts';
 import { JsonError, parseJsonObject } from '../json.ts';
 import { jsonFault, parse, type Reading, tryReading } from '../parse.ts';
 import { type Ask, inThread } from '../workers.ts';
@@ -95,7 +95,7 @@ function toCanonical<Body extends { task: string; parameters: object }>(
   body: Body,
   parameters: string,
 ): Canonical<Body> {
-  return { ...body, parameters, requestHash: sha256(requestText(body.task, parameters)) };
+  return { ...body, parameters, requestHash: digestOf(requestText(body.task, parameters)) };
 }
 
 /** Like `canonicalRequest` of receipt.ts, for parameters that are canonical already. */
@@ -110,8 +110,8 @@ function identify(agentId: string, object: () => Record<string, unknown>, text: 
   const { task, parameters } = body;
   const isPlain = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
   return {
-    fingerprint: sha256(`${agentId}\n${canonicalBody(body, text)}`),
-    requestHash: typeof task === 'string' ? sha256(requestText(task, isPlain ? text() : '{}')) : '',
+    fingerprint: digestOf(`${agentId}\n${canonicalBody(body, text)}`),
+    requestHash: typeof task === 'string' ? digestOf(requestText(task, isPlain ? text() : '{}')) : '',
     async: body.async === true,
   };
 }
@@ -125,8 +125,4 @@ function canonicalBody(body: Record<string, unknown>, parameters: () => string):
     .sort()
     .map((name) => `${JSON.stringify(name)}:${textOf(name)}`);
   return `{${members.join(',')}}`;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
 }

@@ -15,7 +15,7 @@ const INDEXED_SECONDS = 60n;
 /** The index is only a moment behind the journal. */
 const RETRY_AFTER_SECONDS = 5;
 
-export interface DeletionDeps {
+interface DeletionDeps {
   ledger: Kysely<LedgerTables>;
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;

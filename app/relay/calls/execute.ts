@@ -22,7 +22,7 @@ export interface ExecuteDeps extends AnswersDeps, RepeatsDeps, AgentDeps {
 }
 
 /** A request to execute, as received. */
-export interface ExecuteRequest {
+interface ExecuteRequest {
   agentId: string;
   /** The header Idempotency-Key. */
   idempotencyKey: string | string[] | undefined;
@@ -43,7 +43,7 @@ export interface CallOutput extends OutputStream {
 }
 
 /** A request to start an execution, as received. */
-export interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'output'> {
+interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'output'> {
   executionId: string;
   /** The asker of work in threads, for an authenticated wallet or null. */
   askFor(wallet: string | null): Ask;

@@ -13,7 +13,7 @@ import { type Body, lengthOf } from '../longBytes.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 
 /** How long an answer is kept byte for byte. */
-export const KEPT_MS = 24 * 60 * 60 * 1_000;
+const KEPT_MS = 24 * 60 * 60 * 1_000;
 /** A longer result is not stored twice. */
 const LONG_BYTES = 256 * 1024;
 

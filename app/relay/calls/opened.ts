@@ -25,7 +25,7 @@ export interface OpenedDeps {
 }
 
 /** A record that the caller may start, and the chain's clock at its reading. */
-export interface Opened {
+interface Opened {
   executionId: string;
   record: ExecutionRecord;
   now: bigint;

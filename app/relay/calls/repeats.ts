@@ -17,7 +17,7 @@ import { getExecution, type RecordsDeps } from './records.ts';
  * `run`: as a first request (for start, the record decides). `wait`: 409 until more is known. `pending`: the answer of
  * a running asynchronous call, never kept as final. `end`: the final answer, the same bytes each time.
  */
-export type RepeatAnswer = 'run' | 'wait' | 'pending' | 'end';
+type RepeatAnswer = 'run' | 'wait' | 'pending' | 'end';
 
 /** Another body or agent is 422 in every standing except `unpaid`. */
 const REPEATS: Record<Standing, Record<'sync' | 'async', RepeatAnswer>> = {

@@ -1,7 +1,7 @@
 /** The texts that agents returned, at addresses that only their callers get. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import { isSameSecret } from '../digest.ts';
 import { lostResult } from '../execution/standing.ts';
 import { readStored } from '../ledger/results.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -20,7 +20,7 @@ export function resultUrl(deps: { baseUrl(): string }, executionId: string, toke
 }
 
 /** A result's text, and its hash (`sha256:` and hex). */
-export interface FoundResult {
+interface FoundResult {
   text: Buffer;
   hash: string;
 }
@@ -39,18 +39,13 @@ export async function findResult(deps: ResultsDeps, executionId: string, token: 
     .select(['j.state', 'j.content_deleted_ms', 'c.status as chain_status', 'c.result_hash as chain_hash'])
     .where('results.execution_id', '=', executionId)
     .executeTakeFirst();
-  if (!row || !isSameToken(row.token, token)) return null;
+  if (!row || !isSameSecret(row.token, token)) return null;
   if (!isSettled(row) || !isCommitted(row.result_hash, row.chain_hash)) return null;
   // Only now, so that guessing tokens never reads 5 MiB.
   const stored = row.content_deleted_ms === null ? await readStored(deps.views, executionId) : undefined;
   const text = stored && (await deps.readText(stored));
   if (text) return { text, hash: row.result_hash };
   throw lostResult(executionId);
-}
-
-function isSameToken(stored: string, given: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(stored), digest(given));
 }
 
 /** True if our stored result matches the hash on the chain, or if the chain has none. */

@@ -2,9 +2,12 @@
 import { ComputeBudgetProgram, type TransactionError, VersionedTransaction } from '@solana/web3.js';
 import { errorFromCode } from '../../sdk/program/program.ts';
 
+/** The runtime's error for a program that is replaced in the same slot, or was closed. */
+export const UPGRADING = 'UnsupportedProgramId';
+
 /** The failure of a simulated or landed transaction, with the program's error name if it has one. */
 export interface TransactionFailure {
-  /** Name from the IDL, e.g. `PayoutUnusable`; null for any other failure. */
+  /** Name from the IDL, e.g. `PayoutUnusable`, or `UPGRADING`; null for any other failure. */
   error: string | null;
   message: string;
   /** Index of the failed instruction; null if the whole transaction was refused. */
@@ -17,6 +20,8 @@ export interface TransactionFailure {
 export function describeFailure(failure: TransactionError): TransactionFailure {
   if (typeof failure === 'object' && 'InstructionError' in failure) {
     const [index, detail] = failure.InstructionError as [number, string | { Custom?: number }];
+    if (detail === UPGRADING)
+      return { error: UPGRADING, message: 'the program is being upgraded', instruction: index, byProgram: false };
     const code = typeof detail === 'object' ? detail.Custom : undefined;
     const known = code === undefined ? null : errorFromCode(code);
     if (known) return { error: known.name, message: known.msg, instruction: index, byProgram: true };

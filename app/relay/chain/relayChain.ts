@@ -2,7 +2,7 @@
  * The relay's only access to the chain: reads accounts, signs, sends, and finds the outcome of transactions. It decides
  * nothing about money; the journal does.
  */
-import type { Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import type { Commitment, Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type ListedSignature, listSignatures, type Simulation, simulateTransaction } from '../../solana/calls.ts';
 import { FAST, type Finality } from '../../solana/finality.ts';
@@ -17,6 +17,7 @@ import { type AccountsAt, COMMITMENT, createClock } from './reader.ts';
 import { createSigner, type RelaySigner } from './signer.ts';
 import { type Observe, timed } from './stages.ts';
 import { type Failing, failingOf, isOfPreparation, joinPayment } from './trialPayment.ts';
+import { withoutSignatures } from './versionOne.ts';
 
 /** Maximum time for a search through a million accounts. */
 const SCAN_TIMEOUT_MS = 60_000;
@@ -38,10 +39,12 @@ export interface RelayChain
   /** The chain's clock now, unix seconds, derived from the latest reading. */
   clock(): bigint;
   /**
-   * Simulates with checked signatures. Null if it would succeed; a failure only if two nodes see the same. Throws if
-   * that cannot be decided.
+   * Simulates these bytes without their signatures, because they are not stored yet: a node that has no signature cannot
+   * send them. Null if it would succeed; a failure only if two nodes see the same. Throws if that cannot be decided.
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
+  /** The same at one node's newest block, which may not be final: for what decides nothing about money. */
+  simulateNewest(bytes: Uint8Array): Promise<TransactionFailure | null>;
   /**
    * Why a payment would fail now: its fee payer, which is ours, has too little, or anything else; null if it would not.
    * It is simulated without our signature, so that the node cannot send it. Throws if the node does not answer.
@@ -59,8 +62,8 @@ export interface RelayChain
   close(): void;
 }
 
-const trial = (node: ChainNode, bytes: Uint8Array, isSigned: boolean): Promise<Simulation> =>
-  simulateTransaction(node, bytes, { commitment: COMMITMENT, isSigned });
+const failureOf = (bytes: Uint8Array, { error }: Pick<Simulation, 'error'>): TransactionFailure | null =>
+  error === null ? null : describeFailureOf(bytes, error);
 
 /** Connects to one node or several. `authority` signs and pays for everything that the relay sends. */
 export function createRelayChain(options: {
@@ -115,7 +118,13 @@ export function createRelayChain(options: {
   });
   const { readPast, finalized } = agreement;
   // The client of a payment may have a newer blockhash than the final state.
-  const attempt = (bytes: Uint8Array) => nodes.first((node) => trial(node, bytes, false));
+  const attempt = (bytes: Uint8Array) =>
+    nodes.first((node) => simulateTransaction(node, bytes, { commitment: COMMITMENT, anyBlockhash: true }));
+  const trialOf = (bytes: Uint8Array, commitment: Commitment) => {
+    const unsigned = withoutSignatures(bytes);
+    const config = { commitment, anyBlockhash: false };
+    return (node: ChainNode) => timed(observe, 'chain', () => simulateTransaction(node, unsigned, config));
+  };
   const urls = nodes.all.map(({ url }) => url).join(',');
   return {
     connection,
@@ -126,7 +135,7 @@ export function createRelayChain(options: {
     isSeen: confirmations.isSeen,
     submit: confirmations.submit,
     async simulate(bytes) {
-      const ask = (node: ChainNode) => timed(observe, 'chain', () => trial(node, bytes, true));
+      const ask = trialOf(bytes, COMMITMENT);
       let { error } = await nodes.first(ask);
       // A success needs no second node, because the chain itself decides later. A failure can cause a refund.
       if (error && nodes.witnesses().length > 1) {
@@ -134,8 +143,9 @@ export function createRelayChain(options: {
           JSON.stringify(one.error) === JSON.stringify(other.error) ? one : null;
         ({ error } = await agreement.together('a simulation', ask, sameOf));
       }
-      return error ? describeFailureOf(bytes, error) : null;
+      return failureOf(bytes, { error });
     },
+    simulateNewest: async (bytes) => failureOf(bytes, await nodes.first(trialOf(bytes, 'processed'))),
     async wouldFail(payment) {
       const { error } = await attempt(payment);
       if (error === null) return null;

@@ -17,6 +17,8 @@ const MOST_LOADED_BYTES = 64 * 1_024 * 1_024;
 const MOST_BYTES = 4_096;
 const MOST_ADDRESSES = 64;
 const SIGNATURE_BYTES = 64;
+/** The count of signatures before version 1. */
+const COUNT_BYTES = 1;
 const ADDRESS_BYTES = 32;
 /** Of each instruction beside its accounts and data. */
 const INSTRUCTION_BYTES = 4;
@@ -67,6 +69,14 @@ function u64(value: bigint): Buffer {
 export function toVersionOne(message: MessageV0): Buffer {
   const signatures = Buffer.alloc(message.header.numRequiredSignatures * SIGNATURE_BYTES);
   return Buffer.concat([encodeVersionOne(message, { units: MOST_UNITS, priority: 0n }), signatures]);
+}
+
+/** The same transaction, of any version, with empty signatures. Its signatures follow it in version 1, else their count. */
+export function withoutSignatures(bytes: Uint8Array): Buffer {
+  const { version, header } = VersionedTransaction.deserialize(bytes).message;
+  const length = header.numRequiredSignatures * SIGNATURE_BYTES;
+  const from = version === 1 ? bytes.length - length : COUNT_BYTES;
+  return Buffer.from(bytes).fill(0, from, from + length);
 }
 
 /** True if one transaction that only `payer` signs holds all of these. */

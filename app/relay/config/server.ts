@@ -75,19 +75,6 @@ export const serverSettings = {
     .default('false')
     .describe('true: creators may be called over http and at private addresses; only for a local network'),
   EGRESS_IPS: z.string().default('').describe('IP addresses that calls to creators come from, separated by commas'),
-  REFUSE_AFTER: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(50)
-    .default(0)
-    .describe('failures of an agent in a row after which its new executions are refused; 0: never'),
-  PROBE_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(30)
-    .describe('time between probes of an agent whose executions are refused'),
 };
 
 /** Throws if the time to leave does not fit into the time to stop. */
@@ -107,6 +94,5 @@ export function readServer(env: z.output<z.ZodObject<typeof serverSettings>>, da
     callKeysPath: env.CALL_KEYS ?? join(dataDir, 'call-keys.json'),
     allowPrivateEndpoints: env.ALLOW_PRIVATE_ENDPOINTS === 'true',
     egressIps: env.EGRESS_IPS.split(',').filter(Boolean),
-    degraded: { refuseAfter: env.REFUSE_AFTER, probeSeconds: env.PROBE_SECONDS },
   };
 }

@@ -6,7 +6,7 @@ import type { KeepingSettings } from '../execution/keeping.ts';
 import type { ObjectSettings } from '../outbound/resultObjects.ts';
 
 /** Maximum size of results, and how long and where they are kept. */
-export interface ResultSettings extends KeepingSettings {
+interface ResultSettings extends KeepingSettings {
   /** Bytes of a result for each cent of its price. */
   bytesPerCent: number;
   /** Null: all results stay in the ledger. */

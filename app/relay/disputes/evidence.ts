@@ -2,10 +2,10 @@
  * Stores evidence; the chain has only its hash. The caller posts the bytes here for the admin, before opening the
  * dispute that names them. Evidence that no dispute names is therefore kept for a day and within limits.
  */
-import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { attachedIndex, readProgress } from '../../../indexer/queries/read.ts';
 import { type EvidenceType, MAX_EVIDENCE_BYTES } from '../../sdk/wire/procedures.ts';
+import { digestOf } from '../digest.ts';
 import { ApiError } from '../errors.ts';
 import { dropEvidence, insertEvidence, readEvidenceRow, readUnwanted } from '../ledger/evidence.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
@@ -52,7 +52,7 @@ export async function keepEvidence(
       got: `${content.length} bytes`,
     });
   }
-  const evidenceHash = createHash('sha256').update(content).digest('hex');
+  const evidenceHash = digestOf(content);
   await requireDisputable(deps, wallet, posted.execution_id, evidenceHash);
   await insertEvidence(deps.ledger, {
     execution_id: posted.execution_id,

@@ -8,7 +8,7 @@ import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Documents } from '../agents/documents.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
-export interface DisputesDeps {
+interface DisputesDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   documents: Documents;

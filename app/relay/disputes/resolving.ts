@@ -2,13 +2,13 @@
  * The facts of a dispute for its parties and the admin, the creator's reply, and the reason of the admin's decision. The
  * outcome carries the reason's hash on the chain.
  */
-import { createHash } from 'node:crypto';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import type { Receipt } from '../../sdk/wire/receipt.ts';
 import type { ExecutionFull } from '../../sdk/wire/wire.ts';
 import { type AuditDeps, auditedReading } from '../access/audit.ts';
 import { getReceipt } from '../calls/receipts.ts';
 import { getExecution, type RecordsDeps } from '../calls/records.ts';
+import { digestOf } from '../digest.ts';
 import { ApiError } from '../errors.ts';
 import type { InParts } from '../json.ts';
 import { putReason, putReply } from '../ledger/evidence.ts';
@@ -21,7 +21,7 @@ export type ResolvingDeps = RecordsDeps & EvidenceDeps & AuditDeps;
 /** How long a reason waits for the outcome that carries its hash. */
 const WAITING_MS = 24 * 60 * 60 * 1000;
 
-export interface DisputeCase {
+interface DisputeCase {
   execution: ExecutionFull;
   task: string | null;
   parameters: Record<string, unknown> | null;
@@ -30,7 +30,7 @@ export interface DisputeCase {
 }
 
 /** The wallet that reads. */
-export interface Reader {
+interface Reader {
   wallet: string;
   isAdmin(): Promise<boolean>;
 }
@@ -102,7 +102,7 @@ export async function keepReason(
   { execution_id, reason }: { execution_id: string; reason: string },
 ): Promise<{ reason_hash: string }> {
   const dispute = await requireDispute(deps, execution_id);
-  const reason_hash = createHash('sha256').update(reason, 'utf8').digest('hex');
+  const reason_hash = digestOf(reason);
   const nowMs = deps.now();
   const row = { execution_id, reason_hash, reason, received_ms: BigInt(nowMs) };
   await putReason(deps.ledger, row, dispute.reason_hash, BigInt(nowMs - WAITING_MS));

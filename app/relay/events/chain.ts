@@ -27,11 +27,11 @@ const OPENED = 'ExecutionOpened';
 /** A listing's status in events. */
 const [ACTIVE, PAUSED] = [0, 1];
 
-export interface FollowDeps {
+interface FollowDeps {
   ledger: Kysely<LedgerTables>;
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
-  writes: Pick<GroupCommit, 'alone'>;
+  writes: Pick<GroupCommit, 'underLocks'>;
   limits(): CollateralLimits;
   /** Unix milliseconds. */
   now(): number;

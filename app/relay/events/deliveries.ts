@@ -27,7 +27,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-export interface DeliverySettings {
+interface DeliverySettings {
   /** Pauses after failed attempts, ms. The attempt after the last pause is the last one. */
   pausesMs: readonly number[];
   /** Timeout of one attempt. */
@@ -78,14 +78,14 @@ const JITTER = 0.1;
 
 export interface DeliveryDeps {
   ledger: Kysely<LedgerTables>;
-  writes: Pick<GroupCommit, 'alone'>;
+  writes: Pick<GroupCommit, 'underLocks'>;
   calls: Pick<WebhookCalls, 'post'>;
   /** Unix milliseconds. */
   now(): number;
   log: Logger;
 }
 
-export interface Deliveries {
+interface Deliveries {
   /** Begins every attempt that is due, within the limits. */
   turn(): Promise<void>;
   /** Resolves when no attempt is in progress. */
@@ -223,5 +223,5 @@ async function noteFailure(
     return;
   }
   if (now() - Number(failing_since_ms) < failingMs) return;
-  await writes.alone([`webhook ${endpoint_id}`], switchOff(ledger, { endpoint_id, wallet, url }, now()));
+  await writes.underLocks([`webhook ${endpoint_id}`], switchOff(ledger, { endpoint_id, wallet, url }, now()));
 }

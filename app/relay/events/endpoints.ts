@@ -1,13 +1,12 @@
 /** A wallet's operations on its webhooks. All functions throw ApiError; an endpoint of another wallet is not found. */
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
-import { RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { EventType } from '../../sdk/wire/events.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { CreateWebhookBody, UpdateWebhookBody, WebhookDelivery, WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { eventOf } from '../ledger/events.ts';
-import type { Limits } from '../ledger/limits.ts';
 import type { Payers } from '../ledger/payers.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import * as table from '../ledger/webhooks.ts';
@@ -16,7 +15,7 @@ import { invalidField } from '../parse.ts';
 import { eventIdOf } from './rendering.ts';
 
 /** Maximum endpoints of a wallet that has paid or has a listing. */
-export const MAX_ENDPOINTS = 10;
+const MAX_ENDPOINTS = 10;
 /** Maximum endpoints of any other wallet, because creating one is free. */
 const MAX_OF_ONE_STRANGER = 1;
 /** Maximum endpoints of all those wallets together. Then the oldest go (ledger/displacing.ts). */
@@ -36,7 +35,6 @@ export interface EndpointsDeps {
     allowPrivateEndpoints: boolean;
   };
   payers: Pick<Payers, 'isKnown'>;
-  limits: Limits;
   /** Unix milliseconds. */
   now(): number;
 }
@@ -143,9 +141,9 @@ function createEndpointOperations({ ledger, config, payers, now }: EndpointsDeps
 }
 
 /** Creates the operations on what is sent to the endpoints. */
-function createDeliveryOperations({ ledger, payers, limits, now }: EndpointsDeps) {
-  const asked = limits.counter('webhooks', ASKED);
-  const askedByStrangers = limits.counter('webhooks-strangers', OF_STRANGERS);
+function createDeliveryOperations({ ledger, payers, now }: EndpointsDeps) {
+  const asked = new RateLimiterMemory(ASKED);
+  const askedByStrangers = new RateLimiterMemory(OF_STRANGERS);
 
   async function consume(wallet: string): Promise<void> {
     try {

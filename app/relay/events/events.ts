@@ -19,7 +19,7 @@ const FOLLOW_MS = 2_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const DROP_MS = 60 * 60_000;
 
-export interface EventsDeps extends DeliveryDeps {
+interface EventsDeps extends DeliveryDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   limits(): CollateralLimits;

@@ -10,9 +10,9 @@ import type { LedgerTables } from '../ledger/tables.ts';
 /** Events read at once. */
 const READ_AT_ONCE = 500;
 
-export interface FeedDeps {
+interface FeedDeps {
   ledger: Kysely<LedgerTables>;
-  writes: Pick<GroupCommit, 'alone'>;
+  writes: Pick<GroupCommit, 'underLocks'>;
   /** Unix milliseconds. */
   now(): number;
 }

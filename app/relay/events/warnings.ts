@@ -20,7 +20,7 @@ const MAX_KNOWN = 50_000;
 
 interface WarningsDeps {
   ledger: Kysely<LedgerTables>;
-  writes: Pick<GroupCommit, 'alone'>;
+  writes: Pick<GroupCommit, 'underLocks'>;
   /** Unix milliseconds. */
   now(): number;
   log: Logger;

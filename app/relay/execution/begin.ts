@@ -35,7 +35,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     if (obstacle instanceof ApiError) throw obstacle;
     return obstacle === null ? true : Number(obstacle.opens);
   }, chain.finality);
-  const { buy } = createBuying(deps, queue, starting);
+  const { buy } = createBuying(deps, queue, sharing, starting);
 
   /**
    * Returns the row of a paid call with its open signed. `progress.opened` wakes the calls that wait for it. If the
@@ -44,7 +44,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
    */
   async function begin(principal: Principal, agent: Agent, call: PaidCall, progress: Progress): Promise<JournalRow> {
     requirePrice(agent, call);
-    await deps.requireServing(agent.listing);
+    deps.requireServing(agent.listing);
     const identity = identify(principal.wallet, call, chain.clock());
     const { executionId } = identity;
     const ticket = await queue.enter(principal.wallet, agent.listing, call.arrivedMs);

@@ -22,7 +22,8 @@ import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
 import type { EngineDeps, Progress } from './deps.ts';
 import type { OpenQueue } from './openQueue.ts';
-import { depositInstruction, signDeposit } from './sign.ts';
+import type { Sharing } from './sharing.ts';
+import { depositInstruction, partOfDeposit, signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
 import { lentShortage, obstacleOf } from './waysToPay.ts';
 
@@ -51,12 +52,17 @@ interface Found {
 }
 
 /** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
-export function createBuying(deps: EngineDeps, queue: OpenQueue, starting: Set<string>) {
+export function createBuying(
+  deps: EngineDeps,
+  queue: OpenQueue,
+  sharing: Pick<Sharing, 'share'>,
+  starting: Set<string>,
+) {
   const { chain, journal, usdcMint, lending } = deps;
 
   /** Returns the row with the deposit's transaction signed. Throws ApiError. */
   async function buy(agent: Agent, call: DepositCall, progress: Progress): Promise<JournalRow> {
-    await deps.requireServing(agent.listing);
+    deps.requireServing(agent.listing);
     const executionId = formatUuid(deriveExecutionId(parseAddress(call.payer).toBytes(), call.nonce));
     // The same payment is already starting. This one's `finally` must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
@@ -69,7 +75,8 @@ export function createBuying(deps: EngineDeps, queue: OpenQueue, starting: Set<s
     try {
       const row = await claim(agent, call, executionId);
       try {
-        await journal.depositSigned(row, await signDeposit(chain, row, deps));
+        const isShared = await sharing.share('deposit', row, async () => partOfDeposit(chain, row, deps));
+        if (!isShared) await journal.depositSigned(row, await signDeposit(chain, row, deps));
       } catch (error) {
         // A stored transaction will be sent, so this call has begun: only its end can answer it.
         if (!isUndecided(error)) throw error;

@@ -1,11 +1,12 @@
 /** The steps of a deposit, one for each state. A deposit takes the payment of an x402 client for a call. */
 import type { JournalRow } from '../ledger/tables.ts';
-import { transactionsOf } from '../ledger/transactions.ts';
+import { isRefused, transactionsOf } from '../ledger/transactions.ts';
 import { createDepositReader, isOpenedFrom, isPaid, type Why, whyNotToOpen } from './depositAt.ts';
 import type { EngineDeps, Progress, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { createPaying } from './paying.ts';
 import { createReturning } from './returning.ts';
+import type { Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 
 export type Depositing = ReturnType<typeof createDepositing>;
@@ -14,22 +15,25 @@ export type Depositing = ReturnType<typeof createDepositing>;
 export function createDepositing(
   deps: EngineDeps,
   ending: Pick<Ending, 'isByRemovedAuthority'>,
+  sharing: Pick<Sharing, 'share' | 'exclude'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal } = deps;
   const { read } = createDepositReader(deps);
   const returning = createReturning(deps, ending, stopping);
   const { giveBack } = returning;
-  const { prepare, pay, follow, open, withoutMoney } = createPaying(deps, returning, stopping);
+  const { prepare, pay, follow, open, withoutMoney } = createPaying(deps, returning, sharing, stopping);
 
   /** True if the open took the deposit. */
   const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(row, await read(row));
 
-  /** Signs the open with our authority, because the authority that signed it was removed. */
+  /** Signs the open again, with our authority. */
   async function openAgain(row: JournalRow, openBefore: bigint): Promise<Step> {
     const { deposit } = await read(row);
     if (!deposit) return 'wait';
-    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, deposit.rentSponsor), openBefore);
+    const signed = await signOpen(chain, row, deps, openBefore, deposit.rentSponsor);
+    if (isRefused(row, signed)) return 'wait';
+    await journal.openSigned(row, signed, openBefore);
     return 'next';
   }
 
@@ -43,7 +47,10 @@ export function createDepositing(
     if (isOpenedFrom(row, at)) return 'wait';
     if (!isPaid(row, at)) return withoutMoney(row);
     const obstacle = whyNotToOpen(row, at);
-    const failed = transactionsOf(row, 'open').filter(({ outcome }) => outcome === 'failed');
+    // A transaction that failed as a whole, with other calls, shows nothing about this one.
+    const failed = transactionsOf(row, 'open').filter(
+      ({ outcome, culprit }) => outcome === 'failed' && culprit !== 'operator',
+    );
     const isUntimely = refusal === 'OpenTooLate' || refusal === 'DepositUnfunded';
     const mayLand = refusal === undefined || (isUntimely && failed.length === 1);
     if (obstacle || !mayLand) return giveBack(row, at, obstacle ?? why);

@@ -8,14 +8,13 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { ApiError } from '../errors.ts';
 import type { Lending } from '../ledger/funding.ts';
+import type { IndexedEnd } from '../ledger/indexed.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
-import type { IndexedEnd } from '../ledger/unfinished.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { OutputStream } from './contract.ts';
-import type { KeepLate } from './late.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A claimed call with the money of its key and its wallet, as the accounts showed it before the claim. */
@@ -55,14 +54,12 @@ export interface EngineDeps {
   endpointOf(metadataHash: string): Promise<string | null>;
   /** True if an execution of the wallet was settled, so that it is no stranger. */
   hasPaid(wallet: string): Promise<boolean>;
-  /** Keeps a result that came too late. */
-  keepLate: KeepLate;
   /** The bytes of a result, in the ledger or the object storage. */
   readText: ReadText;
   /** Maximum size of a result per cent of its price, bytes. */
   resultBytesPerCent: number;
   /** Throws if new executions of a listing are refused. */
-  requireServing(listing: string): Promise<void>;
+  requireServing(listing: string): void;
   /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */
   openFailed(error: string | null, listing: string): void;
   /** Called with each claimed call, to warn its wallet in time. */

@@ -4,12 +4,14 @@
  * Then the open fails, and is signed again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../errors.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { createDepositReader, type DepositAt, isOpenedFrom, isPaid, whyNotToOpen } from './depositAt.ts';
 import { type EngineDeps, type Progress, takeOpening } from './deps.ts';
-import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
+import { borne, partIn, type Sharing } from './sharing.ts';
+import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from './sign.ts';
 
 /** How often a node is asked for a payment that is on its way: once a slot. */
 const POLL_MS = 200;
@@ -24,8 +26,8 @@ export const isOpenUndecided = (row: JournalRow): boolean =>
 export const isTaken = (row: JournalRow, at: DepositAt): boolean =>
   isPaid(row, at) || (hasOpen(row) && isOpenedFrom(row, at));
 
-/** Creates the part of the payment's step that opens. */
-export function createEarlyOpen(deps: EngineDeps, stopping: AbortSignal) {
+/** Creates what opens from deposits. */
+export function createEarlyOpen(deps: EngineDeps, sharing: Pick<Sharing, 'share'>, stopping: AbortSignal) {
   const { chain, journal } = deps;
   const { read } = createDepositReader(deps);
 
@@ -38,10 +40,7 @@ export function createEarlyOpen(deps: EngineDeps, stopping: AbortSignal) {
   ): Promise<void> {
     // After a crash the stored open is sent when the payment is final.
     if (hasOpen(row) || !(await isSeen(payment.signature, known))) return;
-    // A failure costs only time: the open is then signed when the payment is final.
-    const signed = await sign(row).catch(() => null);
-    if (!signed) return;
-    await journal.openSignedEarly(row, signed.open, signed.openBefore);
+    if (!(await store(row))) return;
     const stored = lastOf(row, 'open');
     progress.opening = { signature: stored.signature, outcome: send(row, stored) };
   }
@@ -55,12 +54,33 @@ export function createEarlyOpen(deps: EngineDeps, stopping: AbortSignal) {
     return false;
   }
 
-  /** Null if the execution can no longer be opened. */
-  async function sign(row: JournalRow) {
-    const at = await read(row);
-    if (!at.deposit || whyNotToOpen(row, at)) return null;
+  /** False if the execution can no longer be opened, or if the node does not answer. That costs only time. */
+  async function store(row: JournalRow): Promise<boolean> {
+    const at = await read(row).catch(() => null);
+    if (!at?.deposit || whyNotToOpen(row, at)) return false;
+    try {
+      await sign(row, at, 'pay_signed');
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Signs and stores the open of this deposit, alone or together with others. `state` is that of the row after it. Throws
+   * ApiError 503 if the node does not answer.
+   */
+  async function sign(row: JournalRow, at: DepositAt, state: 'pay_signed' | 'open_signed'): Promise<void> {
     const openBefore = at.now + OPEN_WINDOW_SECONDS;
-    return { open: await signOpen(chain, row, deps, openBefore, at.deposit.rentSponsor), openBefore };
+    const { rentSponsor } = at.deposit!;
+    // A payer that prepared the deposit itself may have named an account that delays the transactions of others.
+    const mayShare = rentSponsor.equals(chain.authority);
+    const partOf = async () => ({ ...partOfOpen(chain, row, deps, openBefore), state });
+    if (mayShare && (await sharing.share('buy', row, partOf))) return;
+    const signed = await signOpen(chain, row, deps, openBefore, rentSponsor);
+    if (state === 'pay_signed') await journal.openSignedEarly(row, signed, openBefore);
+    else await journal.openSigned(row, signed, openBefore);
   }
 
   const send = (row: JournalRow, signed: SignedTransaction) =>
@@ -73,11 +93,12 @@ export function createEarlyOpen(deps: EngineDeps, stopping: AbortSignal) {
   async function isDead(row: JournalRow, progress: Progress): Promise<boolean> {
     if (!isOpenUndecided(row)) return true;
     const signed = lastOf(row, 'open');
-    const { kind } = await (takeOpening(progress, signed) ?? send(row, signed));
-    if (kind === 'failed') await journal.failed(row, signed, 'operator');
-    if (kind === 'expired') await journal.decided(row, signed, 'expired');
-    return kind === 'failed' || kind === 'expired';
+    const outcome = await (takeOpening(progress, signed) ?? send(row, signed));
+    const part = partIn(row, signed, outcome);
+    if (part === 'others' || outcome.kind === 'expired') await journal.decided(row, signed, 'expired');
+    else if (outcome.kind === 'failed') await journal.failed(row, borne(signed, part), 'operator');
+    return outcome.kind === 'failed' || outcome.kind === 'expired';
   }
 
-  return { open, isDead };
+  return { open, sign, isDead };
 }

@@ -4,6 +4,7 @@
  */
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Outcome } from '../chain/confirmations.ts';
+import { UPGRADING } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type Culprit, isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
@@ -20,7 +21,7 @@ const NOT_NAMED: readonly (string | null)[] = ['NotRelayAuthority', 'RefundTooEa
 
 /** Whose doing it was that the chain refused a settle or a refund. */
 function culpritOf(kind: StoredTransaction['kind'], error: string | null): Culprit {
-  if (NOT_NAMED.includes(error)) return 'operator';
+  if (NOT_NAMED.includes(error) || error === UPGRADING) return 'operator';
   if (kind === 'refund') return 'wallet';
   return error === 'PayoutUnusable' ? 'listing' : 'operator';
 }
@@ -118,7 +119,7 @@ export function createEnding(
     const part = partIn(row, signed, outcome);
     if (part === 'others') await journal.decided(row, signed, 'expired');
     else if (outcome.kind === 'failed') {
-      const culprit = culpritOf(signed.kind, outcome.error);
+      const culprit = part === 'unknown' ? 'operator' : culpritOf(signed.kind, outcome.error);
       if (part === 'own' && culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
       await journal.failed(row, borne(signed, part), isOpen ? culprit : null);
     }

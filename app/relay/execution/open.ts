@@ -1,9 +1,10 @@
 /** Funds an execution's escrow: sends the stored open until its outcome is known. */
 import type { Outcome } from '../chain/confirmations.ts';
+import { UPGRADING } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
-import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
+import { isRefused, lastOf, type StoredTransaction, transactionsOf } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
 import type { Why } from './depositAt.ts';
 import { type EngineDeps, type Progress, type Step, takeOpening } from './deps.ts';
@@ -23,7 +24,7 @@ const BY_LISTING: readonly (string | null)[] = [
   'ExposureLimitReached',
 ];
 /** Those that neither the caller nor the creator has caused. An open from a deposit is sent once its payment is seen. */
-const BY_OPERATOR: readonly (string | null)[] = ['OpensPaused', 'NotRelayAuthority', 'DepositUnfunded'];
+const BY_OPERATOR: readonly (string | null)[] = ['OpensPaused', 'NotRelayAuthority', 'DepositUnfunded', UPGRADING];
 
 /** Whose doing it was that the chain refused an open. */
 function culpritOf(error: string | null): Culprit {
@@ -85,7 +86,9 @@ export function createOpening(
   async function signAgain(row: JournalRow): Promise<Step> {
     const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
     if (row.deposit !== null) return depositing.openAgain(row, openBefore);
-    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
+    const signed = await signOpen(chain, row, deps, openBefore);
+    if (isRefused(row, signed)) return 'wait';
+    await journal.openSigned(row, signed, openBefore);
     return 'next';
   }
 
@@ -133,11 +136,12 @@ export function createOpening(
   ): Promise<Step> {
     const { error, message, slot } = outcome;
     const part = partIn(row, signed, outcome);
-    if (part === 'others' || part === 'unknown') {
+    if (part === 'others' || part === 'unknown' || isInUpgrade(row, error)) {
       // Alone it may land. If it is what made the whole fail, it fails again, and pays for that.
       if (part === 'others') await journal.decided(row, signed, 'expired');
       else await journal.failed(row, signed, 'operator');
-      return signAgain(row);
+      if (row.deposit === null) return signAgain(row);
+      return voidOpen(row, progress, openRefused(null, 'another call of the same transaction failed', row));
     }
     deps.openFailed(error, row.listing);
     const culprit = culpritOf(error);
@@ -149,6 +153,10 @@ export function createOpening(
 
   return { open };
 }
+
+/** An upgrade lasts until the next slot. A program that was closed refuses every open. */
+const isInUpgrade = (row: JournalRow, error: string | null) =>
+  error === UPGRADING && transactionsOf(row, 'open').length === 1;
 
 /** An open failed because the record was there: its caller has opened it, or earlier bytes have. */
 async function noteOpened(

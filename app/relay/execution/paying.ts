@@ -23,7 +23,8 @@ import type { EngineDeps, Progress, Step } from './deps.ts';
 import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
 import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
-import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
+import { borne, partIn, type Sharing } from './sharing.ts';
+import { signDeposit } from './sign.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
 const SENT_BACK: Why = {
@@ -38,14 +39,20 @@ const PROMPT_MS = 30_000;
 export function createPaying(
   deps: EngineDeps,
   returning: Pick<Returning, 'giveBack' | 'endUnpaid'>,
+  sharing: Pick<Sharing, 'share' | 'exclude'>,
   stopping: AbortSignal,
 ) {
-  const { prepare } = createPreparing(deps, returning, stopping);
-  return { prepare, ...createPayment(deps, returning, stopping) };
+  const { prepare } = createPreparing(deps, returning, sharing, stopping);
+  return { prepare, ...createPayment(deps, returning, sharing, stopping) };
 }
 
 /** Creates the step that makes the deposit's accounts. */
-function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUnpaid'>, stopping: AbortSignal) {
+function createPreparing(
+  deps: EngineDeps,
+  { endUnpaid }: Pick<Returning, 'endUnpaid'>,
+  sharing: Pick<Sharing, 'exclude'>,
+  stopping: AbortSignal,
+) {
   const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
 
@@ -53,21 +60,31 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
   async function prepare(row: JournalRow, progress: Progress): Promise<Step> {
     const isPrepared = (at: DepositAt) => at.deposit?.caller.toBase58() === row.wallet;
     const signed = lastOf(row, 'deposit');
-    let outcome: Outcome['kind'] = 'confirmed';
+    let outcome: Outcome = { kind: 'confirmed' };
     if (progress.isFresh || !isPrepared(await read(row))) {
       progress.isFresh = false;
-      ({ kind: outcome } = await chain.submit(signed, async () => isPrepared(await read(row)), stopping));
+      outcome = await chain.submit(signed, async () => isPrepared(await read(row)), stopping);
     }
-    if (outcome === 'unknown') return 'wait';
-    if (outcome === 'failed') await journal.failed(row, signed, null);
+    if (outcome.kind === 'unknown') return 'wait';
+    const part = partIn(row, signed, outcome);
+    if (part === 'others') await journal.decided(row, signed, 'expired');
+    else if (outcome.kind === 'failed') {
+      // Its payer may have prepared the deposit itself.
+      if (part === 'own') sharing.exclude(row.wallet);
+      await journal.failed(row, borne(signed, part), part === 'unknown' ? 'operator' : null);
+    }
     const at = await read(row);
     if (isPrepared(at)) {
       await journal.depositConfirmed(row);
       return 'next';
     }
-    const past = outcome === 'failed' ? at : await readPast(row, signed.lastValidHeight);
+    if (part === 'others' || part === 'unknown') {
+      await journal.depositSigned(row, await signDeposit(chain, row, deps));
+      return 'next';
+    }
+    const past = outcome.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past || isPrepared(past)) return 'wait';
-    if (outcome === 'expired') await journal.decided(row, signed, 'expired');
+    if (outcome.kind === 'expired') await journal.decided(row, signed, 'expired');
     return endUnpaid(row, progress, past, unpaid('The deposit for this payment could not be created', 'operator'));
   }
 
@@ -78,11 +95,12 @@ function createPreparing(deps: EngineDeps, { endUnpaid }: Pick<Returning, 'endUn
 function createPayment(
   deps: EngineDeps,
   { giveBack, endUnpaid }: Pick<Returning, 'giveBack' | 'endUnpaid'>,
+  sharing: Pick<Sharing, 'share'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
-  const early = createEarlyOpen(deps, stopping);
+  const early = createEarlyOpen(deps, sharing, stopping);
 
   /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
   async function pay(row: JournalRow, progress: Progress): Promise<Step> {
@@ -152,8 +170,7 @@ function createPayment(
     if (!isPaid(row, at)) return withoutMoney(row);
     const why = whyNotToOpen(row, at);
     if (why) return giveBack(row, at, why);
-    const openBefore = at.now + OPEN_WINDOW_SECONDS;
-    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor), openBefore);
+    await early.sign(row, at, 'open_signed');
     progress.isFresh = true;
     return 'next';
   }

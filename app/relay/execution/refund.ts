@@ -3,12 +3,14 @@ import { type ExecutionRecord, movableFrom, REFUND_REASONS, type RefundReason } 
 import { cannotReceive } from '../chain/tokenAccounts.ts';
 import type { FailedAnswer } from '../ledger/failedAnswers.ts';
 import { tryAfterMs } from '../ledger/funding.ts';
+import { refundingMove, type WhyRefunded } from '../ledger/intents.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import { isRefused, lastOf, transactionsOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { EngineDeps, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
-import { signRefund } from './sign.ts';
+import { borne, isUsual, partIn, type Sharing } from './sharing.ts';
+import { partOfRefund, signRefund } from './sign.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { SETTLE_MARGIN_SECONDS } from './timing.ts';
 
@@ -23,12 +25,16 @@ const CODES: Partial<Record<RefundReason, string>> = {
 };
 
 /** Creates the steps that refund. */
-export function createRefunding(deps: EngineDeps, { submit, followOutcome, isByRemovedAuthority }: Ending) {
+export function createRefunding(
+  deps: EngineDeps,
+  { submit, followOutcome, isByRemovedAuthority }: Ending,
+  sharing: Pick<Sharing, 'share' | 'exclude'>,
+) {
   const { chain, journal, usdcMint } = deps;
 
   /**
    * Signs and stores a refund. From then on nothing settles. `message` is for the caller; `answer` is stored for the
-   * creator, in the same transaction.
+   * creator before.
    */
   async function refundIntent(
     row: JournalRow,
@@ -37,33 +43,56 @@ export function createRefunding(deps: EngineDeps, { submit, followOutcome, isByR
     message: string,
     answer?: FailedAnswer,
   ): Promise<Step> {
-    if (!snapshot.record) return 'wait';
-    const signed = await signRefund(chain, snapshot.record, usdcMint, reason);
-    const problem = await chain.simulate(signed.bytes).catch(() => null);
-    // Sending such a refund would only cost a fee.
-    const isUnusable = problem?.error === 'RefundDestinationUnusable';
-    const waits = isUnusable && (await cannotReceive(chain, snapshot.record.caller, usdcMint).catch(() => false));
-    const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
-    const refunding = journal.refunding(row, signed, {
+    const { record } = snapshot;
+    if (!record) return 'wait';
+    const kept = answer ? journal.storeFailedAnswer(row.execution_id, answer) : Promise.resolve();
+    // It is awaited later; until then nobody else would notice its failure, which ends the process.
+    kept.catch(() => undefined);
+    const why = {
       reason: REFUND_REASONS.indexOf(reason),
       code: CODES[reason] ?? 'execution_failed',
       message,
       rebuilds: row.rebuilds,
-      waits,
-      // Written together: after a kill in between, the wallet would owe the fee.
-      neverSent: isUnusable,
-    });
-    await Promise.all([kept, refunding]);
+    };
+    const isShared = mayShare(snapshot.now, record) && (await shareRefund(row, record, reason, why, kept));
+    if (isShared) return 'next';
+    const signed = await signRefund(chain, record, usdcMint, reason);
+    const problem = await chain.simulate(signed.bytes).catch(() => null);
+    // Sending such a refund would only cost a fee.
+    const isUnusable = problem?.error === 'RefundDestinationUnusable';
+    const waits = isUnusable && (await cannotReceive(chain, record.caller, usdcMint).catch(() => false));
+    await kept;
+    // Written together: after a kill in between, the wallet would owe the fee.
+    await journal.refunding(row, signed, { ...why, waits, neverSent: isUnusable });
     if (waits) return 'rest';
     return isUnusable ? waitForAccount(row) : 'next';
   }
+
+  const shareRefund = (
+    row: JournalRow,
+    record: ExecutionRecord,
+    reason: RefundReason,
+    why: WhyRefunded,
+    kept: Promise<void>,
+  ): Promise<boolean> =>
+    sharing.share('refund', row, async () => {
+      await kept;
+      return { ...partOfRefund(chain, record, usdcMint, reason), ...refundingMove(row, why) };
+    });
+
+  /** From `refund_at` on anyone may refund the record first, which makes the transaction fail for all. */
+  const mayShare = (now: bigint, record: ExecutionRecord): boolean =>
+    now < record.refundAt - SETTLE_MARGIN_SECONDS && isUsual(chain, record);
 
   async function refund(row: JournalRow): Promise<Step> {
     const signed = lastOf(row, 'refund');
     if (isByRemovedAuthority(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
     const outcome = await submit(row, signed);
-    if (outcome.kind === 'failed' && outcome.error === 'RefundDestinationUnusable') {
-      await journal.failed(row, signed, 'wallet');
+    const part = partIn(row, signed, outcome);
+    const isOwn = part === null || part === 'own';
+    if (isOwn && outcome.kind === 'failed' && outcome.error === 'RefundDestinationUnusable') {
+      if (part === 'own') sharing.exclude(row.wallet);
+      await journal.failed(row, borne(signed, part), 'wallet');
       return waitForAccount(row);
     }
     return followOutcome(row, outcome, signed, (fresh, rebuilds) => resignRefund(row, fresh, rebuilds));

@@ -1,4 +1,5 @@
 /** Sends a deposit back to its payer, and closes it, paid or not. */
+import { UPGRADING } from '../chain/failures.ts';
 import { type Culprit, isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
 import { isRefused, lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
@@ -14,8 +15,8 @@ export type Returning = ReturnType<typeof createReturning>;
 /** A return is signed again at most this often without a rest. */
 const MAX_REBUILDS = 5n;
 
-/** The program's errors for a return by a removed authority, and for a sponsor of the operator that cannot take the rent. */
-const BY_OPERATOR: readonly (string | null)[] = ['DepositNotExpired', 'InvalidRentSponsor'];
+/** Errors for a return by a removed authority, for a sponsor of the operator that cannot take the rent, and in an upgrade. */
+const BY_OPERATOR: readonly (string | null)[] = ['DepositNotExpired', 'InvalidRentSponsor', UPGRADING];
 
 /** Whose doing it was that the chain refused a return. */
 const culpritOf = (error: string | null): Culprit => (BY_OPERATOR.includes(error) ? 'operator' : 'wallet');

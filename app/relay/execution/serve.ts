@@ -46,12 +46,10 @@ export function createServing(
     const call: CreatorCall = {
       endpoint,
       request: toRequest(row),
-      purpose: 'execution',
       signingKey: signingKey.toBase58(),
       deadlineMs,
       stop: stopping,
       ...(output && { onDelta: output.delta }),
-      late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),
     };
     // If the node failed while an answer was judged, the answer is kept and not requested again.
     progress.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));

@@ -1,11 +1,11 @@
 /** Pays a verified result: signs and stores the settle, then sends it until its outcome is known. */
-import { type AgentListing, type ExecutionRecord, findSpender, findTokenAccount } from '../../sdk/program/program.ts';
+import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { isRefused, lastOf } from '../ledger/transactions.ts';
 import type { EngineDeps, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import type { Refunding } from './refund.ts';
-import type { Sharing } from './sharing.ts';
+import { isUsual, type Sharing } from './sharing.ts';
 import { partOfSettle, signSettle } from './sign.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import { SETTLE_MARGIN_SECONDS } from './timing.ts';
@@ -62,7 +62,6 @@ export function createSettling(
     }
     const isShared = await sharing.share('settle', row, async () => {
       const stored = await storing;
-      // A wallet that opened the record itself may have named an account that delays the transactions of others.
       if (!isSame(stored, result) || !isUsual(chain, record)) return null;
       const changes = { execution_time_ms: result.execution_time_ms, rebuilds: row.rebuilds };
       return { ...partOfSettle(chain, record, listing.payout, result), state: 'verified', changes };
@@ -116,7 +115,3 @@ export function createSettling(
 
   return { settleIntent, settle };
 }
-
-/** True if the record's rent goes back to this relay or to the caller's gas balance. */
-const isUsual = ({ authority }: Pick<EngineDeps['chain'], 'authority'>, { caller, rentSponsor }: ExecutionRecord) =>
-  rentSponsor.equals(authority) || rentSponsor.equals(findSpender(caller));

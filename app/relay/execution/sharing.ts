@@ -6,7 +6,7 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { chunks } from '../../process/chunks.ts';
-import { findExecution } from '../../sdk/program/program.ts';
+import { type ExecutionRecord, findExecution, findSpender, parseAddress } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { least } from '../../sdk/wire/amounts.ts';
 import type { Outcome } from '../chain/confirmations.ts';
@@ -16,7 +16,7 @@ import { instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
 import { createVersionOneTrial } from '../chain/versionOneTrial.ts';
 import { chainUnreadable } from '../errors.ts';
 import { SharedConflict, type SharedMove } from '../ledger/moves.ts';
-import type { JournalRow } from '../ledger/tables.ts';
+import type { JournalRow, TransactionKind } from '../ledger/tables.ts';
 import { type StoredTransaction, transactionsOf } from '../ledger/transactions.ts';
 import type { EngineDeps } from './deps.ts';
 
@@ -26,15 +26,28 @@ const WINDOW_MS = 200;
 const ALONE_MS = 3_600_000;
 const MAX_ALONE = 10_000;
 
-/** The kinds that are shared, each with its own kind only. */
-export type SharedKind = 'open' | 'settle';
+/** The kinds that are shared, each with its own kind only. `buy` is an open from a deposit. */
+export type SharedKind = 'open' | 'settle' | 'refund' | 'deposit' | 'buy';
 
-/**
- * Maximum of a transaction. A node cuts its log after 10,000 bytes, and the index reads events from the log: at most 1,940
- * bytes of an open, 1,160 of a settle. The runtime runs at most 64 instructions, calls between programs included: at most
- * 11 of an open, also if strangers sent lamports to its addresses before. Both fit version 1.
- */
-const MOST_SHARED: Record<SharedKind, number> = { open: 5, settle: 8 };
+interface Kind {
+  /** The kind of its transactions in the ledger. */
+  kind: TransactionKind;
+  /**
+   * Maximum of a transaction. A node cuts its log after 10,000 bytes, and the index reads events from the log: at most
+   * 1,940 bytes of an open, 1,160 of a settle, 960 of a refund, 2,170 of a deposit, 2,250 of an open from one. The runtime
+   * runs at most 64 instructions, calls between programs included: at most 11 of any of these, also if strangers sent
+   * lamports to its addresses before. All fit version 1.
+   */
+  most: number;
+}
+
+const KINDS: Record<SharedKind, Kind> = {
+  open: { kind: 'open', most: 5 },
+  settle: { kind: 'settle', most: 8 },
+  refund: { kind: 'refund', most: 8 },
+  deposit: { kind: 'deposit', most: 4 },
+  buy: { kind: 'open', most: 4 },
+};
 
 /** One call's part of a shared transaction. `fee` is its share of the network fee, lamports. */
 export interface Part extends Pick<SharedMove, 'state' | 'changes'> {
@@ -60,16 +73,20 @@ export function createSharing({
   hasPaid,
   log,
 }: Pick<EngineDeps, 'chain' | 'journal' | 'hasPaid' | 'log'>) {
-  const queues = { open: createQueue('open'), settle: createQueue('settle') };
+  const queues = Object.fromEntries(Object.entries(KINDS).map(([name, kind]) => [name, createQueue(kind)])) as Record<
+    SharedKind,
+    ReturnType<typeof createQueue>
+  >;
   const alone = new LRUCache<string, true>({ max: MAX_ALONE, ttl: ALONE_MS });
+  // A failure costs nothing but the sharing. The newest block shows payments that are not final yet.
   const trial = createVersionOneTrial(
-    chain,
+    { simulate: chain.simulateNewest },
     log,
     'cannot simulate a shared transaction; each call gets its own for a minute',
   );
 
   /** Only wallets that have paid may share, so strangers cannot spoil it. A second attempt does not wait again. */
-  async function mayShare(kind: SharedKind, row: JournalRow): Promise<boolean> {
+  async function mayShare({ kind }: Kind, row: JournalRow): Promise<boolean> {
     if (trial.isPaused() || transactionsOf(row, kind).length > 0) return false;
     if (alone.has(row.wallet) || alone.has(row.listing)) return false;
     // A lost database is no reason to wait.
@@ -77,7 +94,7 @@ export function createSharing({
   }
 
   /** The calls of one kind that wait for the end of the present window. */
-  function createQueue(kind: SharedKind) {
+  function createQueue(kind: Kind) {
     let waiting: Member[] = [];
     let leftAt = Number.NEGATIVE_INFINITY;
 
@@ -85,7 +102,7 @@ export function createSharing({
       const members = waiting;
       waiting = [];
       leftAt = performance.now();
-      for (const group of chunks(members, MOST_SHARED[kind])) void send(kind, group);
+      for (const group of chunks(members, kind.most)) void send(kind, group);
     }
 
     return {
@@ -104,7 +121,7 @@ export function createSharing({
   }
 
   /** Decides each member: those of another transaction do not depend on what becomes of this one. */
-  async function send(kind: SharedKind, members: Member[]): Promise<void> {
+  async function send(kind: Kind, members: Member[]): Promise<void> {
     try {
       if (members.length < 2) sendAlone(members);
       else await store(kind, members);
@@ -118,7 +135,7 @@ export function createSharing({
   }
 
   /** Simulates and stores a transaction of at least two. Those that cannot be part of it are sent without it. */
-  async function store(kind: SharedKind, members: Member[]): Promise<void> {
+  async function store(kind: Kind, members: Member[]): Promise<void> {
     const count = BigInt(members.length);
     const mostPriority = members.reduce((most, one) => least(most, one.mostPriority), members[0]!.mostPriority) * count;
     const budget = await chain.budgetFor(samplesOf(members), mostPriority);
@@ -134,7 +151,7 @@ export function createSharing({
     }
     const moves = members.map(({ row, state, changes }, index) => ({ row, state, changes, fee: shares[index]! }));
     try {
-      await journal.intendShared(moves, kind, signed);
+      await journal.intendShared(moves, kind.kind, signed);
     } catch (error) {
       const moved =
         error instanceof SharedConflict && members.find(({ row }) => row.execution_id === error.executionId);
@@ -144,7 +161,7 @@ export function createSharing({
     for (const member of members) member.resolve(true);
   }
 
-  function sendWithout(kind: SharedKind, members: Member[], without: Member): Promise<void> {
+  function sendWithout(kind: Kind, members: Member[], without: Member): Promise<void> {
     sendAlone([without]);
     return send(
       kind,
@@ -152,7 +169,7 @@ export function createSharing({
     );
   }
 
-  async function sendHalves(kind: SharedKind, members: Member[]): Promise<void> {
+  async function sendHalves(kind: Kind, members: Member[]): Promise<void> {
     const middle = Math.ceil(members.length / 2);
     await Promise.all([send(kind, members.slice(0, middle)), send(kind, members.slice(middle))]);
   }
@@ -164,7 +181,7 @@ export function createSharing({
      * if the node returns no blockhash, and the database's error if the ledger does not answer.
      */
     async share(kind: SharedKind, row: JournalRow, partOf: () => Promise<Part | null>): Promise<boolean> {
-      if (!(await mayShare(kind, row)) || queues[kind].leavesNow()) return false;
+      if (!(await mayShare(KINDS[kind], row)) || queues[kind].leavesNow()) return false;
       const part = await partOf();
       if (part === null) return false;
       const sample = part.instruction(0n);
@@ -178,8 +195,8 @@ export function createSharing({
 const samplesOf = (members: Member[]) => members.map(({ sample }) => sample);
 
 /** The call whose part would fail by the program's own check. Any other failure may be that of the whole. */
-function failedOf(members: Member[], { error, instruction }: TransactionFailure): Member | undefined {
-  return error === null || instruction === null ? undefined : members[instruction];
+function failedOf(members: Member[], { error, instruction, byProgram }: TransactionFailure): Member | undefined {
+  return error === null || instruction === null || !byProgram ? undefined : members[instruction];
 }
 
 type Failing = 'own' | 'others' | 'unknown';
@@ -189,14 +206,14 @@ type Failing = 'own' | 'others' | 'unknown';
  * if it failed as a whole: then each bears its share. Null if it is not shared, or has not failed.
  */
 export function partIn(
-  { execution_id: id }: Pick<JournalRow, 'execution_id'>,
-  { bytes, fee, wholeFee = fee }: StoredTransaction,
+  { execution_id: id, deposit }: Pick<JournalRow, 'execution_id' | 'deposit'>,
+  { kind, bytes, fee, wholeFee = fee }: StoredTransaction,
   outcome: Outcome,
 ): Failing | null {
   if (outcome.kind !== 'failed' || wholeFee === fee) return null;
   // The runtime's limits count all instructions, so the one that breaks them may be innocent.
   if (!outcome.byProgram) return 'unknown';
-  const own = instructionOf(bytes, findExecution(parseUuid(id)!));
+  const own = instructionOf(bytes, kind === 'deposit' ? parseAddress(deposit!) : findExecution(parseUuid(id)!));
   if (own === null || outcome.instruction === null) return 'unknown';
   return own === outcome.instruction ? 'own' : 'others';
 }
@@ -204,6 +221,15 @@ export function partIn(
 /** The row whose part made a shared transaction fail bears its whole fee. */
 export const borne = (signed: StoredTransaction, part: Failing | null): StoredTransaction =>
   part === 'own' ? { ...signed, fee: signed.wholeFee ?? signed.fee } : signed;
+
+/**
+ * True if the record's rent goes back to this relay or to the caller's gas balance. A wallet that opened the record itself
+ * may have named an account that delays the transactions of others.
+ */
+export const isUsual = (
+  { authority }: Pick<EngineDeps['chain'], 'authority'>,
+  { caller, rentSponsor }: Pick<ExecutionRecord, 'caller' | 'rentSponsor'>,
+): boolean => rentSponsor.equals(authority) || rentSponsor.equals(findSpender(caller));
 
 /** Divides a fee; the shares add up to it. */
 export function sharesOf(fee: bigint, count: number): bigint[] {

@@ -62,7 +62,10 @@ export function signOpen(
   return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
 }
 
-/** The same open, by the key's grant, as a part of a transaction that other calls share. Its wallet pays the share. */
+/**
+ * The same open as a part of a transaction that other calls share. The wallet whose grant opens it pays the share. The rent
+ * of a deposit must be our authority's.
+ */
 export const partOfOpen = (
   chain: Signing,
   row: JournalRow,
@@ -150,6 +153,14 @@ export function depositInstruction(
   });
 }
 
+/** The same as a part of a transaction that other calls share. The service fee pays its share, too. */
+export const partOfDeposit = (chain: Signing, row: JournalRow, places: Pick<EngineDeps, 'usdcMint'>): Part => ({
+  instruction: () => depositInstruction(chain, row, places),
+  mostPriority: openPriority(chain, row),
+  state: 'deposit_signed',
+  changes: {},
+});
+
 /** Signs the transaction that creates them. */
 export const signDeposit = (
   chain: Signing,
@@ -213,11 +224,12 @@ export const partOfSettle = (
   record: ExecutionRecord,
   payout: PublicKey,
   result: SettledResult,
-): Pick<Part, 'instruction' | 'mostPriority'> => ({
+): Ending => ({
   instruction: (share) => settleInstruction(chain, record, payout, result, gasToTake(record, share)),
   mostPriority: endPriority(chain, record),
 });
 
+type Ending = Pick<Part, 'instruction' | 'mostPriority'>;
 type SettledResult = Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>;
 
 function settleInstruction(
@@ -251,21 +263,36 @@ export function signRefund(
   reason: RefundReason,
   attempt = 0,
 ): Promise<NewTransaction> {
-  return chain.sign(
-    [
-      refundExecution({
-        authority: chain.authority,
-        executionId: record.executionId,
-        listing: record.listing,
-        caller: record.caller,
-        keyId: record.keyId,
-        destination: findTokenAccount(record.caller, usdcMint),
-        rentSponsor: record.rentSponsor,
-        reason,
-        gasLamports: gasToTake(record),
-      }),
-    ],
-    endPriority(chain, record),
-    attempt,
-  );
+  const instruction = refundInstruction(chain, record, usdcMint, reason, gasToTake(record));
+  return chain.sign([instruction], endPriority(chain, record), attempt);
 }
+
+/** The same refund as a part of a transaction that other calls share. */
+export const partOfRefund = (
+  chain: Signing,
+  record: ExecutionRecord,
+  usdcMint: PublicKey,
+  reason: RefundReason,
+): Ending => ({
+  instruction: (share) => refundInstruction(chain, record, usdcMint, reason, gasToTake(record, share)),
+  mostPriority: endPriority(chain, record),
+});
+
+const refundInstruction = (
+  { authority }: Pick<Signing, 'authority'>,
+  record: ExecutionRecord,
+  usdcMint: PublicKey,
+  reason: RefundReason,
+  gasLamports: number,
+): TransactionInstruction =>
+  refundExecution({
+    authority,
+    executionId: record.executionId,
+    listing: record.listing,
+    caller: record.caller,
+    keyId: record.keyId,
+    destination: findTokenAccount(record.caller, usdcMint),
+    rentSponsor: record.rentSponsor,
+    reason,
+    gasLamports,
+  });

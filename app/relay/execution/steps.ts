@@ -27,10 +27,10 @@ const OF_DEPOSITS: readonly ExecutionState[] = [
 export function createSteps(deps: EngineDeps, sharing: Sharing, stopping: AbortSignal) {
   const { chain, journal } = deps;
   const ending = createEnding(deps, sharing, stopping);
-  const refunding = createRefunding(deps, ending);
+  const refunding = createRefunding(deps, ending, sharing);
   const settling = createSettling(deps, ending, refunding, sharing);
   const { dispatch } = createServing(deps, refunding, settling, stopping);
-  const depositing = createDepositing(deps, ending, stopping);
+  const depositing = createDepositing(deps, ending, sharing, stopping);
   const { open } = createOpening(deps, depositing, sharing, stopping);
 
   /** Runs the step of the row's state. */

@@ -3,7 +3,7 @@
  * the figures, and when they change.
  */
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
-import { FIRST_GAS } from '../../sdk/wallet/firstGas.ts';
+import { FIRST_GAS } from '../../sdk/wallet/usualAmounts.ts';
 import { greatest, least } from '../../sdk/wire/amounts.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import type { Rents } from '../chain/rent.ts';

@@ -14,7 +14,7 @@ import { ApiError, databaseAway } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { invalid, jsonFault } from '../parse.ts';
 import type { ProcedureContext } from './procedures.ts';
-import { readJsonBody } from './request.ts';
+import { readJsonBody, requireMethod } from './request.ts';
 import { REQUEST_ID, sendError } from './respond.ts';
 import { procedureError } from './trpc.ts';
 
@@ -41,7 +41,9 @@ export function admitProcedure(context: ProcedureContext, limit: PublicLimit) {
       await limit.admit(request);
       const name = requireProcedure(request.path.slice(1));
       const entry: ProcedureEntry = PROCEDURES[name];
-      requireMethod(request, response, entry);
+      // A query answers HEAD too, which `Allow` need not name.
+      const method = entry.kind === 'mutation' ? 'POST' : 'GET';
+      if (method === 'POST' || request.method !== 'HEAD') requireMethod(request, response, [method], 'procedure');
       requirePage(context, request, name);
       const session = await requireSession(context, request, entry);
       Object.assign(response.locals, { session } satisfies Admitted);
@@ -74,16 +76,6 @@ function requireProcedure(name: string): ProcedureName {
       got: 'several',
     });
   throw new ApiError('not_found', `Unknown procedure ${JSON.stringify(name.slice(0, 60))}`);
-}
-
-function requireMethod(request: Request, response: Response, { kind }: ProcedureEntry): void {
-  const method = kind === 'mutation' ? 'POST' : 'GET';
-  if (request.method === method || (request.method === 'HEAD' && method === 'GET')) return;
-  response.setHeader('Allow', method);
-  const details = { allowed: [method] };
-  throw new ApiError('method_not_allowed', `${request.method} is not allowed for this procedure. Use ${method}.`, {
-    details,
-  });
 }
 
 /** A browser sends a cookie for any page. A change by cookie must therefore come from our own page. */

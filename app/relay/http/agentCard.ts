@@ -6,7 +6,7 @@ import { keyPrefix } from '../../sdk/receipt/apiKey.ts';
 import { plainly } from '../../sdk/wire/creatorsWords.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 
-export interface Deployment {
+interface Deployment {
   baseUrl: string;
   environment: 'live' | 'test';
 }

@@ -82,7 +82,7 @@ interface File {
 type DashboardDeps = Pick<RelayDeps, 'config' | 'log'> & Parameters<typeof getAgent>[0];
 type Handler = (request: Request, response: Response, next: NextFunction) => void;
 
-export interface Dashboard {
+interface Dashboard {
   serve: Handler;
   /** Answers a browser's request for an unknown address with the page's 404 view; false if the answer must be JSON. */
   answerUnknown(request: Request, response: Response): Promise<boolean>;

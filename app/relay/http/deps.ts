@@ -13,7 +13,6 @@ import type { PublicLimitDeps } from '../access/publicLimit.ts';
 import type { Sessions, SessionsDeps } from '../access/sessions.ts';
 import type { ListDeps } from '../agents/catalog.ts';
 import type { MetadataDeps } from '../agents/metadata.ts';
-import type { ProberDeps } from '../agents/prober.ts';
 import type { TrialDeps } from '../agents/trial.ts';
 import type { ExecuteDeps } from '../calls/execute.ts';
 import type { RecordsDeps } from '../calls/records.ts';
@@ -59,7 +58,7 @@ type AccessDeps = WalletDeps &
   SessionsDeps &
   CookieDeps &
   AskerDeps;
-type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
+type AgentsDeps = ListDeps & MetadataDeps & TrialDeps;
 type EventsDeps = EndpointsDeps;
 type CallsDeps = ExecuteDeps & X402Deps & RecordsDeps & ResolvingDeps;
 

@@ -27,7 +27,7 @@ import { JsonError, parseJson } from '../json.ts';
 import { invalid, jsonFault, parse, readQuery } from '../parse.ts';
 import type { RelayDeps } from './deps.ts';
 import { challengeFor } from './oauth.ts';
-import { readJsonBody, requirePost } from './request.ts';
+import { readJsonBody, requireMethod } from './request.ts';
 import type { createFetchWithin } from './within.ts';
 
 const JSON_TYPE = 'application/json';
@@ -78,7 +78,7 @@ export function createMcp(
   hasPage: boolean,
 ): RequestHandler {
   return async (request, response) => {
-    requirePost(request, response);
+    requireMethod(request, response, ['POST']);
     // Its payment, if any, is in the body.
     await limit.admitBare(request, { weight: WEIGHT, isUrgent: true });
     const hasKey = request.headers.authorization !== undefined;

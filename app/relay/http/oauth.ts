@@ -19,7 +19,7 @@ import type { PublicLimit } from '../access/publicLimit.ts';
 import { ApiError } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
 import type { RelayDeps } from './deps.ts';
-import { readForm, readJsonBody, requirePost } from './request.ts';
+import { readForm, readJsonBody, requireMethod } from './request.ts';
 
 /** Registrations and forms are small. */
 const MAX_BYTES = 32 * 1024;
@@ -50,7 +50,7 @@ export function addOAuth(app: Express, deps: RelayDeps, limit: PublicLimit): voi
     '/oauth/register',
     offered((request, response) =>
       refusing(response, async () => {
-        requirePost(request, response);
+        requireMethod(request, response, ['POST']);
         const { id, name, redirectUris } = registerClient(parseJson(await readJsonBody(request, MAX_BYTES)));
         response.status(201);
         return {
@@ -68,7 +68,7 @@ export function addOAuth(app: Express, deps: RelayDeps, limit: PublicLimit): voi
     '/oauth/token',
     offered((request, response) =>
       refusing(response, async () => {
-        requirePost(request, response);
+        requireMethod(request, response, ['POST']);
         return exchangeCode(deps, ownOrigin(deps, request), await readForm(request, MAX_BYTES));
       }),
     ),

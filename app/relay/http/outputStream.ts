@@ -17,6 +17,18 @@ const HEARTBEAT_MS = 15_000;
  */
 const SLOW_MS = 5_000;
 
+/** Sends the head of Server-Sent Events. */
+export function beginEvents(response: Response, headers: Record<string, string> = {}): void {
+  response.writeHead(200, {
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    // Proxies such as nginx would buffer the events otherwise.
+    'X-Accel-Buffering': 'no',
+    ...headers,
+    'Content-Type': `${EVENT_STREAM}; charset=utf-8`,
+  });
+}
+
 interface Output extends CallOutput {
   /** Ends the stream with this answer. Returns false if the answer must be sent as usual. */
   finish(status: number, body: Body, headers: Record<string, string>): boolean;
@@ -31,11 +43,7 @@ export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutpu
 
   function open(): void {
     isOpen = true;
-    response.setHeader('Cache-Control', 'no-store');
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    // Proxies such as nginx would buffer the events otherwise.
-    response.setHeader('X-Accel-Buffering', 'no');
-    response.writeHead(200, { 'Content-Type': `${EVENT_STREAM}; charset=utf-8` });
+    beginEvents(response);
     heartbeat = setInterval(() => {
       // A slow reader still has unread data.
       if (!response.writableNeedDrain) write(':\n\n');

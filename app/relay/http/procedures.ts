@@ -44,7 +44,7 @@ interface Call<By extends string> {
   response: ServerResponse;
 }
 
-export type Handlers = {
+type Handlers = {
   [Name in ProcedureName]: (
     call: Call<(typeof PROCEDURES)[Name]['access']>,
     input: z.output<(typeof PROCEDURES)[Name]['input']>,

@@ -33,12 +33,19 @@ export async function readForm(request: IncomingMessage, maxBytes: number): Prom
   return readQuery(`?${body.toString('utf8')}`);
 }
 
-/** Throws ApiError 405 for every other method. */
-export function requirePost(request: IncomingMessage, response: ServerResponse): void {
-  if (request.method === 'POST') return;
-  response.setHeader('Allow', 'POST');
-  const details = { allowed: ['POST'] };
-  throw new ApiError('method_not_allowed', `${request.method} is not allowed for this path. Use POST.`, { details });
+/** Throws ApiError 405 for every method but these. */
+export function requireMethod(
+  request: IncomingMessage,
+  response: ServerResponse,
+  allowed: string[],
+  what = 'path',
+): void {
+  const { method = '' } = request;
+  if (allowed.includes(method)) return;
+  const list = allowed.join(', ');
+  response.setHeader('Allow', list);
+  const details = { allowed };
+  throw new ApiError('method_not_allowed', `${method} is not allowed for this ${what}. Use ${list}.`, { details });
 }
 
 function unsupported(message: string, contentType = 'application/json'): ApiError {

@@ -7,7 +7,7 @@ import { type ApiError, errorBody } from '../errors.ts';
 import type { OpenStream } from '../events/streams.ts';
 import { type Parts, renderParts } from '../json.ts';
 import { type Body, lengthOf } from '../longBytes.ts';
-import { finishOutput } from './outputStream.ts';
+import { beginEvents, finishOutput } from './outputStream.ts';
 
 /** The header with the request's id, in every answer and in the log. */
 export const REQUEST_ID = 'X-Request-Id';
@@ -43,16 +43,11 @@ export function sendBytes(response: Response, status: number, body: Body, conten
 /** Sends events as they come. A HEAD request gets only the headers. A null stream becomes an empty 204. */
 export function sendStream(response: Response, stream: OpenStream | null): void {
   if (response.destroyed || response.headersSent) return;
-  response.setHeader('Cache-Control', NO_STORE);
-  response.setHeader('X-Content-Type-Options', 'nosniff');
   if (!stream) {
-    response.writeHead(204).end();
+    response.writeHead(204, { 'Cache-Control': NO_STORE, 'X-Content-Type-Options': 'nosniff' }).end();
     return;
   }
-  // Proxies such as nginx would buffer the events otherwise.
-  response.setHeader('X-Accel-Buffering', 'no');
-  response.setHeader('Last-Event-ID', stream.after);
-  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+  beginEvents(response, { 'Last-Event-ID': stream.after });
   if (response.req.method === 'HEAD') response.end();
   else stream.write(response);
 }

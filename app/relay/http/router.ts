@@ -9,7 +9,7 @@ import type { Cost, PublicLimit } from '../access/publicLimit.ts';
 import { ApiError } from '../errors.ts';
 import type { RelayDeps } from './deps.ts';
 import { finishOutput } from './outputStream.ts';
-import { readJsonBody } from './request.ts';
+import { readJsonBody, requireMethod } from './request.ts';
 import { send, sendBytes, sendStream } from './respond.ts';
 import {
   type Answer,
@@ -58,7 +58,7 @@ export function addRoutes(app: Application, context: RouteContext, limit: Public
     const allowed = methodsOf(path);
     const open = ids.map(routeOf).filter((route) => !needsKey(route));
     here.options((_request, response) => answerOptions(response, allowed, open));
-    here.all((request, response) => refuseMethod(request, response, allowed));
+    here.all((request, response) => requireMethod(request, response, allowed));
   }
 }
 
@@ -189,15 +189,4 @@ function answerOptions(response: Response, allowed: string[], open: Route[]): vo
     response.setHeader('Access-Control-Allow-Methods', allowed.join(', '));
   }
   response.writeHead(204).end();
-}
-
-function refuseMethod(request: Request, response: Response, allowed: string[]): void {
-  response.setHeader('Allow', allowed.join(', '));
-  throw new ApiError(
-    'method_not_allowed',
-    `${request.method} is not allowed for this path. Use ${allowed.join(', ')}.`,
-    {
-      details: { allowed },
-    },
-  );
 }

@@ -35,7 +35,7 @@ import { createRouter, describe } from './trpc.ts';
 import { createFetchWithin } from './within.ts';
 
 /** How slow a client may be, milliseconds. */
-export interface ClientPatience {
+interface ClientPatience {
   /** Time to send all headers. */
   headersMs: number;
   /** Time to send a whole request; answers may take as long as an agent does. */
@@ -156,7 +156,7 @@ function createProcedureContext({ deps, readReadiness }: RouteContext): Procedur
       readReadiness,
       now: deps.now,
     },
-    trialLimits: createTrialLimits(deps.limits),
+    trialLimits: createTrialLimits(),
   };
 }
 

@@ -13,7 +13,7 @@ import { ApiError, databaseAway } from '../errors.ts';
 import { explain, issuesOf } from '../parse.ts';
 import { createHandlers, type ProcedureContext } from './procedures.ts';
 
-export interface Context {
+interface Context {
   requestId: string;
   /** The session found by admit.ts; never null if the procedure requires one. */
   session: Session | null;

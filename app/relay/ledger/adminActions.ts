@@ -7,7 +7,7 @@ import type { AdminActionsTable, LedgerDatabase, LedgerTables } from './tables.t
 type Ledger = Kysely<LedgerTables>;
 
 /** An action that begins now, unix milliseconds. */
-export interface BegunAction {
+interface BegunAction {
   wallet: string;
   action: string;
   subject: string;

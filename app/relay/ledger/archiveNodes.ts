@@ -13,13 +13,13 @@ const DEPTH = constants.archiveDepth;
 const EMPTY = Array.from({ length: DEPTH }, (_, level) => emptyArchiveNode(level));
 
 /** The stored part of a tree. */
-export interface BuiltTree {
+interface BuiltTree {
   leafCount: number;
   isProven: boolean;
 }
 
 /** The nodes that new leaves change, from the leaves up: at each level a run that begins at `start`. */
-export interface Growth {
+interface Growth {
   first: number;
   levels: { start: number; hashes: Uint8Array[] }[];
   root: Uint8Array;
@@ -109,7 +109,7 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
       return { first, levels, root: levels[DEPTH]!.hashes[0]! };
     },
     async write(archiveIndex, tree, growth, isProven) {
-      const written = await writes.alone(['archives'], writing(archiveIndex, tree, growth, isProven));
+      const written = await writes.underLocks(['archives'], writing(archiveIndex, tree, growth, isProven));
       if (written.at(-1)?.changes === 1) return;
       const known = await readTree(archiveIndex);
       throw new Error(
@@ -118,7 +118,7 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
     },
     async drop(archiveIndex) {
       const index = BigInt(archiveIndex);
-      await writes.alone(
+      await writes.underLocks(
         ['archives'],
         [
           ledger.deleteFrom('archive_nodes').where('archive_index', '=', index).compile(),
@@ -129,7 +129,7 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
   };
 }
 
-export interface StoredProof {
+interface StoredProof {
   leaf: Uint8Array;
   /** 20 nodes, from the bottom up. */
   proof: Uint8Array[];

@@ -53,7 +53,7 @@ export interface Backup {
   bytes: number;
 }
 
-export interface MadeBackup extends Backup {
+interface MadeBackup extends Backup {
   /** Older ones that were removed. */
   removed: string[];
 }

@@ -19,7 +19,7 @@ const RENEW_MS = 60_000;
 /** After reading a directory, a creator may not read it again for an unknown key: for 5 seconds in our own kit. */
 const KNOWN_AFTER_MS = 6_000;
 
-export interface SharedDirectory {
+interface SharedDirectory {
   /** Our keys come first. If the ledger does not answer, the others are as last read. */
   read(): Promise<KeyDirectory>;
   /** Our keys stay listed for a while, because signed calls may be on their way. */

@@ -148,7 +148,7 @@ async function take(writing: Writing, row: Taken, conditions: Conditions): Promi
   const { limits, funds } = conditions;
   const me = { id, wallet, listing, keyId: funds?.keyId ?? '', slot: funds?.slot ?? NO_SLOT, nowMs };
   const locks = [`wallet ${wallet}`, ...(limits ? ['totals'] : [])];
-  const claiming = () => writing.writes.alone(locks, [taking(writing, row, me, conditions)]);
+  const claiming = () => writing.writes.underLocks(locks, [taking(writing, row, me, conditions)]);
   const [written] = conditions.ways.length === 0 ? [] : await claiming();
   const [taken] = (written?.rows ?? []) as TakenRow[];
   if (taken) {
@@ -170,24 +170,20 @@ async function take(writing: Writing, row: Taken, conditions: Conditions): Promi
 /** Creates the functions that begin a row of one journal. */
 export function createClaims(writing: Writing) {
   const { owner } = writing;
+  function claim(row: ClaimedExecution | ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
+    const { ways, lending, funds } = funding;
+    const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
+    return take(writing, { ...row, ...first }, { ways, limits: limitsOf(lending, true), funds });
+  }
   return {
     /**
      * Takes the id before anything else happens, and returns its row with the way to pay. A call that repeats a void
      * one replaces it. Throws JournalConflict if the id or the Idempotency-Key is taken. Throws NotFunded if the wallet has too
      * many opens in flight, its money is reserved, or no way to pay fits the limits.
      */
-    claim(row: ClaimedExecution, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, lending, funds } = funding;
-      const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      return take(writing, { ...row, ...first }, { ways, limits: limitsOf(lending, true), funds });
-    },
+    claim: (row: ClaimedExecution, nowMs: number, funding: Funding) => claim(row, nowMs, funding),
     /** Like `claim`, for a call paid by a deposit. No other call may use that deposit. */
-    claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
-      const { ways, lending, funds } = funding;
-      const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
-      const limits = limitsOf(lending, true);
-      return take(writing, { ...row, ...first }, { ways, limits, funds });
-    },
+    claimDeposit: (row: ClaimedDeposit, nowMs: number, funding: Funding) => claim(row, nowMs, funding),
     /** Takes a funded record that its wallet opened itself, to run it here. Throws like `claim`. */
     async claimOpened(row: ClaimedExecution, record: OpenedRecord, nowMs: number, funding: Funding): Promise<void> {
       const funded = {

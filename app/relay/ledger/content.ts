@@ -31,7 +31,6 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
       .where('execution_id', '=', executionId)
       .execute();
     await writes.deleteFrom('answers').where('execution_id', '=', executionId).execute();
-    await writes.deleteFrom('late_answers').where('execution_id', '=', executionId).execute();
     await writes.updateTable('failed_answers').set({ body: null }).where('execution_id', '=', executionId).execute();
   });
 }

@@ -8,7 +8,7 @@ import { SCHEMAS } from '../../database/postgres.ts';
 /** Rows per statement and batch. The largest results have 5 MiB each, and a batch is in memory several times. */
 const ROWS = 64;
 const LONG_ROWS = 4;
-const rowsOf = (table: string) => (/\.(results|late_answers)$/.test(table) ? LONG_ROWS : ROWS);
+const rowsOf = (table: string) => (table.endsWith('.results') ? LONG_ROWS : ROWS);
 /** Leases, because no relay runs; sums and search words, because PostgreSQL computes them. */
 const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|debts|document_words(_\w+)?)$/;
 const EVENTS = `${SCHEMAS.ledger}.events`;

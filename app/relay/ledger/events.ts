@@ -51,7 +51,7 @@ export const readFeed = (ledger: Ledger) =>
 /** Assigns positions to new events, and creates their deliveries to endpoints. Returns false if no event is new. */
 export async function numberEvents(
   ledger: Ledger,
-  writes: Pick<GroupCommit, 'alone'>,
+  writes: Pick<GroupCommit, 'underLocks'>,
   nowMs: number,
 ): Promise<boolean> {
   const { rows } = await sql`SELECT id FROM events WHERE position IS NULL LIMIT ${sql.lit(1)}`.execute(ledger);
@@ -74,7 +74,7 @@ export async function numberEvents(
       WHERE position < (SELECT max(position) FROM events)`,
   ];
   // A position that somebody saw must never be assigned again, not even after a power cut.
-  await writes.alone(
+  await writes.underLocks(
     [EVENTS_LOCK],
     queries.map((query) => query.compile(ledger)),
     true,
@@ -85,7 +85,7 @@ export async function numberEvents(
 /** Writes events of the chain, and moves the feed's slot. Does nothing if another relay has already moved it. */
 export async function writeFollowed(
   ledger: Ledger,
-  writes: Pick<GroupCommit, 'alone'>,
+  writes: Pick<GroupCommit, 'underLocks'>,
   events: readonly OtherEvent[],
   slots: { from: bigint | null; to: bigint },
   nowMs: number,
@@ -95,7 +95,7 @@ export async function writeFollowed(
     .updateTable('event_feed')
     .set({ slot: to })
     .where('slot', from === null ? 'is' : '=', from);
-  await writes.alone(
+  await writes.underLocks(
     [EVENTS_LOCK],
     [...events.map((event) => eventOf(ledger, event, nowMs, from)), move.compile()],
     true,
@@ -160,7 +160,7 @@ export interface Warning {
 /** Writes the event of a warning, unless that warning is raised already. */
 export async function raiseWarning(
   ledger: Ledger,
-  writes: Pick<GroupCommit, 'alone'>,
+  writes: Pick<GroupCommit, 'underLocks'>,
   { wallet, type, subject }: Warning,
   data: string,
   nowMs: number,
@@ -172,7 +172,7 @@ export async function raiseWarning(
     .insertInto('warnings')
     .values({ wallet, type, subject })
     .onConflict((conflict) => conflict.columns(['wallet', 'type', 'subject']).doNothing());
-  await writes.alone([`warnings ${wallet}`], [event.compile(ledger), mark.compile()]);
+  await writes.underLocks([`warnings ${wallet}`], [event.compile(ledger), mark.compile()]);
 }
 
 export async function takeBackWarning(ledger: Ledger, { wallet, type, subject }: Warning): Promise<void> {

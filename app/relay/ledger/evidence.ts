@@ -9,7 +9,7 @@ type Views = Kysely<LedgerDatabase>;
 const ANY = 2n ** 62n;
 
 /** Limits for files that no dispute names. The oldest are dropped first. */
-export interface EvidenceLimits {
+interface EvidenceLimits {
   /** Files of the posting wallet, and of all wallets. */
   ofWallet: number;
   ofAll: number;

@@ -134,7 +134,7 @@ export async function countChangedListings(
 }
 
 /** The outcome of one ended execution of a listing. */
-export interface ListingOutcome {
+interface ListingOutcome {
   wallet: string;
   state: JournalRow['state'];
   created_ms: bigint;
@@ -145,7 +145,7 @@ export interface ListingOutcome {
  * Numbers of refund reasons. Reasons below `firstOther` are the creator's fault, but `timeout` only if the caller gave
  * all of the listing's time.
  */
-export interface CreatorReasons {
+interface CreatorReasons {
   firstOther: number;
   timeout: number;
 }

@@ -66,7 +66,7 @@ const ROWS = 128;
 const PRIVATE = 0o600;
 
 /** Rows of each table. */
-export type Counts = Record<Table, number>;
+type Counts = Record<Table, number>;
 type Row = Record<string, unknown>;
 
 /** Writes the file, which gets its name when it is complete. */

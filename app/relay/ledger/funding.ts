@@ -52,7 +52,7 @@ export interface Funds {
 }
 
 /** A wallet may have one open in flight, and one more for so many of its completed calls of the last day. */
-export const CALLS_FOR_ONE_OPEN = 4;
+const CALLS_FOR_ONE_OPEN = 4;
 /**
  * A listing may have so many of all callers, and more by the same rule. By changing it at the right moment, its creator
  * can make all of them fail.

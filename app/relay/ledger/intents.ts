@@ -62,26 +62,16 @@ function createExecutionIntents({ intend }: Mover) {
       return intend(row, 'verified', changes, { ...signed, kind: 'settle' });
     },
     /**
-     * The caller gets its money back, and the relay no longer settles. A refund that waits for an account keeps that
-     * state. With `neverSent`, these bytes would fail, so their wallet owes nothing for them.
+     * The caller gets its money back, and the relay no longer settles. With `neverSent`, these bytes would fail, so their
+     * wallet owes nothing for them.
      */
     refunding(
       row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
-      why: { reason: number; code: string; message: string; rebuilds: bigint; waits?: boolean; neverSent?: boolean },
+      { neverSent, ...why }: WhyRefunded & { waits?: boolean; neverSent?: boolean },
     ): Promise<void> {
-      return intend(
-        row,
-        'refunding',
-        {
-          refund_reason: BigInt(why.reason),
-          refund_state: why.waits || isWaiting(row) ? 'waiting' : 'pending',
-          error_code: why.code,
-          error_message: why.message,
-          rebuilds: why.rebuilds,
-        },
-        { ...signed, kind: 'refund', ...(why.neverSent && { outcome: 'expired' }) },
-      );
+      const { state, changes } = refundingMove(row, why);
+      return intend(row, state, changes, { ...signed, kind: 'refund', ...(neverSent && { outcome: 'expired' }) });
     },
     /**
      * A person has to check it: too many rebuilds, or, with `opened`, the open landed although it had been given up. The
@@ -93,4 +83,27 @@ function createExecutionIntents({ intend }: Mover) {
       return intend(row, 'parked', { ...openedBy(opened.record, opened.slot), ...before });
     },
   };
+}
+
+/** Why an execution is refunded, for its caller, and how often a refund was signed again before. */
+export interface WhyRefunded {
+  reason: number;
+  code: string;
+  message: string;
+  rebuilds: bigint;
+}
+
+/** The move of a row that is refunded. A refund that waits for an account keeps that state. */
+export function refundingMove(
+  row: Pick<JournalRow, 'refund_state'>,
+  { waits = false, ...why }: WhyRefunded & { waits?: boolean },
+) {
+  const changes = {
+    refund_reason: BigInt(why.reason),
+    refund_state: waits || isWaiting(row) ? ('waiting' as const) : ('pending' as const),
+    error_code: why.code,
+    error_message: why.message,
+    rebuilds: why.rebuilds,
+  };
+  return { state: 'refunding' as const, changes };
 }

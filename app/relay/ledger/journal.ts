@@ -13,7 +13,6 @@ import { createClaims } from './claims.ts';
 import { readExecutionRow, readIdByTail } from './executions.ts';
 import { createFailedAnswers } from './failedAnswers.ts';
 import { createIntents } from './intents.ts';
-import { createLateAnswers } from './lateAnswers.ts';
 import { createLentRents } from './lentRents.ts';
 import { createLosses } from './losses.ts';
 import { createMover } from './moves.ts';
@@ -45,7 +44,6 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     ...createOutcomes(writing),
     ...createLosses(writing),
     ...createResults(writing),
-    ...createLateAnswers(writing),
     ...createFailedAnswers(writing),
     ...createUnfinished(writing),
     ...createLentRents(writing),

@@ -70,7 +70,10 @@ export function createLosses(writing: Writing) {
     // On PostgreSQL a statement that waits for a row sees other tables as they were before. So it waits first.
     const locked = db.selectFrom('executions').select('execution_id').where('execution_id', '=', row.execution_id);
     const waiting = isPostgres(db) ? [locked.forUpdate().compile()] : [];
-    const written = await writes.alone([], [...waiting, ...counting(writing, row, signature, culprit, loss), ...more]);
+    const written = await writes.underLocks(
+      [],
+      [...waiting, ...counting(writing, row, signature, culprit, loss), ...more],
+    );
     const { changes, rows } = written[waiting.length]!;
     if (changes + rows.length !== 1) return 0n;
     row.lost_fees += loss.lost_fees;

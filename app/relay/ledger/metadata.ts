@@ -17,7 +17,7 @@ export interface Poster {
 }
 
 /** Maximum pending documents. The oldest are dropped first. */
-export interface PendingLimits {
+interface PendingLimits {
   /** For the current poster. */
   own: number;
   /** For all posters without a session together. */
@@ -119,7 +119,7 @@ export async function isPendingOf(views: Views, metadataHash: string, wallet: st
 }
 
 /** A pending document and its poster. */
-export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
+interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
   metadata_hash: string;
 }
 

@@ -17,7 +17,7 @@ import { compilable, JournalConflict, type NewTransaction, type Writing } from '
  * (`execution/restarted.ts`).
  */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
-  deposit_signed: ['accepted'],
+  deposit_signed: ['accepted', 'deposit_signed'],
   deposit_confirmed: ['deposit_signed'],
   pay_signed: ['deposit_confirmed', 'pay_signed'],
   paid: ['deposit_confirmed', 'pay_signed'],

@@ -33,7 +33,7 @@ function sharedFee(row: Collected, landed: TransactionRow | undefined): Partial<
 }
 
 /** How a deposit came back. */
-export interface Returned {
+interface Returned {
   landed?: TransactionRow | undefined;
   why?: { code: string; message: string };
 }

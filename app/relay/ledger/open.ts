@@ -110,6 +110,14 @@ async function openSchemas(url: string): Promise<OpenLedger> {
   };
 }
 
+/** A schema of PostgreSQL that is not there yet. */
+export class NoSchema extends Error {
+  constructor(readonly schema: (typeof SCHEMAS)[keyof typeof SCHEMAS]) {
+    const maker = schema === SCHEMAS.index ? 'the indexer first (npm run indexer)' : 'the relay first (npm run relay)';
+    super(`The database has no schema ${schema}. Start ${maker}.`);
+  }
+}
+
 /** Both for reading only. Throws if one of them is missing. */
 export async function openViews({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenDatabase<LedgerDatabase>> {
   if (databaseUrl === null) {
@@ -123,10 +131,7 @@ export async function openViews({ dataDir, databaseUrl }: DatabasePlace): Promis
   try {
     for (const schema of Object.values(SCHEMAS)) {
       const { rows } = await views.pool.query('SELECT to_regclass($1) AS found', [`${schema}.migrations`]);
-      if (rows[0].found !== null) continue;
-      const maker =
-        schema === SCHEMAS.index ? 'the indexer first (npm run indexer)' : 'the relay first (npm run relay)';
-      throw new Error(`The database has no schema ${schema}. Start ${maker}.`);
+      if (rows[0].found === null) throw new NoSchema(schema);
     }
     return views;
   } catch (error) {

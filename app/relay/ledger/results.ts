@@ -5,7 +5,7 @@ import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './ta
 import { JournalConflict, type Writing } from './writing.ts';
 
 /** A new result. */
-export type NewResult = Omit<Insertable<ResultsTable>, 'object_stored'>;
+type NewResult = Omit<Insertable<ResultsTable>, 'object_stored'>;
 
 const WITHOUT_TEXT = [
   'execution_id',

@@ -1,6 +1,6 @@
 /** The table of revocations: the fees of the last 24 hours for revoking grants on-chain. */
 import { type Kysely, sql } from 'kysely';
-import { aloneOn } from '../../database/portable.ts';
+import { underLock } from '../../database/portable.ts';
 import { DAY_MS } from './funding.ts';
 import type { LedgerTables } from './tables.ts';
 
@@ -19,7 +19,7 @@ export function countRevocation(
   revocation: { wallet: string; fee: bigint; nowMs: number },
   budget: RevocationBudget,
 ): Promise<boolean> {
-  return aloneOn(ledger, 'revocations', (alone) => count(alone, revocation, budget));
+  return underLock(ledger, 'revocations', (locked) => count(locked, revocation, budget));
 }
 
 async function count(

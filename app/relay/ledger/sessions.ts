@@ -40,11 +40,6 @@ export async function useChallenge(
   return used.length === 1;
 }
 
-let displaced = 0;
-
-/** Sessions of unknown wallets that were evicted since this process started. */
-export const displacedSessions = (): number => displaced;
-
 /** Adds a session. Drops expired sessions, and those beyond the limits. */
 export async function insertSession(ledger: Ledger, session: SessionsTable, nowMs: number): Promise<void> {
   await ledger.deleteFrom('sessions').where('expires_ms', '<=', BigInt(nowMs)).execute();
@@ -59,9 +54,8 @@ export async function insertSession(ledger: Ledger, session: SessionsTable, nowM
     (await countRows(ledger, ledger.selectFrom('sessions').select('digest').where('is_known', '=', 0n))) -
     MAX_OF_STRANGERS;
   if (surplus <= 0) return;
-  const ended = await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions
+  await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions
     WHERE ${mayGo('sessions', ofStrangers)} ORDER BY expires_ms LIMIT ${surplus})`.execute(ledger);
-  displaced += Number(ended.numAffectedRows ?? 0n);
 }
 
 /** The session of this digest, unless it has expired. */

@@ -63,10 +63,7 @@ const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
 /** Most completed calls that are counted: for 65 opens of a wallet in flight, and 264 of a listing. */
 const MOST_COMPLETED = { wallet: 256, listing: 1_024 };
 
-export const count = (
-  whose: 'wallet' | 'listing',
-  where: string,
-) => `(SELECT count(*) FROM (SELECT 1 FROM executions AS e
+const count = (whose: 'wallet' | 'listing', where: string) => `(SELECT count(*) FROM (SELECT 1 FROM executions AS e
   WHERE e.${whose} = me.${whose} AND ${where} LIMIT ${MOST_COMPLETED[whose]}) AS counted)`;
 const lentTo = (kind: string) => `(SELECT coalesce(sum(lamports), 0) FROM lent_sums WHERE kind = '${kind}')`;
 const ofDebt = (column: string) => `coalesce((SELECT d.${column} FROM debts AS d WHERE d.wallet = me.wallet), 0)`;
@@ -168,7 +165,7 @@ export async function readHeld(
 }
 
 /** What the operator has lent, lamports. */
-export interface Lent {
+interface Lent {
   lent: bigint;
   /** Of records that have ended, which comes back by the clock; and the end of the oldest, unix seconds. */
   due: bigint;

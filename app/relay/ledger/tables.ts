@@ -9,8 +9,8 @@ import type {
   SessionsTable,
   UsedChallengesTable,
 } from './tables/access.ts';
-import type { AgentExamplesTable, DocumentsTable, PendingMetadataTable, ProbesTable } from './tables/agents.ts';
-import type { AnswersTable, FailedAnswersTable, LateAnswersTable, ResultsTable } from './tables/answers.ts';
+import type { AgentExamplesTable, DocumentsTable, PendingMetadataTable } from './tables/agents.ts';
+import type { AnswersTable, FailedAnswersTable, ResultsTable } from './tables/answers.ts';
 import type { DisputeReasonsTable, DisputeRepliesTable, EvidenceTable } from './tables/disputes.ts';
 import type {
   EventFeedTable,
@@ -70,9 +70,7 @@ export interface LedgerTables {
   results: ResultsTable;
   api_keys: ApiKeysTable;
   answers: AnswersTable;
-  late_answers: LateAnswersTable;
   failed_answers: FailedAnswersTable;
-  probes: ProbesTable;
   revocations: RevocationsTable;
   documents: DocumentsTable;
   agent_examples: AgentExamplesTable;

@@ -1,7 +1,7 @@
 /** The tables of webhooks: endpoints, and one row for each event that an endpoint gets. */
 import { randomBytes } from 'node:crypto';
 import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
-import { aloneOn, countRows } from '../../database/portable.ts';
+import { countRows, underLock } from '../../database/portable.ts';
 import { mayGo } from './displacing.ts';
 import { EVENTS_LOCK } from './events.ts';
 import type { LedgerDatabase, LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
@@ -37,13 +37,13 @@ export const readEndpoint = (ledger: Ledger, wallet: string, endpointId: string)
 
 /** Returns false if the wallet has `most` endpoints already. */
 export function insertEndpoint(ledger: Ledger, row: EndpointRow, most: number): Promise<boolean> {
-  return aloneOn(ledger, `webhooks ${row.wallet}`, async (alone) => {
+  return underLock(ledger, `webhooks ${row.wallet}`, async (locked) => {
     const own = sql<number>`(SELECT count(*) FROM webhook_endpoints WHERE wallet = ${row.wallet})`;
     const columns = Object.keys(row) as (keyof EndpointRow)[];
     const { rows } = await sql`
       INSERT INTO webhook_endpoints (${sql.join(columns.map((column) => sql.ref(column)))})
       SELECT ${sql.join(columns.map((column) => sql`CAST(${row[column]} AS ${sql.raw(/_ms$|^is_|^slow_for$/.test(column) ? 'BIGINT' : 'TEXT')})`))}
-      WHERE ${own} < ${most} RETURNING endpoint_id`.execute(alone);
+      WHERE ${own} < ${most} RETURNING endpoint_id`.execute(locked);
     return rows.length === 1;
   });
 }
@@ -68,9 +68,9 @@ export async function noteQuick(ledger: Ledger, endpointId: string): Promise<voi
 
 /** Deletes an endpoint with its deliveries. It must be gone before them, so that none is added in between. */
 export function deleteEndpoint(ledger: Ledger, endpointId: string): Promise<void> {
-  return aloneOn(ledger, EVENTS_LOCK, async (alone) => {
-    await alone.deleteFrom('webhook_endpoints').where('endpoint_id', '=', endpointId).execute();
-    await alone.deleteFrom('webhook_deliveries').where('endpoint_id', '=', endpointId).execute();
+  return underLock(ledger, EVENTS_LOCK, async (locked) => {
+    await locked.deleteFrom('webhook_endpoints').where('endpoint_id', '=', endpointId).execute();
+    await locked.deleteFrom('webhook_deliveries').where('endpoint_id', '=', endpointId).execute();
   });
 }
 
@@ -129,11 +129,11 @@ export const readDelivery = (ledger: Ledger, wallet: string, id: bigint): Promis
 export function repeatDelivery(ledger: Ledger, of: DeliveryRow, nowMs: number): Promise<bigint | null> {
   const { endpoint_id, position, execution_id } = of;
   const now = sql`CAST(${BigInt(nowMs)} AS BIGINT)`;
-  return aloneOn(ledger, EVENTS_LOCK, async (alone) => {
+  return underLock(ledger, EVENTS_LOCK, async (locked) => {
     const { rows } = await sql<Pick<DeliveryRow, 'id'>>`
       INSERT INTO webhook_deliveries (endpoint_id, position, execution_id, state, is_asked, due_ms, created_ms)
       SELECT endpoint_id, CAST(${position} AS BIGINT), CAST(${execution_id} AS TEXT), 'pending', 1, ${now}, ${now}
-      FROM webhook_endpoints WHERE endpoint_id = ${endpoint_id} RETURNING id`.execute(alone);
+      FROM webhook_endpoints WHERE endpoint_id = ${endpoint_id} RETURNING id`.execute(locked);
     return rows[0]?.id ?? null;
   });
 }

@@ -15,7 +15,7 @@ import type { Gate } from './gate.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-export interface HealthDeps {
+interface HealthDeps {
   config: { environment: 'live' | 'test' };
   gate: Pick<Gate, 'obstacles'>;
 }

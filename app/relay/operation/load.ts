@@ -9,7 +9,7 @@ const MEASURE_MS = 250;
 /** At this share of its time, a request waits about twice as long as its own work takes. */
 const BUSY_SHARE = 0.75;
 
-export interface Load {
+interface Load {
   /** True if the event loop was busy in the latest interval. */
   isBusy(): boolean;
   end(): void;

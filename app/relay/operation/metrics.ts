@@ -10,13 +10,15 @@ import type { Observe } from '../chain/stages.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Moving } from '../ledger/moves.ts';
 import type { Paying } from '../ledger/notes.ts';
-import type { JournalRow } from '../ledger/tables.ts';
+import type { JournalRow, TransactionRow } from '../ledger/tables.ts';
 import { feesOfAuthority, isShared, landedOf, paidFees } from '../ledger/transactions.ts';
 import { countElsewhere, createReadings, type MetricsSources, namesIn, OUTCOMES, type Outcome } from './readings.ts';
 
 /** Seconds: up to an agent's longest timeout and the time until anyone may refund. */
 const CALL_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600, 7_200];
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** Calls in a transaction. */
+const SHARED_BUCKETS = [2, 3, 4, 5, 6, 7, 8];
 /** Uses of lamports, counted when an execution ends. */
 const LAMPORTS = {
   fees: 'Network fees of the transactions of ended executions',
@@ -52,7 +54,7 @@ export interface Metrics {
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { named } = namesIn(registry);
+  const named = namesIn(registry);
   const poll = createReadings(registry, sources);
   countElsewhere(named);
 
@@ -123,16 +125,17 @@ export function createMetrics(sources: MetricsSources): Metrics {
     rpcDisagreed: () => disagreements.inc(),
     listenTo: (journal) => ({
       ...journal,
+      intendShared: countShared(named, journal),
       async settled(row, outcome) {
         await journal.settled(row, outcome);
         end(row, 'completed');
-        countFees(row, gasTaken(row));
+        countFees(row, gasTaken(row, landedOf(row, 'settle')));
       },
       async refunded(row, settledAt, landed) {
         await journal.refunded(row, settledAt, landed);
         end(row, refundOutcome(row.error_code));
         // If somebody else sent the refund, the gas returned to the wallet.
-        countFees(row, landed ? row.gas_lamports : 0n);
+        countFees(row, landed ? gasTaken(row, landed) : 0n);
       },
       async returned(row, returnedAt, how) {
         await journal.returned(row, returnedAt, how);
@@ -155,18 +158,37 @@ export function createMetrics(sources: MetricsSources): Metrics {
         return lamports;
       },
     }),
-    async lamportsPerCall() {
-      const { values } = await calls.get();
-      const count = values
-        .filter(({ metricName, labels }) => metricName?.endsWith('_count') && labels.outcome !== 'void')
-        .reduce((sum, { value }) => sum + value, 0);
-      const fees = (await lamportsOf.fees.get()).values[0]?.value ?? 0;
-      return count === 0 ? null : Math.round(fees / count);
-    },
+    lamportsPerCall: () => meanFees(calls, lamportsOf.fees),
     async render() {
       await poll();
       return registry.metrics();
     },
+  };
+}
+
+/** Mean fees of the calls that were opened, lamports; null if there are none. */
+async function meanFees(calls: Histogram<'outcome'>, fees: Counter): Promise<number | null> {
+  const { values } = await calls.get();
+  const count = values
+    .filter(({ metricName, labels }) => metricName?.endsWith('_count') && labels.outcome !== 'void')
+    .reduce((sum, { value }) => sum + value, 0);
+  const sum = (await fees.get()).values[0]?.value ?? 0;
+  return count === 0 ? null : Math.round(sum / count);
+}
+
+/** Counts the calls of each transaction that several calls share. */
+function countShared(
+  named: ReturnType<typeof namesIn>,
+  { intendShared }: Pick<Journal, 'intendShared'>,
+): Journal['intendShared'] {
+  const shared = new Histogram({
+    ...named('shared_transaction_calls', 'Calls in each transaction that several calls shared, by its kind'),
+    labelNames: ['kind'],
+    buckets: SHARED_BUCKETS,
+  });
+  return async (moves, kind, signed) => {
+    await intendShared(moves, kind, signed);
+    shared.observe({ kind }, moves.length);
   };
 }
 
@@ -175,8 +197,7 @@ function refundOutcome(errorCode: string | null): Outcome {
   return errorCode === 'execution_failed' ? 'failed' : 'unserved';
 }
 
-/** Lamports of the gas that a settled row's record paid to the relay: all of it, unless other calls shared the settle. */
-function gasTaken(row: Pick<JournalRow, 'gas_lamports' | 'transactions'>): bigint {
-  const settle = landedOf(row, 'settle');
-  return settle && isShared(settle) ? least(row.gas_lamports, gasOfShare(settle.fee)) : row.gas_lamports;
+/** Lamports of the gas that an ended record paid to the relay: all of it, unless other calls shared its last transaction. */
+function gasTaken({ gas_lamports: gas }: Pick<JournalRow, 'gas_lamports'>, landed: TransactionRow | undefined): bigint {
+  return landed && isShared(landed) ? least(gas, gasOfShare(landed.fee)) : gas;
 }

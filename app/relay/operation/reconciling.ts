@@ -4,15 +4,15 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { AuthorityWatch } from '../execution/authorityWatch.ts';
 import type { RunningEngine } from '../execution/engine.ts';
+import { readUnknownOpen } from '../ledger/indexed.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import { readUnknownOpen } from '../ledger/unfinished.ts';
 import type { ChainWatch } from './chainWatch.ts';
 import type { Gate } from './gate.ts';
 import { isIndexCurrent } from './health.ts';
 
 const PAUSE_MS = 2_000;
 
-export interface ReconcilingDeps {
+interface ReconcilingDeps {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
   gate: Pick<Gate, 'set'>;
   watch: Pick<AuthorityWatch, 'poll'>;

@@ -72,7 +72,7 @@ export function createStorage(options: {
       intend: (...queries) => noticing(writes.intend(...queries)),
       intendAll: (queries) => noticing(writes.intendAll(queries)),
       note: (...queries) => noticing(writes.note(...queries)),
-      alone: (...given) => noticing(writes.alone(...given)),
+      underLocks: (...given) => noticing(writes.underLocks(...given)),
     }),
     start() {
       timer = setInterval(() => {

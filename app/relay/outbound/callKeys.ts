@@ -4,7 +4,8 @@
  * The file holds private JWKs, newest first. The first signs, and all are in the directory.
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { callKeyId, type PublicJwk, type SigningCall, signCall } from '../../sdk/creator/callSignature.ts';
 import { parseJsonFile } from '../../sdk/wire/jsonFile.ts';
 import type { KeyDirectory } from '../../sdk/wire/wire.ts';
@@ -16,7 +17,7 @@ interface PrivateJwk extends PublicJwk {
   d: string;
 }
 
-export interface CallKeys {
+interface CallKeys {
   /** Our keys for GET /.well-known/http-message-signatures-directory, the signing one first. */
   directory: KeyDirectory;
   /** The headers that sign a call. */
@@ -53,6 +54,8 @@ function privateKeyOf(jwk: PrivateJwk): KeyObject {
 }
 
 function writeKeys(path: string, keys: PrivateJwk[], flag: 'w' | 'wx'): void {
+  // On PostgreSQL, nothing else creates DATA_DIR.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(path, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600, flag });
 }
 

@@ -1,11 +1,10 @@
 /** Makes the HTTP call to the creator's server. It only returns the answer; `verify.ts` judges it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
-import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
+import type { SigningCall } from '../../sdk/creator/callSignature.ts';
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 import { EVENT_STREAM, isEventStream } from '../../sdk/wire/eventStream.ts';
 import { statusText } from '../../sdk/wire/redirects.ts';
-import type { Body } from '../longBytes.ts';
 import {
   AnswerTooLarge,
   beginningOf,
@@ -27,9 +26,6 @@ const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
 /** These answers say "not now": nothing ran, so the same execution may be sent again. */
 const RETRIED_STATUSES = new Set([502, 503, 504]);
-/** How long after the deadline an answer is still read, as evidence only, and for how many executions at once. */
-const LATE_MS = 60_000;
-const MAX_LATE_CALLS = 8;
 
 /** The spec's request to a creator. */
 export interface CreatorRequest {
@@ -46,21 +42,16 @@ export type { CreatorAnswer } from './answerBody.ts';
 export interface CreatorCall {
   endpoint: string;
   request: CreatorRequest;
-  purpose: CallPurpose;
   /** The key that verifies the answer, base58. */
   signingKey: string;
   /** On performance.now()'s clock. */
   deadlineMs: number;
-  /** Gives up at the first connection error. */
-  once?: boolean;
   /** If given, the creator may stream its answer. Receives the deltas of the first attempt that has any. */
   onDelta?: OnDelta;
   stop?: AbortSignal;
-  /** Receives a body that comes within a minute after the deadline. The outcome stays the same. */
-  late?: (body: Body) => void;
 }
 
-export interface CreatorPoolOptions {
+interface CreatorPoolOptions {
   /** Allows private addresses and http: for a local network only. */
   allowPrivate: boolean;
   /** The headers that prove that this marketplace made the call. */
@@ -74,8 +65,6 @@ export interface CreatorPool {
   agent: Agent;
   streamIdleMs: number;
   sign: CreatorPoolOptions['sign'];
-  /** Calls past their deadline that are still read. */
-  lateCalls: number;
   /** The turns for reading long answers of a server. */
   turnsOf(endpoint: string): Turns;
   destroy(): Promise<void>;
@@ -92,7 +81,7 @@ export function createCreatorPool(options: CreatorPoolOptions): CreatorPool {
     maxHeaderSize: 16 * 1024,
   });
   const turnsOf = createTurnsByServer(MAX_LONG_ANSWERS);
-  return { agent, sign, streamIdleMs, lateCalls: 0, turnsOf, destroy: () => agent.destroy() };
+  return { agent, sign, streamIdleMs, turnsOf, destroy: () => agent.destroy() };
 }
 
 /** An answer that says "not now". */
@@ -104,12 +93,12 @@ interface NotNow {
 /** One attempt. Throws on connection errors. */
 async function attempt(
   pool: CreatorPool,
-  { endpoint, request, purpose, signingKey, onDelta }: CreatorCall,
+  { endpoint, request, signingKey, onDelta }: CreatorCall,
   secondsLeft: number,
   signal: AbortSignal,
 ): Promise<CreatorAnswer | NotNow> {
   const body = renderRequest({ ...request, timeout_seconds: secondsLeft });
-  const signature = await pool.sign({ url: endpoint, body, purpose, signingKey });
+  const signature = await pool.sign({ url: endpoint, body, purpose: 'execution', signingKey });
   const response = await httpRequest(endpoint, {
     dispatcher: pool.agent,
     method: 'POST',
@@ -157,7 +146,7 @@ export function renderRequest({ parameters, ...request }: CreatorRequest): Buffe
   return Buffer.from(`${head.slice(0, -1)},"parameters":${parameters},${tail.slice(1)}`);
 }
 
-/** One attempt until the deadline; 'deadline' if that passes first. A later answer goes to `call.late`. */
+/** One attempt until the deadline; 'deadline' if that passes first. */
 async function attemptInTime(
   pool: CreatorPool,
   call: CreatorCall,
@@ -172,33 +161,11 @@ async function attemptInTime(
     timer = setTimeout(resolve, Math.ceil(leftMs), 'deadline');
   });
   const inTime = await Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
-  if (inTime === 'deadline') listenLate(pool, call, answer, giveUp);
-  return inTime;
-}
-
-/** Lets a call continue after its deadline, if it has `late` and not too many such calls continue. */
-function listenLate(
-  pool: CreatorPool,
-  { late }: CreatorCall,
-  answer: Promise<CreatorAnswer | NotNow>,
-  giveUp: AbortController,
-): void {
-  answer.catch(() => undefined);
-  if (!late || pool.lateCalls >= MAX_LATE_CALLS) {
+  if (inTime === 'deadline') {
+    answer.catch(() => undefined);
     giveUp.abort();
-    return;
   }
-  pool.lateCalls += 1;
-  const timer = setTimeout(() => giveUp.abort(), LATE_MS);
-  answer
-    .then((value) => {
-      if (value.kind === 'body') late(value.body);
-    })
-    .catch(() => undefined)
-    .finally(() => {
-      clearTimeout(timer);
-      pool.lateCalls -= 1;
-    });
+  return inTime;
 }
 
 /**
@@ -238,7 +205,6 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
       lastProblem = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
     }
     const rest = call.deadlineMs - performance.now();
-    if (call.once && rest > 0) return { kind: 'failed', message: `The server cannot be reached: ${lastProblem}`, raw };
     if (rest > 0) await sleep(Math.min(pause, rest), undefined, { signal: call.stop }).catch(() => undefined);
     if (call.stop?.aborted) throw call.stop.reason;
     pause = Math.min(pause * 2, RETRY_MAX_MS);

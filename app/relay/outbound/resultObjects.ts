@@ -24,7 +24,7 @@ export interface ObjectSettings {
 }
 
 /** A result as a row of the ledger describes it. */
-export interface StoredResult {
+interface StoredResult {
   execution_id: string;
   result: Buffer | null;
   object_stored: bigint;

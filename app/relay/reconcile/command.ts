@@ -13,7 +13,7 @@ const EXIT_UNKNOWN = 2;
 const ANSWER_MS = 60_000;
 
 /** The places of the tables, and the node's URL. */
-export type ReconcilePlaces = DatabasePlace & { rpcUrl: string };
+type ReconcilePlaces = DatabasePlace & { rpcUrl: string };
 
 /** `readPlaces` returns the places of files and node; it is called when the command runs. */
 export function addReconcileCommand(program: Command, readPlaces: () => ReconcilePlaces): void {

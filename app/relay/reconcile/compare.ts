@@ -48,7 +48,7 @@ export interface Restored {
   onLater(id: string): void;
 }
 
-export interface JournalView {
+interface JournalView {
   wallet: string;
   listing: string;
   price: bigint;
@@ -62,7 +62,7 @@ export interface JournalView {
   stored_result_hash: string | null;
 }
 
-export interface IndexView {
+interface IndexView {
   caller: string;
   listing: string;
   price: bigint;

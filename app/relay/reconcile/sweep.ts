@@ -31,7 +31,7 @@ const MAX_LISTED = 1_000;
 const PAUSE_MS = 2_000;
 const PASSES = 3;
 
-export interface ReconcileDeps {
+interface ReconcileDeps {
   connection: Connection;
   /** The ledger with the index attached as `chain`; nothing is written. */
   views: Kysely<LedgerDatabase>;

@@ -2,7 +2,7 @@
  * Lists the accounts that may be archived or closed, by the index. The index only says where to look: the accounts
  * themselves are read before anything is signed.
  */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { constants } from '../../sdk/program/program.ts';
 import { readUnknownDeposits } from '../ledger/lenders.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -51,75 +51,74 @@ const RIPE_AT = sql`settled_at + ${RECORD_SECONDS}`;
 const isRipe = (now: bigint) => sql`closed = 0 AND status <> 'open' AND status <> 'refunded'
   AND settled_at <= CAST(${now} AS BIGINT) - ${RECORD_SECONDS}`;
 
-/** Settled records that can become leaves, oldest first. */
-export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+/** The columns of one kind of candidates, and the conditions of its rows. */
+interface Kind {
+  table: 'executions' | 'deposits' | 'disputes';
+  id: string;
+  address: string;
+  /** The time that orders them. */
+  from: string;
+  ripeAt: RawBuilder<unknown>;
+  where: RawBuilder<unknown>;
+}
+
+/** The next candidates of a kind, oldest first. */
+async function readNext(views: Views, { table, ripeAt, where, ...columns }: Kind, after: After): Promise<Candidate[]> {
+  const [id, address, from] = [sql.ref(columns.id), sql.ref(columns.address), sql.ref(columns.from)];
   const { rows } = await sql<Candidate>`
-    SELECT execution_id AS id, record AS address, settled_at AS ended_at, ${RIPE_AT} AS ripe_at
-    FROM chain.executions
-    WHERE ${isRipe(now)} AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
-    ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
+    SELECT ${id} AS id, ${address} AS address, ${from} AS ended_at, ${ripeAt} AS ripe_at
+    FROM ${sql.table(`chain.${table}`)}
+    WHERE ${where} AND (${from}, ${id}) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
+    ORDER BY ${from}, ${id} LIMIT ${PAGE}`.execute(views);
   return rows;
 }
 
-/**
- * Refunded records that can be closed, oldest first; only those that a relay opened. A record that a wallet opened and
- * refunded itself pays nothing for its closing, and anybody can create many of them.
- */
-export async function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+const RECORDS = { table: 'executions', id: 'execution_id', address: 'record' } as const;
+/** A record that a wallet opened itself pays nothing for its end, and anybody can create many of them. */
+const BY_RELAY = sql`(key_id IS NOT NULL OR deposit IS NOT NULL)`;
+const later = (column: string, seconds: bigint) => sql`${sql.ref(column)} + CAST(${seconds} AS BIGINT)`;
+
+/** Settled records that can become leaves. */
+export const ripeRecords = (views: Views, now: bigint, after: After) =>
+  readNext(views, { ...RECORDS, from: 'settled_at', ripeAt: RIPE_AT, where: isRipe(now) }, after);
+
+/** Refunded records that can be closed; only those that a relay opened. */
+export function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.recordSecondsMin);
-  const { rows } = await sql<Candidate>`
-    SELECT execution_id AS id, record AS address, settled_at AS ended_at, opened_at + CAST(${kept} AS BIGINT) AS ripe_at
-    FROM chain.executions
-    WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND (key_id IS NOT NULL OR deposit IS NOT NULL)
-      AND opened_at <= ${now - kept} AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
-    ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
-  return rows;
+  const where = sql`closed = 0 AND status <> 'open' AND status = 'refunded' AND ${BY_RELAY} AND opened_at <= ${now - kept}`;
+  return readNext(views, { ...RECORDS, from: 'settled_at', ripeAt: later('opened_at', kept), where }, after);
 }
 
 /** Unix seconds from which something that anyone can refund at `from` can be moved to the unclaimed refunds. */
 const MOVABLE_AFTER = BigInt(constants.unclaimedSeconds);
 
 /**
- * Open executions whose refunds can be moved to the unclaimed ones, oldest first; only those that a relay opened, as
- * above. Nearly all others are refunded long before.
+ * Open executions whose refunds can be moved to the unclaimed ones; only those that a relay opened. Nearly all others
+ * are refunded long before.
  */
-export async function movableRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
-  const { rows } = await sql<Candidate>`
-    SELECT execution_id AS id, record AS address, refund_at AS ended_at,
-      refund_at + CAST(${MOVABLE_AFTER} AS BIGINT) AS ripe_at
-    FROM chain.executions
-    WHERE status = 'open' AND (key_id IS NOT NULL OR deposit IS NOT NULL) AND refund_at <= ${now - MOVABLE_AFTER}
-      AND (refund_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
-    ORDER BY refund_at, execution_id LIMIT ${PAGE}`.execute(views);
-  return rows;
+export function movableRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+  const where = sql`status = 'open' AND ${BY_RELAY} AND refund_at <= ${now - MOVABLE_AFTER}`;
+  return readNext(views, { ...RECORDS, from: 'refund_at', ripeAt: later('refund_at', MOVABLE_AFTER), where }, after);
 }
 
 /**
- * Expired deposits of this deployment whose refunds can be moved, oldest first. An unpaid one is refunded by a relay at
- * any time. Moving a stranger's deposit returns nothing to the relay.
+ * Expired deposits of this deployment whose refunds can be moved. An unpaid one is refunded by a relay at any time.
+ * Moving a stranger's deposit returns nothing to the relay.
  */
-export async function movableDeposits(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+export function movableDeposits(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const life = BigInt(constants.depositSeconds) + MOVABLE_AFTER;
-  const { rows } = await sql<Candidate>`
-    SELECT deposit AS id, deposit AS address, prepared_at AS ended_at, prepared_at + CAST(${life} AS BIGINT) AS ripe_at
-    FROM chain.deposits
-    WHERE closed = 0 AND status = 'prepared' AND prepared_at <= ${now - life}
-      AND rent_sponsor IN (SELECT address FROM lenders)
-      AND (prepared_at, deposit) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
-    ORDER BY prepared_at, deposit LIMIT ${PAGE}`.execute(views);
-  return rows;
+  const where = sql`closed = 0 AND status = 'prepared' AND prepared_at <= ${now - life}
+    AND rent_sponsor IN (SELECT address FROM lenders)`;
+  const columns = { table: 'deposits', id: 'deposit', address: 'deposit', from: 'prepared_at' } as const;
+  return readNext(views, { ...columns, ripeAt: later('prepared_at', life), where }, after);
 }
 
-/** Ended disputes that can be closed, oldest first. */
-export async function endedDisputes(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+/** Ended disputes that can be closed. */
+export function endedDisputes(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedDisputeSeconds);
-  const { rows } = await sql<Candidate>`
-    SELECT execution_id AS id, dispute AS address, resolved_at AS ended_at, resolved_at + CAST(${kept} AS BIGINT) AS ripe_at
-    FROM chain.disputes
-    WHERE closed = 0 AND outcome <> 'open' AND owed = 0 AND resolved_at <= ${now - kept}
-      AND (resolved_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
-    ORDER BY resolved_at, execution_id LIMIT ${PAGE}`.execute(views);
-  return rows;
+  const where = sql`closed = 0 AND outcome <> 'open' AND owed = 0 AND resolved_at <= ${now - kept}`;
+  const columns = { table: 'disputes', id: 'execution_id', address: 'dispute', from: 'resolved_at' } as const;
+  return readNext(views, { ...columns, ripeAt: later('resolved_at', kept), where }, after);
 }
 
 /** Expired deposits without a row in the ledger, oldest first. */

@@ -2,6 +2,8 @@
  * Accounts that could not be removed recently, such as a record whose sponsor cannot receive lamports. They are retried
  * with a growing delay.
  */
+import { LRUCache } from 'lru-cache';
+
 export interface Resting {
   rests(address: string): boolean;
   rest(address: string): void;
@@ -13,15 +15,12 @@ const LONGEST_REST_MS = 86_400_000;
 const MOST_RESTING = 100_000;
 
 export function createResting(now: () => number): Resting {
-  const resting = new Map<string, { untilMs: number; restMs: number }>();
+  const resting = new LRUCache<string, { untilMs: number; restMs: number }>({ max: MOST_RESTING });
   return {
-    rests: (address) => (resting.get(address)?.untilMs ?? 0) > now(),
+    rests: (address) => (resting.peek(address)?.untilMs ?? 0) > now(),
     rest(address) {
-      const restMs = Math.min(LONGEST_REST_MS, 8 * (resting.get(address)?.restMs ?? FIRST_REST_MS / 8));
-      resting.delete(address);
+      const restMs = Math.min(LONGEST_REST_MS, 8 * (resting.peek(address)?.restMs ?? FIRST_REST_MS / 8));
       resting.set(address, { untilMs: now() + restMs, restMs });
-      const [oldest] = resting.keys();
-      if (resting.size > MOST_RESTING && oldest !== undefined) resting.delete(oldest);
     },
   };
 }

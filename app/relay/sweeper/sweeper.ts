@@ -52,7 +52,7 @@ export interface SweepSettings {
   waitSeconds: number;
 }
 
-export interface SweeperDeps {
+interface SweeperDeps {
   chain: Pick<
     RelayChain,
     'authority' | 'connection' | 'finality' | 'read' | 'clock' | 'sign' | 'signMany' | 'simulate' | 'submit'

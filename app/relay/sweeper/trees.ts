@@ -15,7 +15,7 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 /** Leaves per database transaction: about 20 ms, the longest that a call may wait for it. */
 const LEAVES_AT_ONCE = 512;
 
-export interface TreesDeps {
+interface TreesDeps {
   chain: Pick<RelayChain, 'read'>;
   views: Kysely<LedgerDatabase>;
   nodes: ArchiveNodes;
@@ -27,7 +27,7 @@ export interface TreesDeps {
 type Target = Pick<ArchiveTree, 'count' | 'root'>;
 
 /** What the follower remembers, by the index of the archive. */
-export interface Following {
+interface Following {
   /** States for which the index still lacks leaves. New leaves may come faster than the index, but never move them. */
   targets: Map<number, Target>;
   /** Archives whose leaves do not make their tree's root. */

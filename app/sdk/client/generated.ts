@@ -217,7 +217,7 @@ export interface components {
         };
         AgentHealth: {
             /**
-             * @description `degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures. Or the operator refuses failing agents, and this one is refused until it answers a probe.
+             * @description `degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures.
              * @enum {string}
              */
             status: "ok" | "degraded";

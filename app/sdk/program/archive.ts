@@ -8,10 +8,9 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import type { ExecutionRecord, UnclaimedRefund } from './accounts.ts';
 import { leafOf, readTreeAccount, restHashOf, rootOf, type TreeAccount } from './archiveTree.ts';
-import { ByteReader } from './borsh.ts';
 import { constants, UNCLAIMED_LEAF_DOMAIN } from './constants.ts';
 import type { MarketplaceEvent } from './eventFields.ts';
-import { codecOf } from './idlCodec.ts';
+import { codecOf, decodeFields } from './idlCodec.ts';
 import type { StructOf } from './idlValues.ts';
 
 /** Where the leaf of an unclaimed refund is. */
@@ -36,7 +35,7 @@ export function encodeUnclaimed(refund: UnclaimedRefund): Uint8Array {
 
 /** Decodes these bytes. Throws RangeError if they are not the fields of an unclaimed refund. */
 export function decodeUnclaimed(fields: Uint8Array): UnclaimedRefund {
-  return decodeFields<UnclaimedRefund>('UnclaimedRefund', fields);
+  return decodeFields('UnclaimedRefund', fields) as UnclaimedRefund;
 }
 
 /** The leaf that a refund's event reports; null if its money went to the caller. */
@@ -60,14 +59,7 @@ export function archivedRestHash(execution: ExecutionRecord): Uint8Array {
 
 /** Decodes these bytes. Throws RangeError if they are not a record's fields. */
 export function decodeArchived(fields: Uint8Array): ExecutionRecord {
-  return decodeFields<ExecutionRecord>('ExecutionRecord', fields);
-}
-
-function decodeFields<Fields>(name: string, fields: Uint8Array): Fields {
-  const bytes = new ByteReader(fields);
-  const values = codecOf(name).read(bytes) as Fields;
-  if (bytes.left > 0) throw new RangeError(`the fields of a leaf have ${bytes.left} bytes too many`);
-  return values;
+  return decodeFields('ExecutionRecord', fields) as ExecutionRecord;
 }
 
 /**

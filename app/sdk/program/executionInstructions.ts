@@ -9,6 +9,8 @@ import {
   findSpenderBump,
   findTokenAccount,
 } from './addresses.ts';
+import { variantsOf } from './idlCodecs.ts';
+import type { EnumOf } from './idlValues.ts';
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
@@ -116,23 +118,10 @@ export function settleExecution(input: SettleExecutionInput): TransactionInstruc
   return buildInstruction('settle_execution', accounts, args);
 }
 
-export type RefundReason =
-  | 'creatorFailed'
-  | 'creatorTimeout'
-  | 'invalidAnswer'
-  | 'payoutUnusable'
-  | 'unserved'
-  | 'expired';
+export type RefundReason = EnumOf<'RefundReason'>;
 
 /** Refund reasons; the index is the number in records and events. */
-export const REFUND_REASONS: readonly RefundReason[] = [
-  'creatorFailed',
-  'creatorTimeout',
-  'invalidAnswer',
-  'payoutUnusable',
-  'unserved',
-  'expired',
-];
+export const REFUND_REASONS = variantsOf('RefundReason') as readonly RefundReason[];
 
 export interface RefundExecutionInput {
   /** A relay authority, which takes its part of the gas, or anyone from `refund_at` on. */

@@ -3,5 +3,5 @@ import { createIdlCodecs } from './idlCodecs.ts';
 import { pubkey } from './pubkey.ts';
 
 export { discriminatorOf } from './idlCodecs.ts';
-export const { codecOf, codecOfType, decodeAccountData, encodeInstruction, decodeInstruction } =
+export const { codecOf, codecOfType, decodeAccountData, decodeFields, decodeInstruction, encodeInstruction } =
   createIdlCodecs(pubkey);

@@ -23,6 +23,7 @@ import {
 } from './borsh.ts';
 import { idl } from './idl/idl.ts';
 import type { IdlDefinition, IdlType } from './idlTypes.ts';
+import { toCamel } from './idlValues.ts';
 
 /** The codecs of the program's types; `pubkey` reads and writes addresses. */
 export function createIdlCodecs(pubkey: Codec<unknown>) {
@@ -59,6 +60,14 @@ export function createIdlCodecs(pubkey: Codec<unknown>) {
   return {
     codecOf,
     codecOfType,
+
+    /** Decodes a struct that has no discriminator. Throws RangeError if the bytes are more or less than it. */
+    decodeFields(name: string, fields: Uint8Array): unknown {
+      const bytes = new ByteReader(fields);
+      const values = codecOf(name).read(bytes);
+      if (bytes.left > 0) throw new RangeError(`the fields of a leaf have ${bytes.left} bytes too many`);
+      return values;
+    },
 
     /** Decodes an account's fields. Throws RangeError if the data are not an account of this name. */
     decodeAccountData(name: string, data: Uint8Array): unknown {
@@ -121,10 +130,6 @@ export function discriminatorOf(name: string): Uint8Array {
 
 function startsWith(data: Uint8Array, head: ArrayLike<number>): boolean {
   return Array.prototype.every.call(head, (byte, index) => data[index] === byte);
-}
-
-function toCamel(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function lowerFirst(name: string): string {

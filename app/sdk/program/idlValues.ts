@@ -8,6 +8,10 @@ export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
+/** The same at run time. */
+export const toCamel = (name: string): string =>
+  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
 type Definition = LiteralIdl['types'][number];
 
 /** The names of the IDL's structs and enums. */

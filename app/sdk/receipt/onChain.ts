@@ -2,7 +2,7 @@
 
 import bs58 from 'bs58';
 import type { AccountName } from '../program/accounts.ts';
-import { ByteReader, type Codec, u16 } from '../program/borsh.ts';
+import { type Codec, u16 } from '../program/borsh.ts';
 import { constantBytes } from '../program/constants.ts';
 import { idl } from '../program/idl/idl.ts';
 import { createIdlCodecs } from '../program/idlCodecs.ts';
@@ -16,7 +16,7 @@ const addressText: Codec<string> = {
   read: (from) => bs58.encode(from.take(32)),
   write: (value) => bs58.decode(value),
 };
-const { codecOf, decodeAccountData, decodeInstruction } = createIdlCodecs(addressText as Codec<unknown>);
+const { decodeAccountData, decodeFields, decodeInstruction } = createIdlCodecs(addressText as Codec<unknown>);
 
 export { decodeInstruction };
 
@@ -31,12 +31,8 @@ export function decodeInText<Name extends AccountName>(name: Name, data: Uint8Ar
 }
 
 /** Decodes the record's fields that a leaf hashes. Throws RangeError if they are not a record's fields. */
-export function decodeFields(fields: Uint8Array): RecordFields {
-  const bytes = new ByteReader(fields);
-  const record = codecOf('ExecutionRecord').read(bytes) as RecordFields;
-  if (bytes.left > 0) throw new RangeError(`a record has ${bytes.left} bytes too many`);
-  return record;
-}
+export const decodeRecordFields = (fields: Uint8Array): RecordFields =>
+  decodeFields('ExecutionRecord', fields) as RecordFields;
 
 const derive = (seed: string, ...rest: Uint8Array[]): string =>
   bs58.encode(deriveAddress([constantBytes(seed), ...rest], bs58.decode(PROGRAM))[0]);

@@ -189,7 +189,7 @@ function comparePayment(check: OpenCheck, landed: Landed, { creator, terms }: Pa
   if (!moved) return;
   const { sent, received, total, owner, left } = moved;
   const { price, feeBps } = terms;
-  const fee = (price * BigInt(feeBps)) / constants.bpsDenominator;
+  const fee = (price * BigInt(feeBps)) / BigInt(constants.bpsDenominator);
   const toTreasury = sent.get(treasury) ?? 0n;
   const isWaived = feeBps === 0 && toTreasury === 0n;
   const creatorAmount = isWaived ? total : price - fee;

@@ -11,7 +11,7 @@ import type { ExecutionArchive } from '../wire/wire.ts';
 import { type OpenCheck, startCheck } from './checks.ts';
 import { type Claim, isReceipt, keyOf } from './claim.ts';
 import { fromBase64, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
-import { archiveAddress, decodeFields, decodeInText, PROGRAM, type RecordFields } from './onChain.ts';
+import { archiveAddress, decodeInText, decodeRecordFields, PROGRAM, type RecordFields } from './onChain.ts';
 import { formatResultHash, formatUuid } from './receipt.ts';
 import { ArchiveShape } from './shape.ts';
 
@@ -107,7 +107,7 @@ async function proveLeaf(
     check.lacks("The archive's accounts do not belong to the program.");
     return null;
   }
-  const fields = decodeRecord(check, () => decodeFields(fromBase64(archive.fields)));
+  const fields = decodeRecord(check, () => decodeRecordFields(fromBase64(archive.fields)));
   if (!fields) return null;
   check.equal('archive.record', archive.record, claim.record);
   check.equal('archive.archive', archive.archive, archiveAddress(archive.archive_index));

@@ -5,11 +5,11 @@
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { ALL_GAS, depositGas, findSpender, withdrawGas } from '../program/program.ts';
 import { formatSol } from '../wire/sol.ts';
-import { FIRST_GAS } from './firstGas.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
+import { FIRST_GAS } from './usualAmounts.ts';
 
 type Connected = Pick<MarketplaceChain, 'connection'>;
 

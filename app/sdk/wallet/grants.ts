@@ -16,13 +16,13 @@ import {
 } from '../program/program.ts';
 import { greatest } from '../wire/amounts.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { lastingAllowance } from './allowance.ts';
 import { readAccount, readClock } from './connection.ts';
 import { formatTime, type Progress } from './format.ts';
 import { type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
+import { lastingAllowance } from './usualAmounts.ts';
 
 type Connected = Pick<MarketplaceChain, 'connection'>;
 

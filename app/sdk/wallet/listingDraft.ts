@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { type Config, constants } from '../program/program.ts';
-import { AgentMetadata, isStandardTag, type StandardTag, tagMask } from '../wire/metadata.ts';
+import { AgentMetadata, isStandardTag, STANDARD_TAGS, type StandardTag, tagMask } from '../wire/metadata.ts';
 import { formatUsdc, parseUsdc } from '../wire/usdc.ts';
 import { Refusal } from './refusal.ts';
 
@@ -26,7 +26,7 @@ const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
   /** 1 to 5 of the standard taxonomy; any others are custom tags. */
   tags: z
     .array(z.string())
-    .refine((tags) => tags.some(isStandardTag), 'must hold at least one standard tag')
+    .refine((tags) => tags.some(isStandardTag), `must hold at least one standard tag: ${STANDARD_TAGS.join(', ')}`)
     .refine((tags) => tags.filter(isStandardTag).length <= constants.maxTags, 'must hold at most 5 standard tags'),
   price_usdc: Price,
   /** Longest timeout that a caller can ask for, and the default. */

@@ -23,11 +23,10 @@ import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/exe
 import type { RelayDeps } from '../../../app/relay/http/deps.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
-import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 import { createPayers } from '../../../app/relay/ledger/payers.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
-import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
+import { createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
 import { createPost } from '../../../app/relay/outbound/testPost.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
@@ -196,10 +195,9 @@ export async function startWorld(
     },
     x402: null,
     noX402: 'This service does not accept x402 payments',
-    limits: ownLimits(),
     readKeyDirectory: async () => callKeys.directory,
     streams,
-    agentHealth: createAgentHealth(ledger, 10, 30),
+    agentHealth: createAgentHealth(ledger),
     gate: { obstacles: () => state.obstacles, advice: () => state.advice },
     operator: {
       authority: CONFIG.admin.toBase58(),
@@ -221,7 +219,6 @@ export async function startWorld(
       faulted: () => undefined,
       refused: () => undefined,
     },
-    callCreator: (call) => callCreator(creators, call),
     testTools: { sign: creators.sign, post: createPost(creators) },
     now: () => state.nowMs,
     log,
@@ -281,6 +278,17 @@ export async function startWorld(
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** A world for the tests of a suite. It exists from the suite's first `before` on, and ends with the suite. */
+export function useWorld(...given: Parameters<typeof startWorld>): World {
+  const world = {} as World;
+  before(async function () {
+    Object.assign(world, await startWorld(...given));
+    // After all other hooks of the suite.
+    this.test!.parent!.afterAll(() => world.stop());
+  });
+  return world;
 }
 
 type BodyInit = NonNullable<RequestInit['body']>;

@@ -64,6 +64,21 @@ export async function openJournals(): Promise<Journals> {
   };
 }
 
+/** Journals for the tests of a suite, empty before each test. */
+export function useJournals() {
+  const opened = {} as Journals;
+  const mine = {} as Journals['mine'];
+  const others = {} as Journals['others'];
+  before(async () => {
+    Object.assign(opened, await openJournals());
+    Object.assign(mine, opened.mine);
+    Object.assign(others, opened.others);
+  });
+  after(() => opened.close());
+  beforeEach(() => opened.clear());
+  return { opened, mine, others };
+}
+
 /** A call to claim. Its task equals its id. */
 export const executionOf = (id: string, changes: Partial<ClaimedExecution> = {}): ClaimedExecution => ({
   execution_id: id,

@@ -43,3 +43,12 @@ export async function untilFound<T>(
   );
   return found!;
 }
+
+/** A promise, and the function that resolves it. */
+export function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

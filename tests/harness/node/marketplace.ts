@@ -330,6 +330,9 @@ export async function startMarketplace(
     callers,
     limits,
     mintTo,
+    /** Calls the agent through the relay at this address, as this caller. */
+    execute: (url: string, body: object, caller = 0): Promise<Answer> =>
+      request(url, `/v1/agents/${agentId}/execute`, { apiKey: callers[caller]!.apiKey, body }),
     /** Number of calls to the creator by execution. */
     calls,
     setBehaviour(next: Behaviour | null) {
@@ -404,6 +407,17 @@ export async function startMarketplace(
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** A marketplace for the tests of a suite. It exists from the suite's first `before` on, and ends with the suite. */
+export function useMarketplace(...given: Parameters<typeof startMarketplace>): TestMarketplace {
+  const market = {} as TestMarketplace;
+  before(async function () {
+    Object.assign(market, await startMarketplace(...given));
+    // After all other hooks of the suite.
+    this.test!.parent!.afterAll(() => market.stop());
+  });
+  return market;
 }
 
 export interface Answer {

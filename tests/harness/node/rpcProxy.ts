@@ -10,7 +10,7 @@ import { VersionedTransaction } from '@solana/web3.js';
 import idl from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 
-export type Kind = 'open' | 'settle' | 'refund';
+export type Kind = 'open' | 'settle' | 'refund' | 'deposit' | 'openFromDeposit';
 
 export interface RpcCall {
   method: string;
@@ -44,6 +44,8 @@ const KINDS: Record<string, Kind> = {
   open_execution_with_grant: 'open',
   settle_execution: 'settle',
   refund_execution: 'refund',
+  prepare_deposit: 'deposit',
+  open_execution_from_deposit: 'openFromDeposit',
 };
 const KIND_BY_DISCRIMINATOR = new Map(
   idl.instructions

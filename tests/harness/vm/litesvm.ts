@@ -27,10 +27,6 @@ export class LiteBackend implements Backend {
     for (const { address, account } of deployment(PROGRAMS)) if (!account.executable) this.setAccount(address, account);
   }
 
-  snapshot(): Uint8Array {
-    return this.svm.toBytes();
-  }
-
   async blockhash(): Promise<string> {
     return this.svm.latestBlockhash();
   }

@@ -109,12 +109,6 @@ export class Vm {
     return this.backend.blockhash();
   }
 
-  /** The whole chain, for another LiteSVM to continue. Not available in bankrun. */
-  snapshot(): Uint8Array {
-    if (this.backend instanceof LiteBackend) return this.backend.snapshot();
-    throw new Error('only LiteSVM makes snapshots');
-  }
-
   /** Runs a signed transaction without changing the chain. Never throws if the transaction fails. */
   simulate(bytes: Uint8Array): Promise<RawOutcome> {
     return this.backend.simulate(VersionedTransaction.deserialize(bytes), bytes);

@@ -15,7 +15,7 @@ const people = (...names: string[]): Keypair[] => names.map((name) => namedKeypa
 
 const [adminA, adminB] = people('admin A', 'admin B') as [Keypair, Keypair];
 const relays = people(...'ABCDEFGHI'.split('').map((letter) => `relay ${letter}`));
-const [relayA, relayB] = relays as [Keypair, Keypair];
+const [_relayA, _relayB] = relays as [Keypair, Keypair];
 const [creatorA, creatorB] = people('creator A', 'creator B') as [Keypair, Keypair];
 const [callerA, callerB] = people('caller A', 'caller B') as [Keypair, Keypair];
 const [stranger, sponsor, guardian] = people('stranger', 'sponsor', 'guardian') as [Keypair, Keypair, Keypair];
@@ -95,36 +95,4 @@ export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   ]);
   const gasBalances = CALLERS.map((caller): [Address, Entry] => [gasBalance(caller), { lamports: GAS_BALANCE }]);
   return [...money, ...treasurers, ...lamports, ...gasBalances, [text(PDA_CALLER), { lamports: LAMPORTS }]];
-}
-
-/** Names of addresses for messages. */
-export const NICKNAMES = new Map<Address, string>([
-  ...Object.entries({
-    adminA,
-    adminB,
-    relayA,
-    relayB,
-    creatorA,
-    creatorB,
-    callerA,
-    callerB,
-    stranger,
-    sponsor,
-  }).flatMap(([name, { publicKey }]): [Address, string][] => [
-    [text(publicKey), name],
-    [wallet(publicKey), `${name}.wallet`],
-  ]),
-  ...OWNERS.map((owner): [Address, string] => [spareAccount(owner), `spareAccount of ${text(owner).slice(0, 4)}`]),
-  ...CALLERS.map((caller): [Address, string] => [gasBalance(caller), `gasBalance of ${text(caller).slice(0, 4)}`]),
-  [text(COLD), 'cold'],
-  [text(PDA_CALLER), 'callerPda'],
-  [wallet(PDA_CALLER), 'callerPda.wallet'],
-  [text(program.findConfig()), 'config'],
-  [text(program.findTreasury()), 'treasury'],
-  [text(program.findUnclaimed()), 'unclaimed'],
-]);
-
-/** The nickname of an address, or the address itself. */
-export function nickname(address: Address): string {
-  return NICKNAMES.get(address) ?? `${address.slice(0, 6)}…`;
 }

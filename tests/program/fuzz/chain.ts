@@ -8,7 +8,7 @@ import type { RawAccount } from '../../harness/vm/backend.ts';
 import type { Outcome } from '../../harness/vm/outcome.ts';
 import { plain } from '../../harness/vm/plain.ts';
 import { START, Vm } from '../../harness/vm/vm.ts';
-import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, nickname, TREE } from './cast.ts';
+import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, TREE } from './cast.ts';
 import { writeNewTree } from './leaves.ts';
 import { type Address, type Entry, key, type Ledger, type StateOf, text } from './ledger.ts';
 
@@ -164,7 +164,7 @@ function sameAccount(left: RawAccount | null, right: RawAccount | null): boolean
 export function difference(ledger: Ledger, address: Address, actual: Entry): string | null {
   const expected = ledger.get(address);
   if (isDeepStrictEqual(actual, expected)) return null;
-  return `${nickname(address)} (${address})\n    expected ${show(expected)}\n    found    ${show(actual)}`;
+  return `${address}\n    expected ${show(expected)}\n    found    ${show(actual)}`;
 }
 
 function show(entry: Entry): string {

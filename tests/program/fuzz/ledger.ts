@@ -215,6 +215,12 @@ export class Ledger {
     demand(token === undefined && state === undefined, 'system:0');
   }
 
+  /** Refuses an account that a rise of the rent left below it, where Anchor's `init_if_needed` finds it. */
+  demandExempt(address: Address): void {
+    const { lamports, state } = this.get(address);
+    demand(!state || lamports >= this.rent(state.bytes), 'ConstraintRentExempt');
+  }
+
   private payRent(address: Address, payer: Address, bytes: number, extra = 0n): void {
     const entry = this.get(address);
     demand(entry.token === undefined && entry.state === undefined, 'AccountExists');

@@ -1,20 +1,18 @@
 /**
  * Two sides: the demo creator, caller and payer with listing and grant, and a second creator, caller and payer with
- * theirs. An account of one side can then replace that of the other. Also a sample account of each type.
+ * theirs. An account of one side can then replace that of the other.
  */
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
 import { GAS_BALANCE, USDC, type World, world } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
-import { answer, disputed, open, paid, type Side } from './moments.ts';
+import type { Side } from './moments.ts';
 
 export interface Market {
   w: World;
   mine: Side;
   theirs: Side;
-  /** An account of each type that neither side's next instruction uses. */
-  samples: Map<string, PublicKey>;
 }
 
 /** Can sign, has SOL and USDC, and has no role. */
@@ -49,7 +47,7 @@ export async function sides(w: World): Promise<{ mine: Side; theirs: Side }> {
 export async function market(): Promise<Market> {
   const w = await world();
   const { mine, theirs } = await sides(w);
-  const { creator, caller, payer, signingKey, listing } = theirs;
+  const { creator, caller, payer, signingKey } = theirs;
   await w.must([w.listInstruction({ creator: creator.publicKey }, signingKey)], [creator]);
   const wallet = caller.publicKey;
   const grant = { ...w.grantInput(), wallet, payer: payer.publicKey };
@@ -57,37 +55,6 @@ export async function market(): Promise<Market> {
   const deposit = program.depositGas({ from: wallet, wallet, lamports: GAS_BALANCE });
   await w.must([program.createGrant(grant), approval, deposit], [caller, payer]);
 
-  const badge = { admin: w.admin.publicKey, payer: payer.publicKey, creator: NOBODY.publicKey, verified: true };
-  await w.must([program.setCreatorVerified(badge)], [w.admin, payer]);
-  const changed = { admin: w.admin.publicKey, payer: payer.publicKey, changeId: 99n };
-  await w.must([program.proposeChange(changed)], [w.admin, payer]);
-  const ended = await disputed(w, theirs);
-  await w.must([program.resolveDispute(answer(w, ended, theirs, false))], [w.admin]);
-  const archive = await new TestArchive(w).create();
-  const samples = new Map<string, PublicKey>([
-    ['Config', program.findConfig()],
-    ['PendingChange', program.findChange(changed.changeId)],
-    ['CreatorProfile', program.findCreator(NOBODY.publicKey)],
-    ['AgentListing', listing],
-    ['SigningKey', program.findSigningKey(signingKey.publicKey)],
-    ['CreatorCollateral', program.findCollateral(listing)],
-    ['KeyGrant', program.findGrant(wallet, w.keyId)],
-    ['ExecutionRecord', (await open(w, theirs)).record],
-    ['Deposit', (await paid(w, theirs)).place.address],
-    ['Dispute', program.findDispute(ended.record)],
-    ['Archive', archive.address],
-  ]);
-  return { w, mine, theirs, samples };
-}
-
-/** Accounts with the discriminator of each type and zeros, for a world that has no real ones. */
-export function fabricated(w: World): Map<string, PublicKey> {
-  const samples = new Map<string, PublicKey>();
-  for (const { name, discriminator } of program.idl.accounts!) {
-    const address = namedKeypair(`a ${name}`).publicKey;
-    const data = Buffer.concat([Buffer.from(discriminator), Buffer.alloc(592)]);
-    w.vm.setAccount(address, { lamports: w.vm.rent(data.length), owner: program.PROGRAM_ID, data });
-    samples.set(name, address);
-  }
-  return samples;
+  await new TestArchive(w).create();
+  return { w, mine, theirs };
 }

@@ -2,7 +2,7 @@
 import { AgentCard } from '@a2a-js/sdk';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 
 /** Required fields of the specification, `specification/a2a.proto` of a2aproject/A2A. */
@@ -23,11 +23,7 @@ const REQUIRED = {
 };
 
 describe('A2A agent cards', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   // biome-ignore lint/suspicious/noExplicitAny: any JSON
   function requireCard(card: any): void {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { ProcedureEntry } from '../../../app/sdk/wire/fields.ts';
 import { PROCEDURES } from '../../../app/sdk/wire/procedures.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH } from '../../harness/edge/rows.ts';
 import { postTo, sessionsOf } from './sessions.ts';
 
@@ -12,11 +12,10 @@ const ENTRIES = Object.entries(PROCEDURES) as [string, ProcedureEntry][];
 const OF_PAGES = ['auth.signIn', 'auth.signOut'];
 
 describe('access to procedures', () => {
-  let world: World;
   const tokens: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
   const cookies: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     const { signIn, signInByCookie } = sessionsOf(() => world);
     world.state.nowMs = (EPOCH - 15 * 60) * 1000;
     tokens.expired = (await signIn(ADMIN)).token;
@@ -28,7 +27,6 @@ describe('access to procedures', () => {
     cookies.stranger = (await signInByCookie(stranger)).cookie;
     cookies.admin = (await signInByCookie(ADMIN)).cookie;
   });
-  after(() => world.stop());
 
   /** Returns status and code. The input is empty, so that no call changes anything. */
   async function call([name, { kind }]: [string, ProcedureEntry], headers: Record<string, string>) {

@@ -8,7 +8,7 @@ import { REFUND_REASON_NAMES } from '../../../app/sdk/wire/agentStatistics.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
@@ -20,11 +20,7 @@ const dayOf = (daysAgo: number) => new Date((TODAY - daysAgo * DAY) * 1000).toIS
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 describe('pages of creators', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
   const { anonymous, signIn } = sessionsOf(() => world);
 
   /** A record that ended this many days ago. */

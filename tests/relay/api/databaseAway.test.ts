@@ -10,7 +10,7 @@ import { createApiKey, hashApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import type { ProcedureEntry } from '../../../app/sdk/wire/fields.ts';
 import { PROCEDURES } from '../../../app/sdk/wire/procedures.ts';
 import { ErrorBody, Ready } from '../../../app/sdk/wire/wire.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { sessionsOf } from './sessions.ts';
 
@@ -35,14 +35,13 @@ const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'config.changes', 'auth.chall
 // A SQLite file is unavailable only with its disk.
 if (onPostgres) {
   describe('the API while the database is unavailable', () => {
-    let world: World;
     let token = '';
     let apiKey = '';
     let agent = '';
     /** Inputs of the public procedures. */
     let inputs: Record<string, object>;
+    const world = useWorld();
     before(async () => {
-      world = await startWorld();
       agent = await world.addListing();
       apiKey = (await world.addKey()).apiKey;
       const { anonymous, sign, signIn } = sessionsOf(() => world);
@@ -73,7 +72,6 @@ if (onPostgres) {
       // The pools replace lost connections at the next request.
       expect((await world.get(`/v1/agents/${agent}`)).status).to.equal(200);
       expect((await world.get('/v1/executions', apiKey)).status).to.equal(200);
-      await world.stop();
     });
 
     // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came

@@ -12,7 +12,7 @@ import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { hashResult, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
 import { sessionsOf } from './sessions.ts';
 
@@ -24,11 +24,10 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
   const wallet = Keypair.generate();
   const signer = Keypair.generate();
   const result_hash = hashResult(SECRET);
-  let world: World;
   let key: TestKey;
   let listing: string;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     const chain = { id: 1n, genesis_hash: newAddress(), program_id: PROGRAM_ID.toBase58() };
     await world.index.insertInto('chain_meta').values(chain).execute();
     key = await world.addKey({ wallet: wallet.publicKey.toBase58(), expiresAt: EPOCH + 10 * WINDOW });
@@ -37,7 +36,6 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
   beforeEach(() => {
     world.state.nowMs = AFTER;
   });
-  after(() => world.stop());
 
   const remove = (id: string, init: Parameters<World['call']>[1] = { key: key.apiKey }) =>
     world.call(`/v1/executions/${id}/content`, { method: 'DELETE', ...init });
@@ -57,17 +55,12 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     await world.addResult(id, SECRET, { signature, steps: JSON.stringify([SECRET]) });
     const answer = { executionId: id, status: 200, resultAt: null, answeredMs: AFTER };
     expect(await insertAnswer(world.ledger, { ...answer, body: Buffer.from(SECRET) })).to.equal(true);
-    const late = { result: Buffer.from(SECRET), result_hash, signature, execution_signature: null };
-    await world.ledger
-      .insertInto('late_answers')
-      .values({ execution_id: id, received_ms: BigInt(AFTER), ...late })
-      .execute();
     return id;
   }
 
   /** Everything that the ledger stores about an execution, as text. */
   async function stored(id: string): Promise<string> {
-    const tables = ['executions', 'transactions', 'results', 'answers', 'late_answers', 'failed_answers'] as const;
+    const tables = ['executions', 'transactions', 'results', 'answers', 'failed_answers'] as const;
     const all = tables.map((table) => world.ledger.selectFrom(table).selectAll().execute());
     const rows = (await Promise.all(all)).flat().filter(({ execution_id }) => execution_id === id);
     const values = rows.flatMap((row) => Object.values(row));

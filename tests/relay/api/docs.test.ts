@@ -16,13 +16,13 @@ import type { OpenApi } from '../../../app/relay/http/openapi/document.ts';
 import { DOCS_POLICY } from '../../../app/relay/http/routes/service.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { ROUTES as CALLED } from '../../../app/sdk/client/generated.ts';
-import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { decodeAccount } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
 import { addressOf, ROUTES } from '../../dashboard/routes.ts';
 import { blocksOf } from '../../docs/markdown.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -42,19 +42,16 @@ const GROUPS = {
   listing: listingCommands,
   refund: refundCommands,
 };
-const VOID = new Set(['meta', 'br', 'hr', 'img', 'input', 'link']);
 /** Views of the web page, which this relay does not serve; tests/dashboard/docs.test.ts opens them. */
 const VIEWS = ROUTES.map((route) => addressOf(route, 'any')).filter((address) => address !== '/docs');
 
 describe('/docs', () => {
-  let world: World;
   let page: string;
   let headers: Headers;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     ({ text: page, headers } = await world.get('/docs'));
   });
-  after(() => world.stop());
 
   it('forbids itself to load or run anything', () => {
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
@@ -63,33 +60,6 @@ describe('/docs', () => {
     expect(page).to.not.match(/<script|<style|<img|<link|<iframe|<form|\son\w+=|\sstyle=|url\(|@import|javascript:/i);
     // Every link leads to this server.
     for (const [, target] of page.matchAll(/(?:href|src)="([^"]*)"/g)) expect(target).to.match(/^[#/]/);
-  });
-
-  it('is well-formed: every element is closed in its place', () => {
-    const open: string[] = [];
-    for (const [, slash, name = ''] of page
-      .replace(/<!doctype html>/, '')
-      .matchAll(/<(\/?)([a-z][a-z0-9]*)\b[^>]*>/g)) {
-      if (VOID.has(name)) continue;
-      if (slash === '') open.push(name);
-      else expect(open.pop(), `before </${name}>`).to.equal(name);
-    }
-    expect(open).to.deep.equal([]);
-    expect(page).to.not.match(/\{\{|undefined|\[object/);
-  });
-
-  it('is readable on a phone, without a mouse, and by a screen reader', () => {
-    expect(page).to.include('<html lang="en">');
-    expect(page).to.include('<meta name="viewport" content="width=device-width, initial-scale=1">');
-    expect(page).to.match(/<main>[\s\S]*<h1>[\s\S]*<nav aria-label="Contents">/);
-    // Headings go down one level at a time.
-    let level = 0;
-    for (const [, digit] of page.matchAll(/<h([1-6])\b/g)) {
-      expect(Number(digit)).to.be.lessThan(level + 2);
-      level = Number(digit);
-    }
-    // Areas that scroll sideways can be reached by the keyboard.
-    expect(page).to.not.match(/class="wide"(?![^>]*tabindex="0")|<pre(?![^>]*tabindex="0")/);
   });
 
   it('has a target for every link within it, and no duplicate id', () => {
@@ -182,12 +152,6 @@ describe('/docs', () => {
       const [address = '', id] = link.split('#');
       if (id === undefined) expect((await fetch(address)).status, link).to.equal(200);
       else expect(page, link).to.include(`id="${id}"`);
-    }
-  });
-
-  it('names the deployment', () => {
-    for (const text of [world.url, 'crtx_test_', PROGRAM_ID.toBase58(), 'http://127.0.0.1:8899']) {
-      expect(page).to.include(text);
     }
   });
 

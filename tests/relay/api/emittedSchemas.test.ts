@@ -23,16 +23,11 @@ const ORDINARY = addFormats.default(
 
 describe('schemas as they are emitted', () => {
   const pydantic = { query: 'q', where: { lat: 1, lon: 2 }, pet: { kind: 'cat' } };
-  /** Most types have the same schemas in all versions. */
-  const checked = new Set<string>();
   for (const [library, versions] of Object.entries({ pydantic: PYDANTIC, zod: ZOD })) {
     for (const { version, types } of versions) {
       it(`by ${library} ${version} are accepted and checked, for all of its types`, () => {
         for (const type of types) {
           const { name, good, bad, input, output, draft7 } = type;
-          const text = JSON.stringify(type);
-          if (checked.has(text)) continue;
-          checked.add(text);
           // Tuples of draft 7 are refused with advice.
           for (const schema of [input, ...(draft7 && !name.startsWith('tuple') ? [draft7] : [])]) {
             const check = accept(schema);
@@ -49,21 +44,18 @@ describe('schemas as they are emitted', () => {
 
   let compiled: { version: string; check: ReturnType<typeof accept> }[] | undefined;
   const models = () => (compiled ??= PYDANTIC.map(({ version, input }) => ({ version, check: accept(input) })));
-  const FIT: [name: string, changes: Json][] = [
-    ['required fields alone', {}],
-    ['null for what may be null', { also: null, when: null, either: null, pair: null }],
-    ['a list of models', { also: [{ lat: 1, lon: 1 }] }],
-    ['the other form of a tagged union', { pet: { kind: 'dog', tricks: ['sit'] } }],
-    ['a tuple, a set and a map', { pair: [1, 'a'], tags: ['a', 'b'], scores: { a: 0.5 } }],
-    ['a fitting pattern and formats', { code: 'ABC-12', when: '2026-01-01T00:00:00Z', day: '2026-01-01' }],
-    ['formats that are annotations', { file: 'any path', raw: 'any bytes', secret: 'word', data: '{}' }],
-    ['a multiple', { step: 15 }],
-  ];
-  for (const [name, changes] of FIT) {
-    it(`by pydantic accept ${name}`, () => {
-      for (const { version, check } of models()) expect(check({ ...pydantic, ...changes }), version).to.deep.equal([]);
-    });
-  }
+
+  it('by pydantic accept a model with every kind of field, and with the required ones alone', () => {
+    const nothing = { also: null, when: null, either: null, pair: null };
+    const everything = {
+      ...{ also: [{ lat: 1, lon: 1 }], pet: { kind: 'dog', tricks: ['sit'] }, pair: [1, 'a'], tags: ['a', 'b'] },
+      ...{ scores: { a: 0.5 }, code: 'ABC-12', when: '2026-01-01T00:00:00Z', day: '2026-01-01', step: 15 },
+      ...{ file: 'any path', raw: 'any bytes', secret: 'word', data: '{}' },
+    };
+    for (const { version, check } of models())
+      for (const changes of [{}, nothing, everything])
+        expect(check({ ...pydantic, ...changes }), version).to.deep.equal([]);
+  });
 
   const UNFIT: [name: string, changes: Json, says: string][] = [
     [
@@ -98,11 +90,6 @@ describe('schemas as they are emitted', () => {
     });
   }
 
-  it('accepts the pydantic schema of an answer, also when it is not an object', () => {
-    for (const { output } of PYDANTIC) expect(findSchemaFaults(output, 'output_schema')).to.deep.equal([]);
-    expect(findSchemaFaults({ type: 'string' }, 'output_schema')).to.deep.equal([]);
-  });
-
   it("accepts the openai helper's schema of a model, and the function of its guide's example", () => {
     const plan = accept(PYDANTIC[0]!.openai.tool.function.parameters);
     const good = { goal: 'g', steps: [{ explanation: 'e', output: null }], color: 'red', place: { lat: 1, lon: 2 } };
@@ -121,78 +108,6 @@ describe('schemas as they are emitted', () => {
     expect(weather({ location: 'Paris, France', units: 'kelvin' }).join()).to.include(
       'parameters.units must be one of',
     );
-  });
-
-  it("accepts zod's nested, optional, nullable, union, tuple, record, formatted and described fields", () => {
-    const model = z.object({
-      email: z.email(),
-      url: z.url().optional(),
-      when: z.iso.datetime().optional(),
-      wait: z.iso.duration().optional(),
-      host: z.hostname().optional(),
-      id: z.uuid().nullish(),
-      name: z
-        .string()
-        .startsWith('a')
-        .regex(/\d/)
-        .describe('Its name')
-        .meta({ title: 'T', examples: ['a1'] }),
-      count: z.int().positive(),
-      half: z.number().multipleOf(0.1).optional(),
-      pair: z.tuple([z.string(), z.number()]).rest(z.boolean()).optional(),
-      byName: z.record(z.string().regex(/^k/), z.number()).optional(),
-      shape: z.discriminatedUnion('kind', [
-        z.object({ kind: z.literal('dot') }),
-        z.object({ kind: z.literal('line'), length: z.number() }),
-      ]),
-      mode: z.enum(['fast', 'good']).default('fast'),
-      shared: z.object({ x: z.int() }).meta({ id: 'Shared' }).nullable(),
-      never: z.never().optional(),
-      bytes: z.base64().optional(),
-      anything: z.unknown(),
-    });
-    const good = {
-      email: 'a@example.com',
-      name: 'a1',
-      count: 1,
-      shape: { kind: 'dot' },
-      shared: { x: 1 },
-      mode: 'fast',
-      anything: 1,
-    };
-    const more = {
-      when: '2026-01-01T00:00:00Z',
-      wait: 'PT1S',
-      host: 'example.com',
-      id: null,
-      half: 0.3,
-      pair: ['a', 1, true],
-      byName: { k1: 1 },
-      bytes: 'YQ==',
-      url: 'https://example.com/',
-    };
-    for (const target of ['draft-2020-12', 'draft-7'] as const) {
-      const fields = target === 'draft-7' ? model.omit({ pair: true }) : model;
-      const check = accept(z.toJSONSchema(fields, { target }));
-      const { pair, ...others } = more;
-      expect(check({ ...good, ...others, ...(target === 'draft-7' ? {} : { pair }) })).to.deep.equal([]);
-      // Each by its format and its pattern.
-      expect(check({ ...good, wait: 'soon', host: '-' })).to.have.length(4);
-      for (const wrong of [
-        { email: 'no' },
-        { name: 'b1' },
-        { name: 'a' },
-        { count: 0 },
-        { byName: { x: 1 } },
-        { never: 1 },
-        { shared: {} },
-        { shape: { kind: 'line' } },
-        { half: 0.25 },
-        { bytes: '*' },
-      ]) {
-        expect(check({ ...good, ...wrong }), JSON.stringify(wrong)).to.have.length.above(0);
-      }
-    }
   });
 
   const tool = { name: 'n', description: 'd' };

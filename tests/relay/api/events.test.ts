@@ -21,7 +21,7 @@ import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts
 import { applyLate } from '../../../indexer/apply/apply.ts';
 import { noRows } from '../../../indexer/apply/readings.ts';
 import { CONFIG } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 
@@ -60,20 +60,32 @@ function eventsOf(text: string): MarketplaceEvent[] {
 const typesOf = (text: string) => eventsOf(text).map(({ type }) => type);
 
 describe('event streams', () => {
-  let world: World;
   let wallet: string;
   let key: string;
   let listing: string;
 
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
   beforeEach(async () => {
     wallet = newAddress();
     key = (await world.addKey({ wallet })).apiKey;
     listing = await world.addListing();
   });
+
+  /** Node ends the stream of a response that nothing refers to. */
+  let opened: Response[] = [];
+  beforeEach(() => {
+    opened = [];
+  });
+  /** Opens the stream of the wallet of a key. */
+  async function open(apiKey: string, { signal }: AbortController, headers = {}): Promise<Response> {
+    const init = { headers: { authorization: `Bearer ${apiKey}`, ...headers }, signal };
+    const response = await fetch(`${world.url}/v1/events`, init);
+    opened.push(response);
+    return response;
+  }
+  const openAs = async (caller: string, leaving: AbortController, headers = {}) =>
+    open((await world.addKey({ wallet: caller })).apiKey, leaving, headers);
+  const openCount = () => opened.filter(({ status }) => status === 200).length;
 
   const begin = () => world.addJournal({ wallet, listing, state: 'accepted', opened_at: null });
   async function move(id: string, ...states: ExecutionState[]) {
@@ -256,15 +268,8 @@ describe('event streams', () => {
   it('refuses a stream beyond the limit of the key or of the wallet, until one is closed', async () => {
     const { apiKey: second } = await world.addKey({ wallet });
     const leaving = [1, 2, 3].map(() => new AbortController());
-    const opened: Response[] = [];
-    const open = async (apiKey: string, signal?: AbortSignal) => {
-      const headers = { authorization: `Bearer ${apiKey}` };
-      const response = await fetch(`${world.url}/v1/events`, { headers, ...(signal && { signal }) });
-      opened.push(response);
-      return response;
-    };
     const refusal = async (apiKey: string) => {
-      const refused = await open(apiKey);
+      const refused = await open(apiKey, new AbortController());
       const { error } = (await refused.json()) as { error: { code: string; message: string } };
       expect([refused.status, refused.headers.get('retry-after'), error.code]).to.deep.equal([
         429,
@@ -273,70 +278,54 @@ describe('event streams', () => {
       ]);
       return error.message;
     };
-    for (const { signal } of leaving.slice(0, 2)) expect((await open(key, signal)).status).to.equal(200);
+    for (const one of leaving.slice(0, 2)) expect((await open(key, one)).status).to.equal(200);
     expect(await refusal(key)).to.equal(
       'This API key has 2 open event streams, the maximum. Close one. Retry in 30 s.',
     );
-    expect((await open(second, leaving[2]!.signal)).status).to.equal(200);
+    expect((await open(second, leaving[2]!)).status).to.equal(200);
     expect(await refusal(second)).to.equal(
       'This wallet has 3 open event streams, the maximum. Close one. Retry in 30 s.',
     );
     leaving[0]!.abort();
     for (let status = 429; status !== 200; ) {
       const again = new AbortController();
-      ({ status } = await open(key, again.signal));
+      ({ status } = await open(key, again));
       again.abort();
     }
-    // Node ends the stream of a response that nothing refers to.
-    expect(opened.filter(({ status }) => status === 200)).to.have.length(4);
+    expect(openCount()).to.equal(4);
     for (const one of leaving) one.abort();
   });
 
   it('refuses a stranger when strangers use all of their streams, but not a wallet that has paid', async () => {
     const leaving = new AbortController();
-    const opened: Response[] = [];
-    const open = async (caller: string) => {
-      const { apiKey } = await world.addKey({ wallet: caller });
-      const headers = { authorization: `Bearer ${apiKey}` };
-      const response = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
-      opened.push(response);
-      return response;
-    };
-    for (const stranger of [1, 2, 3, 4].map(() => newAddress())) expect((await open(stranger)).status).to.equal(200);
-    const refused = await open(wallet);
+    for (const stranger of [1, 2, 3, 4].map(() => newAddress()))
+      expect((await openAs(stranger, leaving)).status).to.equal(200);
+    const refused = await openAs(wallet, leaving);
     expect(refused.status).to.equal(429);
     const { error } = (await refused.json()) as { error: { message: string } };
     expect(error.message).to.equal(
       'This service has too many open event streams of wallets that have not paid for a call yet. Retry in 30 s.',
     );
     await world.addRecord({ caller: wallet, listing });
-    expect((await open(wallet)).status).to.equal(200);
-    // Node ends the stream of a response that nothing refers to.
-    expect(opened.filter(({ status }) => status === 200)).to.have.length(5);
+    expect((await openAs(wallet, leaving)).status).to.equal(200);
+    expect(openCount()).to.equal(5);
     leaving.abort();
   });
 
   it('takes a stream from the wallet with the most when none is left, until all have equally many', async () => {
     const leaving = new AbortController();
-    const opened: Response[] = [];
-    async function open(caller: string) {
-      const { apiKey } = await world.addKey({ wallet: caller });
-      const headers = { authorization: `Bearer ${apiKey}` };
-      const response = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
-      opened.push(response);
-      return response;
-    }
+    const openOf = (caller?: string) => openAs(caller!, leaving);
     const [most, two, three, four, five] = [1, 2, 3, 4, 5].map(() => newAddress());
-    const held = [await open(most!), await open(most!), await open(most!)];
-    const others = [await open(two!), await open(two!)];
+    const held = [await openOf(most), await openOf(most), await openOf(most)];
+    const others = [await openOf(two), await openOf(two)];
     await held[0]!.text();
-    others.push(await open(three!));
+    others.push(await openOf(three));
     await held[1]!.text();
-    others.push(await open(four!));
+    others.push(await openOf(four));
     await others[0]!.text();
     expect(opened.map(({ status }) => status)).to.deep.equal(Array.from({ length: 7 }, () => 200));
     // Each has one.
-    expect((await open(five!)).status).to.equal(429);
+    expect((await openOf(five)).status).to.equal(429);
     leaving.abort();
   });
 
@@ -344,25 +333,17 @@ describe('event streams', () => {
     const { config } = world.deps;
     world.deps.config = { ...config, trustProxy: 1 };
     const leaving = new AbortController();
-    const opened: Response[] = [];
-    async function open(network: string) {
-      const { apiKey } = await world.addKey({ wallet: newAddress() });
-      const headers = { authorization: `Bearer ${apiKey}`, 'x-forwarded-for': network };
-      const response = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
-      opened.push(response);
-      return response;
-    }
+    const openFrom = (network: string) => openAs(newAddress(), leaving, { 'x-forwarded-for': network });
     try {
       const held = [];
-      for (let wallet = 0; wallet < 4; wallet += 1) held.push(await open('203.0.113.7'));
-      expect((await open('203.0.113.7')).status).to.equal(429);
+      for (let wallet = 0; wallet < 4; wallet += 1) held.push(await openFrom('203.0.113.7'));
+      expect((await openFrom('203.0.113.7')).status).to.equal(429);
       for (let wallet = 0; wallet < 2; wallet += 1) {
-        expect((await open('198.51.100.9')).status).to.equal(200);
+        expect((await openFrom('198.51.100.9')).status).to.equal(200);
         await held[wallet]!.text();
       }
-      for (const network of ['203.0.113.7', '198.51.100.9']) expect((await open(network)).status).to.equal(429);
-      // Node ends the stream of a response that nothing refers to.
-      expect(opened.filter(({ status }) => status === 200)).to.have.length(6);
+      for (const network of ['203.0.113.7', '198.51.100.9']) expect((await openFrom(network)).status).to.equal(429);
+      expect(openCount()).to.equal(6);
     } finally {
       world.deps.config = config;
       leaving.abort();
@@ -617,12 +598,12 @@ describe('event streams', () => {
 
   it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {
     const written: Promise<unknown>[] = [];
-    const alone: GroupCommit['alone'] = (...write) => {
-      const rows = world.tables.writes.alone(...write);
+    const underLocks: GroupCommit['underLocks'] = (...write) => {
+      const rows = world.tables.writes.underLocks(...write);
       written.push(rows);
       return rows;
     };
-    const deps = { ledger: world.ledger, writes: { alone }, now: () => 1, log: world.deps.log };
+    const deps = { ledger: world.ledger, writes: { underLocks }, now: () => 1, log: world.deps.log };
     const relays = [createWarnings(deps), createWarnings(deps)];
     const grant = {
       periodStart: 0n,

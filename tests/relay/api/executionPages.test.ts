@@ -2,23 +2,19 @@
 import { expect } from 'chai';
 import { idOf, tailOf } from '../../../app/relay/calls/idempotency.ts';
 import { ApiError } from '../../../app/relay/errors.ts';
-import { findExecution } from '../../../app/sdk/program/program.ts';
-import { nonceHalfHour, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { nonceHalfHour } from '../../../app/sdk/receipt/receipt.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
-const addressUrl = (address: string): string => `https://explorer.solana.com/address/${address}${EXPLORER_QUERY}`;
-const _derivedRecord = (id: string): string => addressUrl(findExecution(parseUuid(id)!).toBase58());
 
 describe('GET /v1/executions', () => {
-  let world: World;
   let key: TestKey;
   const listings: string[] = [];
   const mine: { id: string; listing: string; status: string; opened: number; rank: number }[] = [];
 
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     key = await world.addKey();
     for (let n = 0; n < 3; n += 1) listings.push(await world.addListing({}, { name: `agent-${n}` }));
     const other = newAddress();
@@ -56,7 +52,6 @@ describe('GET /v1/executions', () => {
     }
     await world.addJournal({ wallet: key.wallet, listing: listings[0]!, state: 'accepted', opened_at: null });
   });
-  after(() => world.stop());
 
   const newestFirst = (kept: (row: (typeof mine)[number]) => boolean): string[] =>
     mine
@@ -194,24 +189,11 @@ describe('GET /v1/executions', () => {
   const time = (seconds: number): string => encodeURIComponent(at(seconds));
   const FILTERS: [name: string, query: () => string, kept: (row: (typeof mine)[number]) => boolean][] = [
     ['no filter', () => '', () => true],
-    ...['pending', 'running', 'completed', 'failed', 'disputed'].map(
-      (status): [string, () => string, (row: (typeof mine)[number]) => boolean] => [
-        `status=${status}`,
-        () => `&status=${status}`,
-        (row) => row.status === status,
-      ],
-    ),
-    ['an agent', () => `&agent_id=${listings[1]}`, (row) => row.listing === listings[1]],
-    ['an agent that does not exist', () => `&agent_id=${newAddress()}`, () => false],
-    ['from, exclusive', () => `&from=${time(80)}`, (row) => row.opened > 80],
     ['from a fraction before a second', () => '&from=2025-10-09T08:54:39.999999Z', (row) => row.opened >= 80],
     ['from a fraction after a second', () => '&from=2025-10-09T08:54:40.000001Z', (row) => row.opened > 80],
-    ['to, exclusive', () => `&to=${time(80)}`, (row) => row.opened < 80],
     ['to a fraction after a second', () => '&to=2025-10-09T08:54:40.0001Z', (row) => row.opened <= 80],
     ['from in another zone', () => '&from=2025-10-09T10:54:40%2B02:00', (row) => row.opened > 80],
     ['from without seconds', () => '&from=2025-10-09T08:54Z', (row) => row.opened > 40],
-    ['from and to', () => `&from=${time(20)}&to=${time(50)}`, (row) => row.opened > 20 && row.opened < 50],
-    ['from after to', () => `&from=${time(50)}&to=${time(20)}`, () => false],
     [
       'everything',
       () => `&status=completed&agent_id=${listings[0]}&from=${time(0)}&to=${time(150)}`,
@@ -226,32 +208,16 @@ describe('GET /v1/executions', () => {
     });
   }
 
-  it('returns an empty list for a wallet without executions', async () => {
-    const fresh = await world.addKey();
-    const { json } = await world.get('/v1/executions', fresh.apiKey);
-    expect(json).to.deep.equal({ executions: [], total: 0, limit: 20, offset: 0 });
-  });
-
   const REFUSED: [query: string, parameter: string][] = [
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
-    ['offset=-1', 'offset'],
     ['status=done', 'status'],
-    ['status=COMPLETED', 'status'],
-    ['status=', 'status'],
-    ['status=failed&status=completed', 'status'],
     ['agent_id=x', 'agent_id'],
-    ['agent_id=', 'agent_id'],
-    ['agent_id=0OIl0OIl0OIl0OIl0OIl0OIl0OIl0OIl', 'agent_id'],
     ['from=2025-10-09', 'from'],
     ['from=2025-10-09T08:54:40', 'from'],
     ['from=2025-02-30T00:00:00Z', 'from'],
-    ['from=2025-10-09T25:00:00Z', 'from'],
-    ['from=1760000000', 'from'],
-    ['from=yesterday', 'from'],
     ['from=2025-10-09T10:54:40+02:00', 'from'],
     ['to=2025-10-09T08:54:40', 'to'],
-    ['to=', 'to'],
     ['since=2025-10-09T08:54:40Z', 'since'],
   ];
   for (const [query, parameter] of REFUSED) {

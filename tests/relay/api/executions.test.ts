@@ -1,13 +1,19 @@
 /** GET /v1/executions/{execution_id}: the record at every point of a call. */
 import { expect } from 'chai';
+import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
 const addressUrl = (address: string): string => `https://explorer.solana.com/address/${address}${EXPLORER_QUERY}`;
 const derivedRecord = (id: string): string => addressUrl(findExecution(parseUuid(id)!).toBase58());
+
+const errorOf = ({ error_code: code, error_message: message }: Record<'error_code' | 'error_message', string>) => ({
+  code,
+  message,
+});
 
 /** The fields of a record without any outcome. */
 const NOTHING = {
@@ -31,15 +37,13 @@ const NOTHING = {
 };
 
 describe('GET /v1/executions/{execution_id}', () => {
-  let world: World;
   let key: TestKey;
   let listing: string;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     key = await world.addKey();
     listing = await world.addListing();
   });
-  after(() => world.stop());
 
   async function read(id: string): Promise<Record<string, unknown>> {
     const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
@@ -94,15 +98,6 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect(await read(known)).to.include({ deposit });
   });
 
-  it('shows a payment by x402 that is being returned as running, at no cost', async () => {
-    const deposit = newAddress();
-    const refund = { refund_state: 'pending' as const, error_code: 'agent_paused', error_message: 'Paused' };
-    const journal = { wallet: key.wallet, listing, deposit, opened_at: null, ...refund };
-    const id = await world.addJournal({ ...journal, state: 'returning' });
-    const shown = { initiated_at: at(-1), deposit, refund: 'pending' };
-    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0), ...shown });
-  });
-
   it('does not show a verified result before its settle is confirmed', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'verified', execution_time_ms: 40n });
     const token = await world.addResult(id, 'unpaid');
@@ -110,37 +105,37 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
   });
 
-  const STATES = [
-    ['open_confirmed', 'pending'],
-    ['dispatched', 'running'],
-    ['parked', 'running'],
-  ] as const;
-  for (const [state, status] of STATES) {
-    it(`shows ${state} as ${status} with the price as cost`, async () => {
-      const id = await world.addJournal({ wallet: key.wallet, listing, state });
-      expect(await read(id)).to.deep.equal(common(id, status, 0.25));
+  const unopened = { opened_at: null };
+  const late = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
+  const lost = { error_code: 'service_unavailable', error_message: 'the transaction expired' };
+  const back = { deposit: newAddress(), refund_state: 'pending', error_code: 'agent_paused', error_message: 'Paused' };
+  /** Rows of the journal alone: their status and cost, and how they differ from others. */
+  const ROWS: [state: ExecutionState, row: object, status: string, cost: number, shown: object][] = [
+    ['open_signed', unopened, 'running', 0, { initiated_at: at(-1) }],
+    ['open_confirmed', {}, 'pending', 0.25, {}],
+    ['dispatched', {}, 'running', 0.25, {}],
+    ['parked', {}, 'running', 0.25, {}],
+    ['void', { ...unopened, ...lost }, 'failed', 0, { initiated_at: at(-1), error: errorOf(lost) }],
+    ['refunding', { refund_state: 'waiting', ...late }, 'failed', 0.25, { error: errorOf(late), refund: 'waiting' }],
+    [
+      'returning',
+      { ...unopened, ...back },
+      'running',
+      0,
+      { initiated_at: at(-1), deposit: back.deposit, refund: 'pending' },
+    ],
+  ];
+  for (const [state, row, status, cost, shown] of ROWS) {
+    it(`shows ${state} as ${status} at a cost of ${cost} USDC`, async () => {
+      const id = await world.addJournal({ wallet: key.wallet, listing, state, ...row });
+      expect(await read(id)).to.deep.equal({ ...common(id, status, cost), ...shown });
     });
   }
-
-  it('shows an open that may still land as running, at no cost, from its acceptance on', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'open_signed', opened_at: null });
-    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0), initiated_at: at(-1) });
-  });
 
   it('returns 404 for an execution that has no transaction yet', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'accepted', opened_at: null });
     const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
     expect([status, json.error.code]).to.deep.equal([404, 'execution_not_found']);
-  });
-
-  it('shows an open that never landed as failed, at no cost, with nothing to refund', async () => {
-    const error = { error_code: 'service_unavailable', error_message: 'the transaction expired' };
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'void', opened_at: null, ...error });
-    expect(await read(id)).to.deep.equal({
-      ...common(id, 'failed', 0),
-      initiated_at: at(-1),
-      error: { code: 'service_unavailable', message: 'the transaction expired' },
-    });
   });
 
   it('shows a pending refund as running with its price, because an ended execution must not change', async () => {
@@ -158,17 +153,6 @@ describe('GET /v1/executions/{execution_id}', () => {
     await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
     expect(await read(id)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });
     expect([await listed('running'), await listed('failed')]).to.deep.equal([false, true]);
-  });
-
-  it('shows a decided refund that waits for an account as failed, with its price still in escrow', async () => {
-    const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
-    const waiting = { state: 'refunding', refund_state: 'waiting' } as const;
-    const id = await world.addJournal({ wallet: key.wallet, listing, ...waiting, ...error });
-    expect(await read(id)).to.deep.equal({
-      ...common(id, 'failed', 0.25),
-      error: { code: 'execution_timeout', message: 'No answer in 60 s' },
-      refund: 'waiting',
-    });
   });
 
   it('shows a refunded execution as failed at cost 0, also when its result had been verified', async () => {

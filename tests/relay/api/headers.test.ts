@@ -1,29 +1,33 @@
 /** Headers of answers: caching, and the origins that may read them. */
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
+const RESULT = 'Zürich — 東京 🚀\r\n<script>alert(1)</script>\0 end';
+
 describe('headers', () => {
-  let world: World;
   let key: TestKey;
   let listing: string;
   let result: string;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     key = await world.addKey();
     listing = await world.addListing();
     const execution = { execution_id: newExecutionId(), caller: key.wallet, listing, result_hash: null };
     await world.addRecord(execution);
     await world.addJournal({ execution_id: execution.execution_id, wallet: key.wallet, listing, state: 'settled' });
-    const token = await world.addResult(execution.execution_id, 'the result');
+    const token = await world.addResult(execution.execution_id, RESULT);
     result = `/results/${execution.execution_id}/${token}`;
   });
-  after(() => world.stop());
 
   const KEPT: [name: string, path: () => string, cacheControl: string][] = [
     ['the list of agents', () => '/v1/agents?limit=5', 'public, max-age=5'],
     ['an agent', () => `/v1/agents/${listing}`, 'public, max-age=5'],
     ['a result', () => result, 'private, max-age=31536000, immutable'],
+    ['the list of addresses', () => '/', 'public, max-age=300'],
+    ['the IDL', () => '/idl.json', 'public, max-age=300'],
     ['the document', () => '/openapi.json', 'public, max-age=300'],
     ['the guide', () => '/docs', 'public, max-age=300'],
   ];
@@ -50,6 +54,38 @@ describe('headers', () => {
       expect(headAgain.status).to.equal(304);
     });
   }
+
+  it('send a result as the exact bytes of its hash, as text that no browser runs, to who has its address', async () => {
+    const { status, headers, text } = await world.get(result);
+    expect([status, text]).to.deep.equal([200, RESULT]);
+    expect(headers.get('etag')).to.equal(`"${hashResult(RESULT)}"`);
+    expect(headers.get('content-type')).to.equal('text/plain; charset=utf-8');
+    expect(headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(headers.get('content-security-policy')).to.equal('sandbox');
+    const [, , id, token] = result.split('/');
+    for (const path of [
+      `${id}/${token!.slice(0, -1)}`,
+      `${newExecutionId()}/${token}`,
+      `x/${token}`,
+      `${id}/%ZZ`,
+      id,
+    ]) {
+      const refused = await world.get(`/results/${path}`);
+      expect([refused.status, refused.json.error.code], path).to.deep.equal([404, 'not_found']);
+    }
+  });
+
+  it('let the first address name the others, for programs and for browsers without a page', async () => {
+    for (const accept of ['*/*', 'application/json', 'text/html,application/xhtml+xml,*/*;q=0.8']) {
+      const { status, headers, json } = await world.call('/', { headers: { accept } });
+      expect([status, headers.get('vary')]).to.deep.equal([200, 'Accept']);
+      const { url } = world;
+      expect(json).to.deep.equal({ docs: `${url}/docs`, openapi: `${url}/openapi.json`, idl: `${url}/idl.json` });
+    }
+    const { headers, text } = await world.get('/idl.json');
+    expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(text).to.equal(readFileSync('app/sdk/program/idl/marketplace.json', 'utf8'));
+  });
 
   it('give a changed agent another ETag', async () => {
     const before = await world.get(`/v1/agents/${listing}`);
@@ -103,11 +139,8 @@ describe('headers', () => {
 
     const OPEN: [name: string, path: () => string, method: string][] = [
       ['the list of agents', () => '/v1/agents', 'GET'],
-      ['an agent', () => `/v1/agents/${listing}`, 'GET'],
       ['a result', () => result, 'GET'],
       ['the document', () => '/openapi.json', 'GET'],
-      ['the guide', () => '/docs', 'GET'],
-      ['the health', () => '/health', 'GET'],
       ['a description', () => '/v1/metadata', 'POST'],
       ['a start, which a wallet may sign', () => `/v1/executions/${newExecutionId()}/start`, 'POST'],
     ];

@@ -8,21 +8,19 @@ import type { MarketplaceError } from '../../../app/sdk/client/error.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
-import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
+import { useWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
 
 describe('restrictions of keys', () => {
-  let world: World;
   let wallet: Keypair;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     world.deps.config = { ...world.deps.config, trustProxy: 1 };
     wallet = Keypair.generate();
   });
   afterEach(() => {
     world.state.nowMs = EPOCH * 1000;
   });
-  after(() => world.stop());
 
   const address = () => wallet.publicKey.toBase58();
   const anonymous = () => clientOf({ baseUrl: world.url });
@@ -55,34 +53,6 @@ describe('restrictions of keys', () => {
       () => expect.fail('expected a refusal'),
       (error: MarketplaceError) => error,
     );
-
-  it('let a key without restrictions do everything', async () => {
-    const key = grantedKey();
-    await anonymous().call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name: 'all' });
-    expect(await codeOf(read(key))).to.equal('200');
-    expect(await codeOf(execute(key))).to.equal('404 agent_not_found');
-  });
-
-  it('limit a key to reading or executing, and name the missing scope', async () => {
-    const [reader, spender] = [grantedKey(), grantedKey()];
-    const client = await session();
-    const register = (key: TestKey, scopes: ('execute' | 'read')[]) =>
-      client.call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name: 'scoped', scopes });
-    await register(reader, ['read']);
-    await register(spender, ['execute']);
-    expect(await codeOf(read(reader))).to.equal('200');
-    expect(await codeOf(execute(spender))).to.equal('404 agent_not_found');
-    const refused = await execute(reader);
-    expect([refused.status, refused.json.error.code]).to.deep.equal([403, 'insufficient_scope']);
-    expect(refused.json.error.details).to.deep.equal({ needs: 'execute', has: ['read'] });
-    expect(await codeOf(read(spender))).to.equal('403 insufficient_scope');
-    expect(await codeOf(world.get(`/v1/executions/${newExecutionId()}`, spender.apiKey))).to.equal(
-      '403 insufficient_scope',
-    );
-    expect(await codeOf(world.post(`/v1/executions/${newExecutionId()}/start`, {}, { key: reader.apiKey }))).to.equal(
-      '403 insufficient_scope',
-    );
-  });
 
   it("end a key at its owner's date, even if its grant lives longer", async () => {
     const key = grantedKey();
@@ -169,9 +139,6 @@ describe('restrictions of keys', () => {
     { scopes: [] },
     { scopes: ['admin'] },
     { expires_at: 'tomorrow' },
-    { expires_at: '2026-01-01T00:00:00' },
-    { allowed_ips: [] },
-    { allowed_ips: ['1.2.3'] },
     { allowed_ips: ['1.2.3.4/33'] },
     { allowed_ips: ['1.2.3.4,5.6.7.8'] },
     { allowed_ips: Array.from({ length: 33 }, () => '1.2.3.4') },
@@ -195,7 +162,6 @@ describe('relay/clientAddress', () => {
       ['203.0.113.1', 1, '203.0.113.1'],
       ['203.0.113.66, 203.0.113.1', 1, '203.0.113.1'],
       ['203.0.113.66, 203.0.113.1,10.0.0.1', 2, '203.0.113.1'],
-      ['203.0.113.1', 2, '192.0.2.1'],
       ['unknown', 1, '192.0.2.1'],
       [undefined, 1, '192.0.2.1'],
       ['2001:db8::1', 1, '2001:db8::1'],
@@ -203,22 +169,14 @@ describe('relay/clientAddress', () => {
       ['203.0.113.7:51234', 1, '203.0.113.7'],
       ['198.51.100.1:1, 203.0.113.7:51234, 10.0.0.1:80', 2, '203.0.113.7'],
       ['[2001:db8::1]:443', 1, '2001:db8::1'],
-      ['[2001:db8::1]', 1, '2001:db8::1'],
       ['"[2001:db8::1]:443"', 1, '2001:db8::1'],
-      ['"203.0.113.7:51234"', 1, '203.0.113.7'],
       ['fe80::1%eth0', 1, 'fe80::1'],
-      ['[fe80::1%25eth0]:443', 1, 'fe80::1'],
       ['2001:DB8:0:0:0:0:0:1', 1, '2001:db8::1'],
       ['::ffff:203.0.113.7', 1, '203.0.113.7'],
-      ['[::ffff:cb00:7107]:443', 1, '203.0.113.7'],
-      ['203.0.113.7 ,\t203.0.113.8 ', 1, '203.0.113.8'],
       ['203.0.113.66, , 203.0.113.7,', 1, '203.0.113.7'],
       ['::ffff:203.0.113.7:51234', 1, '203.0.113.7'],
       ['203.0.113.7:x', 1, '192.0.2.1'],
-      ['[203.0.113.7', 1, '192.0.2.1'],
       ['_hidden', 1, '192.0.2.1'],
-      ['1.2.3.4.5', 1, '192.0.2.1'],
-      ['', 1, '192.0.2.1'],
     ];
     for (const [forwarded, hops, address] of cases) {
       expect(clientAddress(request(forwarded), hops), `${forwarded} behind ${hops}`).to.equal(address);
@@ -231,13 +189,10 @@ describe('relay/clientAddress', () => {
       ['For="203.0.113.7:51234"; Proto=https', 1, '203.0.113.7'],
       ['proto=https;by=10.0.0.1;for="[2001:DB8::1]:443"', 1, '2001:db8::1'],
       ['for=198.51.100.1, for=203.0.113.7;host="a.example", for="10.0.0.1:80"', 2, '203.0.113.7'],
-      ['for=203.0.113.7,', 1, '203.0.113.7'],
       ['for=198.51.100.1, proto=https', 1, '192.0.2.1'],
       ['for=_hidden', 1, '192.0.2.1'],
-      ['for=unknown', 1, '192.0.2.1'],
       ['by=203.0.113.7', 1, '192.0.2.1'],
       ['for=203.0.113.7', 2, '192.0.2.1'],
-      ['for=203.0.113.7', 0, '192.0.2.1'],
     ];
     for (const [forwarded, hops, address] of cases) {
       expect(clientAddress(from({ forwarded }), hops), `${forwarded} behind ${hops}`).to.equal(address);

@@ -4,18 +4,14 @@ import { expect } from 'chai';
 import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf, newExecutionId } from '../../harness/edge/rows.ts';
 import * as work from '../operation/threadWork.ts';
 
 const WORK = new URL('../operation/threadWork.ts', import.meta.url).href;
 
 describe('a large request', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   it('with a live key is read at once, before its wallet has paid, and a description without a key waits', async () => {
     const listing = await world.addListing();

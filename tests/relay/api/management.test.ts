@@ -2,29 +2,25 @@
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
+import { createManagement } from '../../../app/sdk/client/management.ts';
 import { type ConfigChange, findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
-import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
 import { CONFIG, grantAccount } from '../../harness/edge/accounts.ts';
-import { EXPLORER_QUERY, GENESIS, startWorld, type World } from '../../harness/edge/api.ts';
+import { EXPLORER_QUERY, GENESIS, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
 describe('/trpc', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
+  const world = useWorld();
   afterEach(() => {
     world.state.chainAnswers = true;
     world.state.nowMs = EPOCH * 1000;
     world.state.revoked.length = 0;
   });
-  after(() => world.stop());
 
-  const { anonymous, sign, signIn } = sessionsOf(() => world);
+  const { anonymous, signIn } = sessionsOf(() => world);
 
   /** A key whose grant is on-chain and in the index, but not yet registered. */
   async function grantedKey(wallet = newAddress()) {
@@ -64,12 +60,6 @@ describe('/trpc', () => {
         standard_tags: STANDARD_TAGS,
         x402_service_fee_usdc: null,
       });
-    });
-
-    it('returns 503 while the chain does not answer', async () => {
-      world.state.chainAnswers = false;
-      world.state.nowMs += 2_000;
-      expect(await refusal(anonymous().call('config.get'))).to.include({ status: 503, code: 'service_unavailable' });
     });
   });
 
@@ -192,73 +182,6 @@ describe('/trpc', () => {
       world.state.chainAnswers = false;
       world.state.nowMs += 4_000;
       expect(await refusal(anonymous().call('config.changes'))).to.include({ code: 'service_unavailable' });
-    });
-  });
-
-  describe('sessions', () => {
-    it('open for a wallet that signs a message with this host, the wallet and an expiry', async () => {
-      const wallet = Keypair.generate();
-      const address = wallet.publicKey.toBase58();
-      const { message, expires_at } = await anonymous().call('auth.challenge', { wallet: address });
-      expect(message).to.include(`127.0.0.1:${world.port} wants you to sign in`);
-      expect(message.split('\n')[1]).to.equal(address);
-      expect(message).to.include(`Expiration Time: ${expires_at}`);
-      expect(Date.parse(expires_at)).to.equal(world.state.nowMs + 300_000);
-      const session = await anonymous().call('auth.verify', {
-        wallet: address,
-        message,
-        signature: sign(wallet, message),
-      });
-      expect(Date.parse(session.expires_at)).to.equal(world.state.nowMs + 900_000);
-      const client = clientOf({ baseUrl: world.url }, session.token);
-      expect(await client.call('keys.list')).to.deep.equal({ keys: [] });
-    });
-
-    it('end after 15 minutes', async () => {
-      const client = await signIn(Keypair.generate());
-      world.state.nowMs += 900_000 - 1;
-      await client.call('keys.list');
-      world.state.nowMs += 1;
-      expect(await refusal(client.call('keys.list'))).to.include({ status: 401, code: 'unauthorized' });
-    });
-
-    it("rejects: another wallet's signature, and a changed, used, expired or foreign message", async () => {
-      const [wallet, other] = [Keypair.generate(), Keypair.generate()];
-      const address = wallet.publicKey.toBase58();
-      const challenge = async () => (await anonymous().call('auth.challenge', { wallet: address })).message;
-      const verify = (message: string, signature: string, of = address) =>
-        anonymous().call('auth.verify', { wallet: of, message, signature });
-      const message = await challenge();
-
-      const forged = 'a.example wants you to sign in with your Solana account:\n';
-      const later = message.replace(/Time: 2025/, 'Time: 2035');
-      const attempts: [string, string, string?][] = [
-        [message, sign(other, message)],
-        [message, sign(wallet, message), other.publicKey.toBase58()],
-        [message, sign(other, message), other.publicKey.toBase58()],
-        [later, sign(wallet, later)],
-        [forged, sign(wallet, forged)],
-        [`${message}\n`, sign(wallet, `${message}\n`)],
-      ];
-      for (const [text, signature, of] of attempts) {
-        expect(await refusal(verify(text, signature, of))).to.include({ status: 401, code: 'unauthorized' });
-      }
-      await verify(message, sign(wallet, message));
-      expect(await refusal(verify(message, sign(wallet, message)))).to.include({ code: 'unauthorized' });
-      const stale = await challenge();
-      world.state.nowMs += 300_000;
-      expect(await refusal(verify(stale, sign(wallet, stale)))).to.include({ code: 'unauthorized' });
-    });
-
-    it('rejects: wallet procedures without a token, with a wrong token, or with an API key', async () => {
-      for (const session of [undefined, 'x', (await world.addKey()).apiKey]) {
-        const client = clientOf({ baseUrl: world.url }, session);
-        expect(await refusal(client.call('keys.list'))).to.include({ status: 401, code: 'unauthorized' });
-        const key_id = '00'.repeat(16);
-        expect(await refusal(client.call('keys.revoke', { key_id }))).to.include({ code: 'unauthorized' });
-        const input = { metadata_hash: '00'.repeat(32), signing_key: newAddress() };
-        expect(await refusal(client.call('listings.test', input))).to.include({ code: 'unauthorized' });
-      }
     });
   });
 
@@ -439,6 +362,22 @@ describe('/trpc', () => {
       expect(error).to.include({ status: 500, code: 'internal_error' });
       expect(error.message).to.not.include('secret');
       expect(error.requestId).to.match(/^[0-9a-f-]{36}$/);
+    });
+
+    it('is no answer of another server, and what a newer service adds is left out', async () => {
+      const told = (status: number, text: string) =>
+        createManagement(createClient({ baseUrl: world.url, fetch: async () => new Response(text, { status }) }));
+      for (const [status, text] of [
+        [502, '<h1>Bad gateway</h1>'],
+        [200, ''],
+        [200, '{"agents":[]}'],
+      ] as const) {
+        const refused = await refusal(told(status, text).call('config.get'));
+        expect(refused).to.include({ name: 'UnexpectedAnswerError', status, code: 'unexpected_answer' });
+      }
+      const config = await anonymous().call('config.get');
+      const newer = JSON.stringify({ result: { data: { ...config, extra: 1 } } });
+      expect(await told(200, newer).call('config.get')).to.deep.equal(config);
     });
 
     it('rejects: unknown procedures, wrong methods, bad JSON, large bodies and batches', async () => {

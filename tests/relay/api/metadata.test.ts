@@ -8,18 +8,14 @@ import nacl from 'tweetnacl';
 import { chunks } from '../../../app/process/chunks.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { startWorld, useWorld } from '../../harness/edge/api.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const STRANGER = '203.0.113.1';
 
 describe('POST /v1/metadata', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   const post = (bytes: Uint8Array | string) => world.post('/v1/metadata', bytes);
   const isIn = async (table: 'documents' | 'pending_metadata', hash: string): Promise<boolean> =>
@@ -120,65 +116,26 @@ describe('POST /v1/metadata', () => {
   });
 
   const string = { type: 'string' };
-  const withInput = (properties: object): Record<string, unknown> => ({ input_schema: { type: 'object', properties } });
   const REFUSED: [name: string, changes: Record<string, unknown>, says: string][] = [
     ['no name', { name: undefined }, '"name" is missing'],
-    ['an empty name', { name: '' }, '"name" must be 1 to 64 characters'],
     ['a long name', { name: 'n'.repeat(65) }, '"name" must be 1 to 64 characters'],
     ['a name on two lines', { name: 'a\nb' }, '"name" must be 1 to 64 characters on one line'],
     ['a name with an escape code', { name: 'a\u001b[31m' }, '"name" must be 1 to 64 characters on one line'],
     ['a name with space around it', { name: ' a' }, '"name"'],
-    ['a name that is no string', { name: 5 }, '"name" must be 1 to 64 characters'],
-    ['a long tagline', { tagline: 't'.repeat(141) }, '"tagline" must be 1 to 140 characters'],
-    ['a tagline on two lines', { tagline: 'a\u2028b' }, '"tagline" must be 1 to 140 characters on one line'],
     ['a long description', { description: 'd'.repeat(8001) }, '"description"'],
     ['a description with control characters', { description: 'a\u0000b' }, '"description" must not contain control'],
-    ['a long display name', { display_name: 'c'.repeat(65) }, '"display_name" must be 1 to 64 characters'],
     ['six custom tags', { custom_tags: ['t1', 't2', 't3', 't4', 't5', 't6'] }, '"custom_tags" must be at most 5'],
-    ['an upper-case tag', { custom_tags: ['Data'] }, '"custom_tags.0" must be 2 to 24'],
-    ['a tag of one character', { custom_tags: ['a'] }, '"custom_tags.0" must be 2 to 24'],
-    ['a tag of 25 characters', { custom_tags: ['a'.repeat(25)] }, '"custom_tags.0" must be 2 to 24'],
     ['a tag with a comma', { custom_tags: ['a,b'] }, '"custom_tags.0" must be 2 to 24'],
     ['a repeated tag', { custom_tags: ['aa', 'aa'] }, '"custom_tags" must not repeat'],
     ['a standard tag among the custom ones', { custom_tags: ['sql'] }, '"custom_tags" must not contain standard tags'],
     ['an endpoint that ends otherwise', { endpoint: 'https://a.example/run' }, '"endpoint" must be a full http'],
     ['an endpoint with a query', { endpoint: 'https://a.example/execute?x=1' }, '"endpoint" must be'],
-    ['an endpoint with a fragment', { endpoint: 'https://a.example/execute#x' }, '"endpoint" must be'],
     ['an endpoint with a password', { endpoint: 'https://u:p@a.example/execute' }, '"endpoint" must be'],
-    ['an endpoint of another scheme', { endpoint: 'ftp://a.example/execute' }, '"endpoint" must be'],
-    ['an endpoint that is only a path', { endpoint: '/execute' }, '"endpoint" must be'],
     ['an endpoint not in its normal form', { endpoint: 'https://A.example/x/../execute' }, '"endpoint" must be'],
     ['an unknown field', { price: 1 }, '"price"'],
     ['no input schema', { input_schema: undefined }, '"input_schema" is missing'],
     ['an input schema that is an array', { input_schema: [] }, '"input_schema" must be a JSON Schema object'],
     ['an input schema of no object', { input_schema: string }, 'input_schema.type must be "object"'],
-    ['a circle', withInput({ a: { $ref: '#' } }), 'input_schema.properties.a.$ref must not form a cycle'],
-    [
-      'a backreference',
-      withInput({ a: { ...string, pattern: '(a)\\1' } }),
-      'properties.a.pattern must be a regular expression',
-    ],
-    [
-      'a keyword named as a method',
-      withInput({ a: { constructor: 1 } }),
-      'properties.a.constructor is not among the keywords',
-    ],
-    ['an unknown type', withInput({ a: { type: 'text' } }), 'properties.a.type must be one or several of'],
-    ['no type of several', withInput({ a: { type: [] } }), 'properties.a.type must be one or several of'],
-    ['an empty enum', withInput({ a: { enum: [] } }), 'properties.a.enum must be an array'],
-    ['a negative length', withInput({ a: { minLength: -1 } }), 'properties.a.minLength must be a whole number'],
-    ['a bound that is text', withInput({ a: { minimum: '1' } }), 'properties.a.minimum must be a number'],
-    [
-      'required twice',
-      { input_schema: { type: 'object', properties: {}, required: ['a', 'a'] } },
-      'input_schema.required must',
-    ],
-    ['a property that is no schema', withInput({ a: 1 }), 'properties.a must be a schema'],
-    [
-      'items that are a list',
-      withInput({ a: { type: 'array', items: [string] } }),
-      'properties.a.items must be a schema',
-    ],
     [
       'an output schema that names nothing',
       { output_schema: { $ref: '#/x' } },
@@ -281,18 +238,6 @@ describe('POST /v1/metadata', () => {
       await addPending(twice, now, '203.0.113.2');
       await post(documentOf('comes after it'));
       expect(await isStored(hashMetadata(twice))).to.equal(true);
-    });
-
-    it('appear in the agent list with their listing, and then never expire', async () => {
-      const bytes = documentOf('listed at once');
-      await post(bytes);
-      const listing = await world.addListing({ metadata_hash: hashMetadata(bytes), status: 'active' }, null);
-      const { agents } = (await world.get('/v1/agents?limit=100')).json;
-      expect(agents.map(({ agent_id }: { agent_id: string }) => agent_id)).to.include(listing);
-      world.state.nowMs += 2 * DAY_MS;
-      await post(documentOf('comes two days later'));
-      expect(await isIn('pending_metadata', hashMetadata(bytes))).to.equal(false);
-      expect(await isStored(hashMetadata(bytes))).to.equal(true);
     });
 
     it('are not deleted by age or number once listed, even if nobody has read them', async () => {

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { type JsonError, parseJson } from '../../../app/relay/json.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { metadataOf, type TestKey } from '../../harness/edge/rows.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'utf8');
@@ -66,13 +66,11 @@ describe('numbers in requests', () => {
   });
 
   describe('over HTTP', () => {
-    let world: World;
     let key: TestKey;
+    const world = useWorld();
     before(async () => {
-      world = await startWorld();
       key = await world.addKey();
     });
-    after(() => world.stop());
 
     it('are refused with 400 before any payment, for every route with a body', async () => {
       const agent = await world.addListing();

@@ -295,16 +295,6 @@ describe('OAuth', () => {
     }
   });
 
-  it('limits registrations like all requests without a key', async () => {
-    // One a second, which any machine can exceed: the requests are more than ten seconds allow.
-    const config = { ...world.deps.config, publicRate: { perSecond: 1, burst: 6 } };
-    const limited = await startWorld({ dashboardFolder: folder, config });
-    const one = () => limited.post('/oauth/register', { redirect_uris: [REDIRECT] });
-    const answers = await Promise.all(Array.from({ length: 40 }, one));
-    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201, 429]));
-    await limited.stop();
-  });
-
   it('replaces the code of a key, so that each key has one', async () => {
     const clientId = await newClient();
     const { key, code } = await approve(clientId);

@@ -1,15 +1,11 @@
 /** GET /v1/key: the amount that each limit leaves, ended periods, and whether the gas balance suffices. */
 import { expect } from 'chai';
 import { grantAccount } from '../../harness/edge/accounts.ts';
-import { EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
+import { EDGE_CONFIG, startWorld, useWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH } from '../../harness/edge/rows.ts';
 
 describe('GET /v1/key', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
-  after(() => world.stop());
+  const world = useWorld();
 
   async function ask(changes: Parameters<typeof grantAccount>[1], money: Partial<World['state']['money']> = {}) {
     const key = await world.addKey();

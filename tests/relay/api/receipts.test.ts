@@ -6,7 +6,7 @@ import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, newTransaction, type TestKey } from '../../harness/edge/rows.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
@@ -17,17 +17,15 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
   const signer = Keypair.generate();
   const hash = hashResult('Rome');
   const signature = signResult(signer.secretKey, hash);
-  let world: World;
   let key: TestKey;
   let listing: string;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     const row = { id: 1n, genesis_hash: genesis, program_id: PROGRAM_ID.toBase58() };
     await world.index.insertInto('chain_meta').values(row).execute();
     key = await world.addKey();
     listing = await world.addListing();
   });
-  after(() => world.stop());
 
   const read = (id: string, apiKey = key.apiKey) => world.get(`/v1/executions/${id}/receipt`, apiKey);
   const request_hash = Buffer.from(requestHash(REQUEST.task, REQUEST.parameters)).toString('hex');

@@ -26,7 +26,7 @@ import {
   startMessage,
 } from '../../../app/sdk/receipt/receipt.ts';
 import { FAST } from '../../../app/solana/finality.ts';
-import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
+import { type ApiAnswer, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 
 const FAILED = { error_code: 'execution_failed', error_message: 'no luck' };
@@ -87,13 +87,12 @@ describe('a repeated call', () => {
   const wallet = Keypair.generate();
   const address = wallet.publicKey.toBase58();
   const records = new Map<string, ExecutionRecord>();
-  let world: World;
   let apiKey: string;
   let listing: string;
   let runs = 0;
 
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     ({ apiKey } = await world.addKey({ wallet: address }));
     listing = await world.addListing();
     const journal = createJournal(world.tables.writes, world.ledger, 'relay');
@@ -113,7 +112,6 @@ describe('a repeated call', () => {
       now: BigInt(EPOCH),
     });
   });
-  after(() => world.stop());
 
   /** A call that was made before, and a function that repeats it. */
   interface Call {

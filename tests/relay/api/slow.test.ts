@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { newExecutionId } from '../../harness/edge/rows.ts';
 
 const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, checkMs: 50 };
@@ -18,11 +18,10 @@ interface Dropped {
 }
 
 describe('slow clients', () => {
-  let world: World;
   let server: Server;
   let port: number;
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     server = createHttpServer(world.deps, PATIENCE);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -31,7 +30,6 @@ describe('slow clients', () => {
   after(async () => {
     server.closeAllConnections();
     server.close();
-    await world.stop();
   });
 
   /** Lets `behave` use a connection until the server closes it. */

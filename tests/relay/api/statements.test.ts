@@ -4,7 +4,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import type { DailyStatement, SpendStatement } from '../../../app/sdk/wire/wire.ts';
 import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 
 const DAY = 86_400;
@@ -16,14 +16,13 @@ const ENDS = 2_500;
 const SPREAD = 3 * DAY;
 
 describe('GET /v1/statements/daily', () => {
-  let world: World;
   let caller: TestKey;
   let creator: TestKey;
   const rows: ExecutionRow[] = [];
   const range = `from=${dayOf(FIRST)}&to=${dayOf(FIRST + 2 * DAY)}`;
 
+  const world = useWorld();
   before(async () => {
-    world = await startWorld();
     world.state.nowMs = (FIRST + 2 * DAY) * 1_000;
     const expiresAt = EPOCH + 100 * DAY;
     [caller, creator] = [await world.addKey({ expiresAt }), await world.addKey({ expiresAt })];
@@ -75,7 +74,6 @@ describe('GET /v1/statements/daily', () => {
       resolved_at: BigInt(FIRST + SPREAD),
     });
   });
-  after(() => world.stop());
 
   /** The same figures, summed row by row. */
   function expected(first: number, days: number) {

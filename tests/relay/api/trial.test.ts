@@ -1,7 +1,4 @@
-/** /trpc/listings.test: one test call of a creator's server, with a finding for each possible fault. */
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
@@ -10,22 +7,19 @@ import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '.
 import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../../app/sdk/wire/conformance.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { undisturbed } from '../../harness/edge/undisturbed.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
 describe('listings.test', () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld();
-  });
+  const world = useWorld();
   afterEach(() => {
     world.state.chainAnswers = true;
     world.state.nowMs = EPOCH * 1000;
     world.state.revoked.length = 0;
   });
-  after(() => world.stop());
 
   const { signIn } = sessionsOf(() => world);
 
@@ -40,9 +34,8 @@ describe('listings.test', () => {
     token: string | undefined,
     use: (metadataHash: string, endpoint: string) => Promise<T>,
   ): Promise<T> {
-    const server = createServer(handler).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+    const server = createServer(handler);
+    const endpoint = `${await listen(server)}/execute`;
     try {
       const rest = createClient({ baseUrl: world.url, apiKey: token });
       const { metadata_hash } = await rest.request('postMetadata', {
@@ -129,10 +122,8 @@ describe('listings.test', () => {
   const FAULTS: [name: string, handler: RequestListener, check: string, says: string][] = [
     ['an HTTP error', (_, response) => void response.writeHead(500).end('no model'), 'reachable', '500'],
     ['no JSON', (_, response) => void response.end('<html>'), 'json', 'not valid JSON'],
-    ['null', (_, response) => void response.end('null'), 'execution_id', 'differs from'],
     ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'differs from'],
     ['no status', answering({ status: undefined }), 'status', 'expected "completed"'],
-    ['no result', answering({ result: undefined }), 'status', 'expected "completed"'],
     [
       'a failure',
       answering({ status: 'failed', result: null, result_hash: null, signature: null, error: 'no model' }),
@@ -140,13 +131,6 @@ describe('listings.test', () => {
       'no model',
     ],
     ['another hash', answering({ result_hash: hashResult('y') }), 'result_hash', 'expected "sha256:"'],
-    [
-      'an upper-case hash',
-      answering({ result_hash: hashResult('test').toUpperCase() }),
-      'result_hash',
-      'expected "sha256:"',
-    ],
-    ['no signature', answering({ signature: undefined }), 'signature', 'expected "ed25519:"'],
     ["another key's signature", answering({ signature }), 'signature', 'expected "ed25519:"'],
   ];
   for (const [name, handler, check, says] of FAULTS) {

@@ -1,7 +1,4 @@
-/** Webhooks: endpoints and their secrets, deliveries to a real server, retries, the log, and switching off. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -20,7 +17,8 @@ import { createWebhookCalls } from '../../../app/relay/outbound/webhook.ts';
 import { AgentMarketplace, NotFoundError } from '../../../app/sdk/client/caller.ts';
 import { type Client, createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import { refusal, sessionsOf } from './sessions.ts';
@@ -54,9 +52,7 @@ async function startReceiver() {
     // Null: it never answers.
     if (answer) response.writeHead(answer.status, answer.headers).end(answer.body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  receiver.url = `${await listen(server)}/hook`;
   return receiver;
 }
 
@@ -64,7 +60,6 @@ const HOUR_MS = 3_600_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32}$/;
 
 describe('webhooks', () => {
-  let world: World;
   let receiver: Awaited<ReturnType<typeof startReceiver>>;
   let keypair: Keypair;
   let wallet: string;
@@ -75,12 +70,9 @@ describe('webhooks', () => {
   const clientBy = (apiKey?: string) => createClient({ baseUrl: world.url, apiKey });
   const clientOf = async (person: Keypair) => clientBy((await people.signIn(person)).token);
 
-  before(async () => {
-    world = await startWorld();
-  });
+  const world = useWorld();
   after(async () => {
     await calls.destroy();
-    await world.stop();
   });
   beforeEach(async () => {
     world.state.nowMs = EPOCH * 1_000;
@@ -112,6 +104,19 @@ describe('webhooks', () => {
       },
       { ...USUAL_DELIVERIES, ...changes },
     );
+  /** Calls that wait until the test answers them. */
+  function holding() {
+    const open: string[] = [];
+    const answers: (() => void)[] = [];
+    const held = {
+      async post(url: string) {
+        open.push(url);
+        await new Promise<void>((answer) => answers.push(answer));
+        return { status: 200, body: null, error: null };
+      },
+    };
+    return { held, answers, open };
+  }
   /** Sends all deliveries that are due, as a relay does. */
   async function send(deliveries = sender()): Promise<void> {
     await world.feed.turn();
@@ -344,13 +349,7 @@ describe('webhooks', () => {
 
   it('sends at most four at a time to one endpoint, whatever else waits', async () => {
     await create();
-    const answers: (() => void)[] = [];
-    const held = {
-      async post() {
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers } = holding();
     await Promise.all(Array.from({ length: 12 }, () => execute()));
     await world.feed.turn();
     const two = [sender({}, held), sender({}, held)];
@@ -381,13 +380,7 @@ describe('webhooks', () => {
     const otherWallet = other.publicKey.toBase58();
     await world.addRecord({ caller: otherWallet, listing: await world.addListing() });
     await (await clientOf(other)).request('createWebhook', { body: { url: receiver.url } });
-    const answers: (() => void)[] = [];
-    const held = {
-      async post() {
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers } = holding();
     for (let count = 0; count < 8; count += 1) await execute();
     await world.addJournal({ wallet: otherWallet, listing: newAddress(), state: 'open_confirmed' });
     await world.feed.turn();
@@ -430,15 +423,7 @@ describe('webhooks', () => {
       .where('position', 'is not', null)
       .limit(1)
       .executeTakeFirstOrThrow();
-    const open: string[] = [];
-    const answers: (() => void)[] = [];
-    const held = {
-      async post(url: string) {
-        open.push(url);
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers, open } = holding();
     await add(Number(position));
     const first = sender({ slowMs: -1, total: 100 }, { post: async () => ({ status: 200, body: null, error: null }) });
     await first.turn();
@@ -515,18 +500,10 @@ describe('webhooks', () => {
     await world.addRecord({ caller: other.publicKey.toBase58(), listing: await world.addListing() });
     await (await clientOf(other)).request('createWebhook', { body: { url: 'http://hangs.example/' } });
     await create();
-    const open: string[] = [];
-    const answers: (() => void)[] = [];
-    const hanging = {
-      async post(url: string) {
-        open.push(url);
-        await new Promise<void>((answer) => answers.push(answer));
-        return { status: 200, body: null, error: null };
-      },
-    };
+    const { held, answers, open } = holding();
     const calls = (of: string) => world.addJournal({ wallet: of, listing: newAddress(), state: 'open_confirmed' });
     for (let count = 0; count < 2; count += 1) await calls(other.publicKey.toBase58());
-    const deliveries = sender({ total: 2, slowMs: 500 }, hanging);
+    const deliveries = sender({ total: 2, slowMs: 500 }, held);
     await world.feed.turn();
     await deliveries.turn();
     await until('all places are taken', async () => open.length === 2);
@@ -687,37 +664,12 @@ describe('webhooks', () => {
   });
 
   describe('of an API key', () => {
-    /** All routes, with valid input. */
-    const ROUTES = [
-      ['GET', ''],
-      ['POST', '', { url: 'https://example.com/hook' }],
-      ['GET', '/we_1f2e3d4c5b6a79880f1e2d3c'],
-      ['PATCH', '/we_1f2e3d4c5b6a79880f1e2d3c', { enabled: false }],
-      ['DELETE', '/we_1f2e3d4c5b6a79880f1e2d3c'],
-      ['POST', '/we_1f2e3d4c5b6a79880f1e2d3c/rotate'],
-      ['POST', '/we_1f2e3d4c5b6a79880f1e2d3c/test'],
-      ['GET', '/we_1f2e3d4c5b6a79880f1e2d3c/deliveries'],
-      ['POST', '/deliveries/dlv_1/redeliver'],
-    ] as const;
     type Sent = Record<string, unknown>;
     const ask = (key: string, method: string, path: string, body?: Sent) => {
       const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
       return world.call(`/v1/webhooks${path}`, { method, key, ...sent });
     };
     const addKey = () => world.addKey({ wallet, expiresAt: Math.floor(Date.now() / 1_000) + 3_600 });
-
-    it('rejects: every route with a key without the webhooks scope, and changes nothing', async () => {
-      const { apiKey } = await addKey();
-      for (const [method, path, body] of ROUTES) {
-        const { status, json } = await ask(apiKey, method, path, body);
-        expect([status, json.error.code, json.error.details], `${method} ${path}`).to.deep.equal([
-          403,
-          'insufficient_scope',
-          { needs: 'webhooks', has: ['execute', 'read'] },
-        ]);
-      }
-      expect((await (await mine()).request('listWebhooks')).endpoints).to.deep.equal([]);
-    });
 
     it('are created, tested, rotated, changed, sent again and deleted with the scope alone, which neither pays nor reads', async () => {
       // The specification's library refuses signatures with an old or future time.

@@ -31,7 +31,10 @@ describe('keys for calls to creators', () => {
   }
 
   it('are created on the first start, readable by the owner only, and kept on the next start', async () => {
+    // Its folder is DATA_DIR, which a relay on PostgreSQL may find missing.
+    path = join(folder, 'data', 'call-keys.json');
     const first = loadCallKeys(path);
+    expect(statSync(join(folder, 'data')).mode & 0o777).to.equal(0o700);
     expect(statSync(path).mode & 0o777).to.equal(0o600);
     expect(first.directory.keys).to.have.length(1);
     const [key] = first.directory.keys;

@@ -10,17 +10,8 @@ import { constants, findExecution, findSpender } from '../../../app/sdk/program/
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { until } from '../../harness/edge/until.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  FEE,
-  failedAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** Fees of the open, and of the end with its share of the archive, lamports. */
@@ -31,16 +22,14 @@ const SOL = 1_000_000_000;
 const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE };
 
 describe('fees and refundable deposits', () => {
-  let market: TestMarketplace;
   let rents: { empty: bigint; record: bigint; escrow: bigint };
   const relays: RunningRelay[] = [];
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     rents = await readRents(market);
   });
   after(async () => {
     for (const relay of relays) await relay.stop();
-    await market.stop();
   });
   beforeEach(async () => {
     market.setBehaviour(null);
@@ -55,7 +44,7 @@ describe('fees and refundable deposits', () => {
     return relay;
   }
   const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
-    request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
+    market.execute(relay.url, body, caller);
   const fillGasBalance = (lamports: bigint | number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), Number(lamports));
   const funds = (caller = 0) => readFunds(market, caller);
@@ -148,25 +137,6 @@ describe('fees and refundable deposits', () => {
     const last = await moves(() => execute(lending));
     expect(last.answer.status, last.answer.text).to.equal(200);
     expect(last.moved).to.include({ ...PAID, gasBalance: -OPEN - END });
-  });
-
-  it('serves one call after the other with gas for one, and only calls whose gas is there', async () => {
-    const relay = await startRelay();
-    // A busy machine may serve fewer of them before the others have waited for too long.
-    await until('all calls whose gas is there are served', async () => {
-      await fillGasBalance(3n * (OPEN + END) + rents.escrow + rents.empty);
-      const before = await funds();
-      const answers = await Promise.all(Array.from({ length: 6 }, () => execute(relay)));
-      const served = BigInt(answers.filter(({ status }) => status === 200).length);
-      expect(served > 0n && served <= 3n, `${served} served`).to.equal(true);
-      expect(answers.filter(({ status }) => status === 402).length).to.equal(6 - Number(served));
-      expect(movedSince(before, await funds())).to.include({
-        authority: served * (OPEN + END - FEES - rents.record),
-        gasBalance: -served * (OPEN + END),
-        callerUsdc: -served * PRICE,
-      });
-      return served === 3n;
-    });
   });
 
   it('is given by an operator who sponsors all, after what the gas balance can pay', async () => {

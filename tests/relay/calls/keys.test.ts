@@ -10,26 +10,17 @@ import { revokeOnChain } from '../../../app/sdk/wallet/grants.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  failedAnswer,
-  PRICE,
-  type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { failedAnswer, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 describe('API keys', () => {
-  let market: TestMarketplace;
   let other: RelayHandle;
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     other = await market.startRelayProcess({ WITHOUT_INDEXER: 'true' });
   });
   after(async () => {
     await other.kill();
-    await market.stop();
   });
   beforeEach(() => market.setBehaviour(null));
 

@@ -14,31 +14,16 @@ import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
-import { executionOf, type Journals, openJournals, SIGNED, TIMES, WALLET } from '../../harness/edge/journals.ts';
+import { executionOf, SIGNED, TIMES, useJournals, WALLET } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  FEE,
-  PRICE,
-  type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { FEE, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 const CALLS = 300;
 
 describe('the queue for reserved money', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   const funds = (changes: Partial<Funds> = {}): Funds => ({
     slot: 100n,
@@ -205,13 +190,11 @@ describe('the queue for reserved money', () => {
   });
 
   describe('of two relays on one ledger', () => {
-    let market: TestMarketplace;
     let neighbour: RelayHandle;
+    const market = useMarketplace();
     before(async () => {
-      market = await startMarketplace();
       neighbour = await market.startRelayProcess({ WITHOUT_INDEXER: '1', STANDSTILL: '1' });
     });
-    after(() => market.stop());
 
     it('refuse a claim whose accounts are older than an open that took the money, and burn no fee', async () => {
       const wallet = Keypair.generate();

@@ -12,8 +12,7 @@ import {
   PRICE,
   type RelayHandle,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { onPostgres } from '../../harness/postgres.ts';
@@ -27,7 +26,6 @@ const REFUND_SECONDS = 660;
 const OPENS_SECONDS = 61;
 
 describe(`a key on ${RELAYS === 1 ? 'one relay' : 'two relays'}`, () => {
-  let market: TestMarketplace;
   let running: RelayHandle[] = [];
   let log = '';
   const hear = (text: string) => {
@@ -40,8 +38,8 @@ describe(`a key on ${RELAYS === 1 ? 'one relay' : 'two relays'}`, () => {
     return [first, await market.startRelayProcess({ ...FORGETFUL, WITHOUT_INDEXER: 'true' }, hear)];
   };
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     running = await startRelays(market.relay);
     market.setBehaviour((body, _response, reply) => {
       if (body.task === 'fails') reply(failedAnswer(body.execution_id));
@@ -52,7 +50,6 @@ describe(`a key on ${RELAYS === 1 ? 'one relay' : 'two relays'}`, () => {
   });
   after(async () => {
     for (const relay of running) await relay.kill();
-    await market.stop();
   });
 
   const { apiKey, held } = {

@@ -22,13 +22,7 @@ import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
@@ -65,16 +59,15 @@ describe('relay/networkFee', () => {
 });
 
 describe('protection of the fee payer', () => {
-  let market: TestMarketplace;
   let proxy: RpcProxy;
   let relay: RunningRelay;
   const others: RunningRelay[] = [];
   /** Releases opens that are held before the node, in order of arrival; null while they pass. */
   let held: (() => void)[] | null = null;
 
+  // An open that is held before the node expires after 150 slots.
+  const market = useMarketplace({ slotTimeMs: 200 });
   before(async () => {
-    // An open that is held before the node expires after 150 slots.
-    market = await startMarketplace({ slotTimeMs: 200 });
     proxy = await startRpcProxy(market.node);
     // The relay resends each open; it is held once.
     const standing = new Map<unknown, Promise<void>>();
@@ -91,7 +84,6 @@ describe('protection of the fee payer', () => {
   after(async () => {
     await relay.stop();
     await proxy.close();
-    await market.stop();
   });
   beforeEach(async () => {
     held = null;
@@ -292,23 +284,6 @@ describe('protection of the fee payer', () => {
       expect((await answers).map(({ status }) => status)).to.deep.equal(Array(5).fill(200));
       const waited = served.slice(1).map((task) => Number(task.split(' ')[1]));
       expect(waited).to.deep.equal(waited.toSorted((one, other) => one - other));
-    });
-
-    it('grow by one for each four completed calls, across relays, and lose one fee each when the gas is taken away', async () => {
-      const one = await startAnew();
-      others.push(await startOwn());
-      const both = [one, others.at(-1)!];
-      for (let paid = 0; paid < 8; paid += 1) expect((await execute(0, { task: 'x' }, one)).status).to.equal(200);
-      const before = await lamports();
-      const { inFlight, holding, answers } = await flood(10, 3, ...both);
-      expect(inFlight).to.equal(3);
-      await fillGasBalance(0);
-      held = null;
-      for (const go of holding) go();
-      const statuses = (await answers).map(({ status }) => status);
-      expect(statuses.filter((status) => status === 402).length).to.be.at.least(3);
-      expect(statuses.filter((status) => status !== 402 && status !== 503)).to.deep.equal([]);
-      expect(await lamports()).to.equal(before - 3 * FEE);
     });
   });
 

@@ -1,20 +1,7 @@
-/**
- * POST /v1/executions/{execution_id}/start on the real node. An execution that a wallet funded by the program alone,
- * with its own signature, runs, is paid and is answered like any other. A refused start changes nothing.
- */
-import { randomBytes } from 'node:crypto';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createApiKey, keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
-import {
-  formatUuid,
-  hashResult,
-  parseUuid,
-  requestHash,
-  signMessage,
-  startMessage,
-} from '../../../app/sdk/receipt/receipt.ts';
-import { restrictKey } from '../../../app/sdk/wallet/apiKeys.ts';
+import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
+import { hashResult, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet, refund } from '../../../app/sdk/wallet/executions.ts';
 import { clientOf } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -26,20 +13,14 @@ import {
   goodAnswer,
   PRICE,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
 const TASK = 'opened by its wallet';
 const PARAMETERS = { city: 'Lagos' };
 
 describe('POST /v1/executions/{execution_id}/start', () => {
-  let market: TestMarketplace;
-
-  before(async () => {
-    market = await startMarketplace();
-  });
-  after(() => market.stop());
+  const market = useMarketplace();
   beforeEach(() => market.setBehaviour(null));
 
   const caller = (index = 0) => market.callers[index]!;
@@ -103,16 +84,6 @@ describe('POST /v1/executions/{execution_id}/start', () => {
     expect((await market.balances()).callers).to.deep.equal([before.callers[0], before.callers[1]! - PRICE]);
   });
 
-  it('answers immediately in asynchronous mode, and the record then shows the end', async () => {
-    const opened = await open();
-    const answer = await start(opened.id, { async: true });
-    expect([answer.status, answer.body]).to.deep.equal([200, { execution_id: opened.id, status: 'pending' }]);
-    await until('the execution has come so far', async () => {
-      const { body } = await request(market.relay.url, `/v1/executions/${opened.id}`, { apiKey: caller().apiKey });
-      return body.status === 'completed' && body.result === `done: ${TASK}`;
-    });
-  });
-
   it('shows a paid result to a caller without a key, however the call was first requested', async () => {
     const { wallet } = caller(1);
     const address = wallet.publicKey.toBase58();
@@ -163,25 +134,6 @@ describe('POST /v1/executions/{execution_id}/start', () => {
     expect(seen[0]).to.be.within(20, 40);
   });
 
-  it('answers 409 to everyone while the execution runs, and runs it once', async () => {
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    market.setBehaviour(async (body, _response, reply) => {
-      await held;
-      reply(goodAnswer(market.signingKey, body.execution_id, 'late'));
-    });
-    const opened = await open();
-    const first = start(opened.id);
-    await until('the execution has come so far', async () => market.calls.get(opened.id) === 1);
-    const early = await refused(await start(opened.id), 409, 'request_in_progress');
-    expect(early.headers.get('retry-after')).to.equal('1');
-    release();
-    expect((await first).body.result).to.equal('late');
-    expect(market.calls.get(opened.id)).to.equal(1);
-  });
-
   describe('rejects, and starts nothing:', () => {
     let opened: Awaited<ReturnType<typeof open>>;
     before(async () => {
@@ -212,28 +164,6 @@ describe('POST /v1/executions/{execution_id}/start', () => {
         await refused(await start(opened.id, { wallet_signature }, null), 401, 'unauthorized');
       }
       await refused(await start(opened.id, { wallet_signature: 'ed25519:0' }, null), 400, 'invalid_request');
-    });
-
-    it("another wallet's key, as if there were no such execution", async () => {
-      await refused(await start(opened.id, {}, caller(1).apiKey), 404, 'execution_not_found');
-    });
-
-    it('ids of no execution', async () => {
-      for (const id of [formatUuid(randomBytes(16)), 'garbage', opened.id.toUpperCase()]) {
-        await refused(await start(id), 404, 'execution_not_found');
-      }
-    });
-
-    it('a key without the scope execute', async () => {
-      const keyId = Buffer.from(keyIdOf(caller().apiKey)).toString('hex');
-      const wallet = keypairSigner(caller().wallet);
-      await restrictKey(market.marketplace, { wallet, keyId, restrictions: { scopes: ['read'] } });
-      await refused(await start(opened.id), 403, 'insufficient_scope');
-      await restrictKey(market.marketplace, { wallet, keyId, restrictions: { scopes: ['execute', 'read'] } });
-    });
-
-    it('unknown fields, as execute does', async () => {
-      await refused(await start(opened.id, { max_cost_usdc: 1 }), 400, 'invalid_request');
     });
   });
 

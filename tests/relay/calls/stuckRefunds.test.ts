@@ -13,28 +13,20 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { claimUnclaimed } from '../../../app/sdk/wallet/unclaimed.ts';
 import { until, untilFound } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const FEE = 5_000n;
 describe('refunds that callers cannot receive', function () {
   this.timeout(300_000);
-  let market: TestMarketplace;
   let proxy: RpcProxy;
   let relay: RunningRelay | null = null;
   /** Releases refunds that are held before the node; null while they pass. */
   let held: (() => void)[] | null = null;
+  // A refund that is held before the node expires after 150 slots.
+  const market = useMarketplace({ slotTimeMs: 200 });
   before(async () => {
-    // A refund that is held before the node expires after 150 slots.
-    market = await startMarketplace({ slotTimeMs: 200 });
     proxy = await startRpcProxy(market.node);
     // The relay resends each refund; it is held once.
     const standing = new Map<unknown, Promise<void>>();
@@ -50,7 +42,6 @@ describe('refunds that callers cannot receive', function () {
   });
   after(async () => {
     await proxy.close();
-    await market.stop();
   });
   beforeEach(async () => {
     await market.forgetExecutions();

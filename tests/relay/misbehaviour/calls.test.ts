@@ -1,10 +1,4 @@
-/**
- * Headers of calls to a creator's server, over the real node and relay: the expected signing key, the call's purpose,
- * and a new nonce each time.
- */
-import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
@@ -16,33 +10,28 @@ import {
 } from '../../../app/sdk/creator/creator.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
-import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { listen } from '../../harness/edge/listen.ts';
+import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 /** Parallel callers, and the calls that each makes after the rotation before the test ends. */
 const CALLERS = 4;
 const CALLS_AFTER = 4;
 
 describe('calls to creators', () => {
-  let market: TestMarketplace;
   const servers: Server[] = [];
 
-  before(async () => {
-    market = await startMarketplace();
-  });
+  const market = useMarketplace();
   after(async () => {
     for (const server of servers) {
       server.close();
       server.closeAllConnections();
     }
-    await market.stop();
   });
 
   async function serve(listener: RequestListener): Promise<string> {
     const server = createServer(listener);
     servers.push(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+    return `${await listen(server)}/execute`;
   }
   const trusted = () => ({ directoryUrl: `${market.relay.url}${KEY_DIRECTORY_PATH}` });
   const execute = (agentId: string, task: string, caller = 0) =>

@@ -5,14 +5,13 @@ import bs58 from 'bs58';
 import { hashResult, parseSignature, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type Behaviour, goodAnswer } from '../../harness/node/marketplace.ts';
 
-export interface Case {
-  name: string;
-  behave: Behaviour;
-  /** Paid with this result, or refunded with this answer. */
-  end: { result: string } | { status: 408 | 500; message: RegExp };
-  /** The number of calls of the creator, if certain. */
-  calls?: number;
-}
+/** `end`: paid with this result, or refunded with this answer. `calls`: calls of the creator, if certain. */
+export type Case = [
+  name: string,
+  behave: Behaviour,
+  end: { result: string } | { status: 408 | 500; message: RegExp },
+  calls?: number,
+];
 
 const OTHER_ID = '00000000-0000-8000-8000-000000000000';
 const MEBIBYTE = 1024 * 1024;
@@ -77,373 +76,271 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
 
   return {
     'says it failed': [
-      {
-        name: 'honestly',
-        behave: changed((_, b) => ({ execution_id: b.execution_id, ...failure })),
-        end: failed(/^out of luck\./),
-      },
-      {
-        name: 'and gives a result',
-        behave: changed((a) => ({ ...a, status: 'failed', error: 'x' })),
-        end: failed(/failed answer must have an error, and null/),
-      },
-      {
-        name: 'without a reason',
-        behave: changed((_, b) => ({ execution_id: b.execution_id, status: 'failed' })),
-        end: failed(/failed answer must have an error/),
-      },
-      {
-        name: 'with control characters',
-        behave: changed((_, b) => ({ execution_id: b.execution_id, ...failure, error: '\u001b[31mred\u0000\n' })),
-        end: failed(/^\[31mred\. Escrow/),
-      },
-      {
-        name: 'with line separators, and characters that hide or turn text',
-        behave: changed((_, b) => ({
+      ['honestly', changed((_, b) => ({ execution_id: b.execution_id, ...failure })), failed(/^out of luck\./)],
+      [
+        'and gives a result',
+        changed((a) => ({ ...a, status: 'failed', error: 'x' })),
+        failed(/failed answer must have an error, and null/),
+      ],
+      [
+        'with control characters',
+        changed((_, b) => ({ execution_id: b.execution_id, ...failure, error: '\u001b[31mred\u0000\n' })),
+        failed(/^\[31mred\. Escrow/),
+      ],
+      [
+        'with line separators, and characters that hide or turn text',
+        changed((_, b) => ({
           execution_id: b.execution_id,
           ...failure,
           error: 'a\u2028Next: b \u202ec\u202c\u200b\u034f\u3164',
         })),
-        end: failed(/^a Next: b c\. Escrow/),
-      },
-      {
-        name: 'in ten thousand words',
-        behave: changed((_, b) => ({ execution_id: b.execution_id, ...failure, error: 'x'.repeat(50_000) })),
-        end: failed(/^x{499}…\. Escrow/),
-      },
+        failed(/^a Next: b c\. Escrow/),
+      ],
+      [
+        'in ten thousand words',
+        changed((_, b) => ({ execution_id: b.execution_id, ...failure, error: 'x'.repeat(50_000) })),
+        failed(/^x{499}…\. Escrow/),
+      ],
     ],
     'answers with a status': [
-      { name: '500', behave: status(500), end: failed(/status 500/), calls: 1 },
-      { name: '404', behave: status(404), end: failed(/status 404/), calls: 1 },
-      { name: '401', behave: status(401), end: failed(/status 401/), calls: 1 },
-      { name: '429', behave: status(429), end: failed(/status 429/), calls: 1 },
-      { name: '201 with a good body', behave: status(201), end: failed(/status 201/), calls: 1 },
-      { name: '204', behave: (_b, r) => void r.writeHead(204).end(), end: failed(/status 204/), calls: 1 },
-      {
-        name: '302 to another server',
-        behave: status(302, { location: 'http://127.0.0.1:1/execute' }),
-        end: failed(/status 302/),
-        calls: 1,
-      },
-      { name: '307 to itself', behave: status(307, { location: '/execute' }), end: failed(/status 307/), calls: 1 },
-      {
-        name: '101',
-        behave: (_b, r) => raw(r, 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
-        end: lateWith('UND_ERR_SOCKET'),
-      },
-      { name: '503 permanently', behave: status(503), end: lateWith('the server is unavailable') },
-      {
-        name: '502 with an endless body',
-        behave: (_b, r) => {
+      ['500', status(500), failed(/status 500/), 1],
+      ['429', status(429), failed(/status 429/), 1],
+      ['201 with a good body', status(201), failed(/status 201/), 1],
+      ['302 to another server', status(302, { location: 'http://127.0.0.1:1/execute' }), failed(/status 302/), 1],
+      ['307 to itself', status(307, { location: '/execute' }), failed(/status 307/), 1],
+      [
+        '101',
+        (_b, r) => raw(r, 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+        lateWith('UND_ERR_SOCKET'),
+      ],
+      ['503 permanently', status(503), lateWith('the server is unavailable')],
+      [
+        '502 with an endless body',
+        (_b, r) => {
           r.writeHead(502);
           pour(r, 'x'.repeat(65_536));
         },
-        end: lateWith('the server is unavailable'),
-      },
-      {
-        name: '503 and then well',
-        behave: (body, response, reply) => {
+        lateWith('the server is unavailable'),
+      ],
+      [
+        '503 and then well',
+        (body, response, reply) => {
           turns += 1;
           if (turns % 2 === 1) response.writeHead(503).end();
           else reply(good(body, 'the second time'));
         },
-        end: { result: 'the second time' },
-        calls: 2,
-      },
+        { result: 'the second time' },
+        2,
+      ],
     ],
     'answers something else': [
-      { name: 'nothing', behave: (_b, r) => void r.end(), end: failed(/it is empty/) },
-      { name: 'text', behave: text(() => 'hello'), end: failed(/not valid JSON/) },
-      { name: 'null', behave: text(() => 'null'), end: failed(/has no execution_id/) },
-      { name: 'a number', behave: text(() => '7'), end: failed(/has no execution_id/) },
-      { name: 'an array of it', behave: text((json) => `[${json}]`), end: failed(/has no execution_id/) },
-      { name: 'it twice', behave: text((json) => json + json), end: failed(/not valid JSON/) },
-      { name: 'half of it', behave: text((json) => json.slice(0, -1)), end: failed(/not valid JSON/) },
-      { name: 'it after a byte order mark', behave: text((json) => `\ufeff${json}`), end: failed(/not valid JSON/) },
-      { name: 'it in UTF-16', behave: text((json) => Buffer.from(json, 'utf16le')), end: failed(/not valid JSON/) },
-      {
-        name: 'bytes that are not UTF-8',
-        behave: text((json) => Buffer.from(json.replace('"x"', '"\xff"'), 'latin1')),
-        end: failed(/not valid UTF-8/),
-      },
-      {
-        name: 'half of a surrogate pair',
-        behave: text((json) => json.replace('"x"', '"\\ud800"')),
-        end: failed(/a lone surrogate/),
-      },
-      {
-        name: 'a name twice',
-        behave: text((json) => json.replace('{', '{"status":"failed",')),
-        end: failed(/"status" twice/),
-      },
-      {
-        name: '__proto__',
-        behave: text((json) => json.replace('{', '{"__proto__":{"status":"completed"},')),
-        end: failed(/__proto__/),
-      },
-      { name: 'a number beyond all', behave: text((json) => json.replace('7}', '1e999}')), end: failed(/too large/) },
+      ['nothing', (_b, r) => void r.end(), failed(/it is empty/)],
+      ['text', text(() => 'hello'), failed(/not valid JSON/)],
+      ['null', text(() => 'null'), failed(/has no execution_id/)],
+      ['an array of it', text((json) => `[${json}]`), failed(/has no execution_id/)],
+      [
+        'bytes that are not UTF-8',
+        text((json) => Buffer.from(json.replace('"x"', '"\xff"'), 'latin1')),
+        failed(/not valid UTF-8/),
+      ],
+      ['a name twice', text((json) => json.replace('{', '{"status":"failed",')), failed(/"status" twice/)],
+      ['a number beyond all', text((json) => json.replace('7}', '1e999}')), failed(/too large/)],
     ],
     'answers wrongly': [
-      {
-        name: "another execution's id",
-        behave: changed((a) => ({ ...a, execution_id: OTHER_ID })),
-        end: failed(/another execution_id/),
-      },
-      {
-        name: 'the id in upper case',
-        behave: changed((a) => ({ ...a, execution_id: String(a.execution_id).toUpperCase() })),
-        end: failed(/another execution_id/),
-      },
-      { name: 'no id', behave: changed(({ execution_id: _, ...a }) => a), end: failed(/has no execution_id/) },
-      {
-        name: 'a status of its own',
-        behave: changed((a) => ({ ...a, status: 'done' })),
-        end: failed(/status is neither completed nor failed/),
-      },
-      { name: 'no result', behave: changed((a) => ({ ...a, result: null })), end: failed(/has no result/) },
-      {
-        name: 'a result that is an object',
-        behave: changed((a) => ({ ...a, result: { text: 'x' } })),
-        end: failed(/has no result/),
-      },
-      {
-        name: 'the hash of another result',
-        behave: changed((a) => ({ ...a, result: 'y' })),
-        end: failed(/not the SHA-256/),
-      },
-      {
-        name: 'the hash in upper case',
-        behave: changed((a) => ({ ...a, result_hash: String(a.result_hash).toUpperCase() })),
-        end: failed(/not the SHA-256/),
-      },
-      {
-        name: 'the hash without its prefix',
-        behave: changed((a) => ({ ...a, result_hash: String(a.result_hash).slice(7) })),
-        end: failed(/not the SHA-256/),
-      },
-      {
-        name: 'the hash of another encoding',
-        behave: changed((a) => {
+      ["another execution's id", changed((a) => ({ ...a, execution_id: OTHER_ID })), failed(/another execution_id/)],
+      [
+        'the id in upper case',
+        changed((a) => ({ ...a, execution_id: String(a.execution_id).toUpperCase() })),
+        failed(/another execution_id/),
+      ],
+      ['no id', changed(({ execution_id: _, ...a }) => a), failed(/has no execution_id/)],
+      [
+        'a status of its own',
+        changed((a) => ({ ...a, status: 'done' })),
+        failed(/status is neither completed nor failed/),
+      ],
+      ['no result', changed((a) => ({ ...a, result: null })), failed(/has no result/)],
+      ['the hash of another result', changed((a) => ({ ...a, result: 'y' })), failed(/not the SHA-256/)],
+      [
+        'the hash of another encoding',
+        changed((a) => {
           const resultHash = hashResult(Buffer.from('é', 'latin1').toString('latin1') === 'é' ? 'Ã©' : '');
           return { ...a, result: 'é', result_hash: resultHash, signature: signResult(key, resultHash) };
         }),
-        end: failed(/not the SHA-256/),
-      },
-      {
-        name: 'the signature of another key',
-        behave: (b, _r, reply) => reply(goodAnswer(stranger, b.execution_id, 'x')),
-        end: failed(/signature is not/),
-      },
-      {
-        name: 'the signature of another hash',
-        behave: changed((a) => ({ ...a, signature: signResult(key, hashResult('z')) })),
-        end: failed(/signature is not/),
-      },
-      {
-        name: 'a signature in hex',
-        behave: changed((a) => ({
-          ...a,
-          signature: Buffer.from(parseSignature(String(a.signature))!).toString('hex'),
-        })),
-        end: failed(/signature is not/),
-      },
-      {
-        name: 'a signature that was made malleable',
-        behave: changed((a) => ({ ...a, signature: malleable(String(a.signature)) })),
-        end: failed(/signature is not/),
-      },
-      {
-        name: 'a signature with a point of small order',
-        behave: changed((a) => ({
+        failed(/not the SHA-256/),
+      ],
+      [
+        'the signature of another key',
+        (b, _r, reply) => reply(goodAnswer(stranger, b.execution_id, 'x')),
+        failed(/signature is not/),
+      ],
+      [
+        'the signature of another hash',
+        changed((a) => ({ ...a, signature: signResult(key, hashResult('z')) })),
+        failed(/signature is not/),
+      ],
+      [
+        'a signature that was made malleable',
+        changed((a) => ({ ...a, signature: malleable(String(a.signature)) })),
+        failed(/signature is not/),
+      ],
+      [
+        'a signature with a point of small order',
+        changed((a) => ({
           ...a,
           signature: `ed25519:${bs58.encode(Uint8Array.from({ length: 64 }, (_, i) => (i === 0 ? 1 : 0)))}`,
         })),
-        end: failed(/signature is not/),
-      },
-      {
-        name: 'no signature',
-        behave: changed((a) => ({ ...a, signature: null })),
-        end: failed(/has no result, result_hash or signature/),
-      },
+        failed(/signature is not/),
+      ],
+      ['no signature', changed((a) => ({ ...a, signature: null })), failed(/has no result, result_hash or signature/)],
     ],
     'answers too much': [
-      {
-        name: 'more than its price pays for',
-        behave: (b, _r, reply) => reply(good(b, 'x'.repeat(1_638_401))),
-        end: failed(/result has 1638401 bytes, more than max_result_bytes for its price, 1638400/),
-        calls: 1,
-      },
-      {
-        name: '6 MiB',
-        behave: (b, _r, reply) => reply(good(b, 'x'.repeat(6 * MEBIBYTE))),
-        end: failed(/larger than 5242880 bytes/),
-      },
-      { name: 'without end', behave: (_b, r) => pour(r, 'x'.repeat(65_536)), end: failed(/larger than/) },
-      {
-        name: 'ten gigabytes, by its own word',
-        behave: (_b, r) => {
+      [
+        'more than its price pays for',
+        (b, _r, reply) => reply(good(b, 'x'.repeat(1_638_401))),
+        failed(/result has 1638401 bytes, more than max_result_bytes for its price, 1638400/),
+        1,
+      ],
+      ['6 MiB', (b, _r, reply) => reply(good(b, 'x'.repeat(6 * MEBIBYTE))), failed(/larger than 5242880 bytes/)],
+      ['without end', (_b, r) => pour(r, 'x'.repeat(65_536)), failed(/larger than/)],
+      [
+        'ten gigabytes, by its own word',
+        (_b, r) => {
           r.writeHead(200, { 'content-length': 10_000_000_000 });
           pour(r, ' '.repeat(65_536));
         },
-        end: failed(/larger than/),
-      },
-      {
-        name: 'gzip, said',
-        behave: (b, r) => void r.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(good(b)))),
-        end: failed(/compressed/),
-      },
-      {
-        name: 'a gzip bomb, not said',
-        behave: (_b, r) => void r.end(gzipSync(Buffer.alloc(100 * MEBIBYTE))),
-        end: failed(/not valid UTF-8/),
-      },
-      {
-        name: 'a brotli bomb',
-        behave: (_b, r) =>
+        failed(/larger than/),
+      ],
+      [
+        'gzip, said',
+        (b, r) => void r.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(good(b)))),
+        failed(/compressed/),
+      ],
+      [
+        'a gzip bomb, not said',
+        (_b, r) => void r.end(gzipSync(Buffer.alloc(100 * MEBIBYTE))),
+        failed(/not valid UTF-8/),
+      ],
+      [
+        'a brotli bomb',
+        (_b, r) =>
           void r.writeHead(200, { 'content-encoding': 'br' }).end(brotliCompressSync(Buffer.alloc(16 * MEBIBYTE))),
-        end: failed(/compressed/),
-      },
-      {
-        name: '65 levels',
-        behave: text((json) => json.replace('7}', `${'['.repeat(65)}${']'.repeat(65)}}`)),
-        end: failed(/deeper than 64 levels/),
-      },
-      { name: 'two million levels', behave: text(() => '['.repeat(2_000_000)), end: failed(/deeper than 64 levels/) },
-      {
-        name: 'a million names',
-        behave: text(() => `{${Array.from({ length: 400_000 }, (_, i) => `"n${i}":0`).join()}}`),
-        end: failed(/more than 100000 values/),
-      },
-      {
-        name: 'two million empty arrays',
-        behave: text(() => `[${'[],'.repeat(1_700_000)}[]]`),
-        end: failed(/more than 100000 values/),
-      },
-      {
-        name: 'headers of 20 KiB',
-        behave: (b, r) => void r.writeHead(200, { 'x-large': 'x'.repeat(20_000) }).end(JSON.stringify(good(b))),
-        end: lateWith('UND_ERR_HEADERS_OVERFLOW'),
-      },
+        failed(/compressed/),
+      ],
+      [
+        '65 levels',
+        text((json) => json.replace('7}', `${'['.repeat(65)}${']'.repeat(65)}}`)),
+        failed(/deeper than 64 levels/),
+      ],
+      ['two million levels', text(() => '['.repeat(2_000_000)), failed(/deeper than 64 levels/)],
+      [
+        'a million names',
+        text(() => `{${Array.from({ length: 400_000 }, (_, i) => `"n${i}":0`).join()}}`),
+        failed(/more than 100000 values/),
+      ],
+      [
+        'headers of 20 KiB',
+        (b, r) => void r.writeHead(200, { 'x-large': 'x'.repeat(20_000) }).end(JSON.stringify(good(b))),
+        lateWith('UND_ERR_HEADERS_OVERFLOW'),
+      ],
     ],
     'breaks HTTP': [
-      { name: 'cuts the connection', behave: (_b, r) => void r.destroy(), end: lateWith('UND_ERR_SOCKET') },
-      {
-        name: 'resets it within the body',
-        behave: (_b, r) => {
+      ['cuts the connection', (_b, r) => void r.destroy(), lateWith('UND_ERR_SOCKET')],
+      [
+        'resets it within the body',
+        (_b, r) => {
           r.write('{"execution_id":');
           setTimeout(() => r.socket?.resetAndDestroy(), 20);
         },
-        end: lateWith('ECONNRESET'),
-      },
-      {
-        name: 'ends before the length it named',
-        behave: (_b, r) => raw(r, `${head('Content-Length: 1000')}{"a":1}`),
-        end: lateWith('UND_ERR_SOCKET'),
-      },
-      {
-        name: 'sends chunks of no length',
-        behave: (_b, r) => raw(r, `${head('Transfer-Encoding: chunked')}zz\r\nxx\r\n`),
-        end: lateWith('HTTPParserError'),
-      },
-      {
-        name: 'sends a chunk of 16 exabytes',
-        behave: (_b, r) => raw(r, `${head('Transfer-Encoding: chunked')}ffffffffffffffff\r\nxx`),
-        end: timedOut(/did not respond/),
-      },
-      {
-        name: 'names two lengths',
-        behave: (b, r) => {
+        lateWith('ECONNRESET'),
+      ],
+      [
+        'ends before the length it named',
+        (_b, r) => raw(r, `${head('Content-Length: 1000')}{"a":1}`),
+        lateWith('UND_ERR_SOCKET'),
+      ],
+      [
+        'sends chunks of no length',
+        (_b, r) => raw(r, `${head('Transfer-Encoding: chunked')}zz\r\nxx\r\n`),
+        lateWith('HTTPParserError'),
+      ],
+      [
+        'sends a chunk of 16 exabytes',
+        (_b, r) => raw(r, `${head('Transfer-Encoding: chunked')}ffffffffffffffff\r\nxx`),
+        timedOut(/did not respond/),
+      ],
+      [
+        'names two lengths',
+        (b, r) => {
           const json = JSON.stringify(good(b));
           raw(r, `${head('Content-Length: 5', `Content-Length: ${json.length}`)}${json}`);
         },
-        end: lateWith('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'),
-      },
-      {
-        name: 'names a length and chunks',
-        behave: (_b, r) => raw(r, `${head('Content-Length: 5', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`),
-        end: timedOut(/did not respond/),
-      },
-      {
-        name: 'speaks another protocol',
-        behave: (_b, r) => raw(r, 'SSH-2.0-OpenSSH_9.9\r\n'),
-        end: lateWith('HTTPParserError'),
-      },
-      {
-        name: 'puts a line break into a header',
-        behave: (_b, r) => raw(r, 'HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n'),
-        end: timedOut(/did not respond/),
-      },
+        lateWith('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'),
+      ],
+      [
+        'names a length and chunks',
+        (_b, r) => raw(r, `${head('Content-Length: 5', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`),
+        timedOut(/did not respond/),
+      ],
+      ['speaks another protocol', (_b, r) => raw(r, 'SSH-2.0-OpenSSH_9.9\r\n'), lateWith('HTTPParserError')],
+      [
+        'puts a line break into a header',
+        (_b, r) => raw(r, 'HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n'),
+        timedOut(/did not respond/),
+      ],
     ],
     'takes its time': [
-      { name: 'hangs', behave: () => undefined, end: timedOut(/did not respond within 1 seconds\. /), calls: 1 },
-      {
-        name: 'drips its headers',
-        behave: (_b, r) => {
+      ['hangs', () => undefined, timedOut(/did not respond within 1 seconds\. /), 1],
+      [
+        'drips its headers',
+        (_b, r) => {
           raw(r, 'HTTP/1.1 200 OK\r\n', false);
           drip(r, 'X-A: b\r\n');
         },
-        end: timedOut(/within 1 seconds\. /),
-        calls: 1,
-      },
-      {
-        name: 'drips its body',
-        behave: (_b, r) => {
+        timedOut(/within 1 seconds\. /),
+        1,
+      ],
+      [
+        'drips its body',
+        (_b, r) => {
           raw(r, head('Transfer-Encoding: chunked'), false);
           drip(r, '1\r\n \r\n');
         },
-        end: timedOut(/within 1 seconds\. /),
-        calls: 1,
-      },
-      {
-        name: 'is always about to answer',
-        behave: (_b, r) => drip(r, 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
-        end: timedOut(/within 1 seconds\. /),
-        calls: 1,
-      },
-      {
-        name: 'sends white space before its answer for ever',
-        behave: (_b, r) => {
+        timedOut(/within 1 seconds\. /),
+        1,
+      ],
+      [
+        'is always about to answer',
+        (_b, r) => drip(r, 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
+        timedOut(/within 1 seconds\. /),
+        1,
+      ],
+      [
+        'sends white space before its answer for ever',
+        (_b, r) => {
           r.writeHead(200);
           drip(r, ' ');
         },
-        end: timedOut(/did not respond/),
-      },
+        timedOut(/did not respond/),
+      ],
     ],
     'is odd, and is paid': [
-      { name: 'an error beside its result', behave: changed((a) => ({ ...a, error: 'none' })), end: { result: 'x' } },
-      { name: 'negative tokens', behave: changed((a) => ({ ...a, tokens_used: -3 })), end: { result: 'x' } },
-      {
-        name: 'more tokens than a number holds',
-        behave: changed((a) => ({ ...a, tokens_used: 1e300 })),
-        end: { result: 'x' },
-      },
-      { name: 'steps that are a text', behave: changed((a) => ({ ...a, steps: 'none' })), end: { result: 'x' } },
-      {
-        name: 'a megabyte of steps',
-        behave: changed((a) => ({ ...a, steps: ['x'.repeat(MEBIBYTE)] })),
-        end: { result: 'x' },
-      },
-      {
-        name: 'fields of its own',
-        behave: changed((a) => ({ ...a, constructor: 1, toString: { a: 1 } })),
-        end: { result: 'x' },
-      },
-      {
-        name: 'an execution_signature of another key',
-        behave: changed((a) => ({ ...a, execution_signature: signResult(stranger, hashResult('x')) })),
-        end: { result: 'x' },
-      },
-      {
-        name: 'another content type',
-        behave: (b, r) => void r.writeHead(200, { 'content-type': 'text/html' }).end(JSON.stringify(good(b))),
-        end: { result: 'x' },
-      },
-      { name: 'an empty result', behave: (b, _r, reply) => reply(good(b, '')), end: { result: '' } },
-      {
-        name: 'all the bytes that its price pays for',
-        behave: (b, _r, reply) => reply(good(b, 'é'.repeat(819_200))),
-        end: { result: 'é'.repeat(819_200) },
-      },
+      ['an error beside its result', changed((a) => ({ ...a, error: 'none' })), { result: 'x' }],
+      ['negative tokens', changed((a) => ({ ...a, tokens_used: -3 })), { result: 'x' }],
+      ['steps that are a text', changed((a) => ({ ...a, steps: 'none' })), { result: 'x' }],
+      ['a megabyte of steps', changed((a) => ({ ...a, steps: ['x'.repeat(MEBIBYTE)] })), { result: 'x' }],
+      ['fields of its own', changed((a) => ({ ...a, constructor: 1, toString: { a: 1 } })), { result: 'x' }],
+      [
+        'an execution_signature of another key',
+        changed((a) => ({ ...a, execution_signature: signResult(stranger, hashResult('x')) })),
+        { result: 'x' },
+      ],
+      ['an empty result', (b, _r, reply) => reply(good(b, '')), { result: '' }],
+      [
+        'all the bytes that its price pays for',
+        (b, _r, reply) => reply(good(b, 'é'.repeat(819_200))),
+        { result: 'é'.repeat(819_200) },
+      ],
     ],
   };
 }

@@ -6,13 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
-import {
-  afterPaying,
-  type Balances,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, type Balances, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type Case, misbehaviours } from './cases.ts';
 
 const MAX_GROWTH_BYTES = 50 * 1024 * 1024;
@@ -29,13 +23,12 @@ const forgetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5'
 describe('creators that misbehave', () => {
   const key = generateSigningKey();
   const stranger = generateSigningKey();
-  let market: TestMarketplace;
   let execute: (body: object) => ReturnType<typeof request>;
   let read: (executionId: string) => ReturnType<typeof request>;
   let worst = { name: '', bytes: 0 };
 
+  const market = useMarketplace({ signingKey: key });
   before(async () => {
-    market = await startMarketplace({ signingKey: key });
     const { apiKey } = market.callers[0]!;
     execute = (body) => request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
     read = (executionId) => request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
@@ -43,7 +36,6 @@ describe('creators that misbehave', () => {
     for (let i = 0; i < 5; i += 1) await execute({ task: 'x'.repeat(100_000) });
   });
   after(async () => {
-    await market.stop();
     console.log(`      most memory: ${(worst.bytes / 1024 / 1024).toFixed(1)} MiB more, by "${worst.name}"`);
   });
 
@@ -53,7 +45,7 @@ describe('creators that misbehave', () => {
 
   for (const [kind, cases] of Object.entries(misbehaviours(key, stranger))) {
     describe(kind, () => {
-      for (const { name, behave, end, calls } of cases) {
+      for (const [name, behave, end, calls] of cases) {
         const outcome = 'result' in end ? 'paid' : `answered with ${end.status} and refunded to the unit`;
         it(`${name}: the call is ${outcome}`, async () => {
           // Memory that an answer needs grows in every run. Garbage that is not yet collected appears only in some.
@@ -69,7 +61,7 @@ describe('creators that misbehave', () => {
   }
 
   /** Runs one call of a case. Returns the peak growth of the relay's memory, in bytes. */
-  async function run(name: string, behave: Case['behave'], end: Case['end'], calls?: number): Promise<number> {
+  async function run(name: string, behave: Case[1], end: Case[2], calls?: number): Promise<number> {
     market.setBehaviour(behave);
     const pid = market.relay.process.pid!;
     const before = await market.balances();

@@ -1,12 +1,8 @@
-/**
- * Long answers of one server are read a few at a time, so many of them neither fill the memory nor delay other servers.
- */
-import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createTurnsByServer } from '../../../app/relay/outbound/turns.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -28,17 +24,15 @@ describe('long answers', () => {
   });
 
   async function serve(answer: RequestListener): Promise<string> {
-    const server = createServer(answer).listen(0, '127.0.0.1');
+    const server = createServer(answer);
     servers.push(server);
-    await once(server, 'listening');
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+    return `${await listen(server)}/execute`;
   }
 
   const call = (endpoint: string, ms = 50_000, stop?: AbortSignal) =>
     callCreator(pool, {
       endpoint,
       request: { execution_id: 'x', task: 'x', parameters: '{}', user_pubkey: 'x', timeout_seconds: 20 },
-      purpose: 'execution',
       signingKey: 'x',
       deadlineMs: performance.now() + ms,
       ...(stop && { stop }),

@@ -9,15 +9,7 @@ import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  FEE,
-  failedAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
@@ -28,7 +20,6 @@ const SIGNATURE = 5_000;
 
 describe('a relay authority that is removed', () => {
   const successor = Keypair.generate();
-  let market: TestMarketplace;
   let proxy: RpcProxy;
   let removed: RunningRelay;
   let named: RunningRelay;
@@ -36,9 +27,9 @@ describe('a relay authority that is removed', () => {
   let holds: Kind | null = null;
   let held: (() => void)[] = [];
 
+  // A held transaction must not expire.
+  const market = useMarketplace({ slotTimeMs: 400 });
   before(async () => {
-    // A held transaction must not expire.
-    market = await startMarketplace({ slotTimeMs: 400 });
     await market.relay.kill();
     proxy = await startRpcProxy(market.node);
     proxy.onCall(async ({ kind }) => {
@@ -50,7 +41,6 @@ describe('a relay authority that is removed', () => {
   });
   after(async () => {
     await proxy.close();
-    await market.stop();
   });
   beforeEach(async () => {
     holds = null;
@@ -74,11 +64,7 @@ describe('a relay authority that is removed', () => {
       market.node.payer,
       authorities.map(({ publicKey }) => publicKey),
     );
-  const execute = (relay: RunningRelay): Promise<Answer> =>
-    request(relay.url, `/v1/agents/${market.agentId}/execute`, {
-      apiKey: market.callers[0]!.apiKey,
-      body: { task: 'x' },
-    });
+  const execute = (relay: RunningRelay): Promise<Answer> => market.execute(relay.url, { task: 'x' });
   const lamportsOf = (wallet: Keypair) => market.node.connection.getBalance(wallet.publicKey, 'confirmed');
 
   /** Runs a call whose relay loses its authority while this transaction of it is held. */

@@ -129,10 +129,4 @@ describe('the check of transactions that the relay authority signs', () => {
     expect(refusal).to.equal('no node');
     expect([watch.isAlone(), watch.shared]).to.deep.equal([true, []]);
   });
-
-  it('makes no call when it is turned off', async () => {
-    const watch = startWatch(0);
-    expect(await watch.poll()).to.equal(true);
-    expect([calls, watch.shared]).to.deep.equal([[], []]);
-  });
 });

@@ -10,29 +10,26 @@ import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { backUp, listBackups, readBackup } from '../../../app/relay/ledger/backup.ts';
 import { chooseBackup, restore } from '../../../app/relay/ledger/restore.ts';
-import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
 const NAME = /^ledger-\d{8}T\d{6}Z\.sqlite\.zst$/;
 
 describe('a backup of the ledger', () => {
-  let market: TestMarketplace;
   let folder: string;
   let dir: string;
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     folder = mkdtempSync(join(tmpdir(), 'backup-'));
     dir = join(folder, 'backups');
   });
   after(async () => {
-    await market.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const execute = (url: string, body: Record<string, unknown>) =>
-    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
+  const execute = (url: string, body: Record<string, unknown>) => market.execute(url, body);
   const namesIn = (path: string) => readdirSync(path).filter((name) => !name.startsWith('.'));
   const settings = { keep: 7, command: null, environment: process.env, minFreeBytes: 0 };
   const place = (dataDir: string) => ({ dataDir, databaseUrl: null });
@@ -158,14 +155,6 @@ describe('a backup of the ledger', () => {
     const words = ['scripts/run.mjs', 'app/relay/main.ts', 'backup'];
     const { status, stderr } = spawnSync(process.execPath, words, { env: given, encoding: 'utf8' });
     expect([status, stderr]).to.deep.equal([1, 'zstd is not installed. On Debian or Ubuntu: apt-get install zstd\n']);
-  });
-
-  it('reports its progress', async () => {
-    const seen: [number, number][] = [];
-    await backUp(place(market.dataDir), { ...settings, dir }, (done, total) => seen.push([done, total]));
-    const [done, total] = seen.at(-1)!;
-    expect(total).to.be.greaterThan(0);
-    expect(done).to.be.at.most(total);
   });
 
   it('is the way back from an upgrade that the older release cannot run on', async () => {

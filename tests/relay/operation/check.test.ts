@@ -3,17 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { openDatabase } from '../../../app/database/open.ts';
 import type { Finding } from '../../../app/relay/check.ts';
-import { startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 describe('npm run relay -- check', () => {
-  let market: TestMarketplace;
-  before(async () => {
-    market = await startMarketplace();
-  });
-  after(() => market?.stop());
+  const market = useMarketplace();
 
   async function check(changes: NodeJS.ProcessEnv = {}): Promise<{ status: number | null; findings: Finding[] }> {
     const { status, stdout, stderr } = await runRelayCommand(market, ['check', '--json'], changes);
@@ -77,6 +74,23 @@ describe('npm run relay -- check', () => {
     expect(fees).to.equal('fees: the relay authority has 0 SOL and needs 0.05');
   });
 
+  it('names the migrations to come, and whether the release before runs on them', async () => {
+    const folder = join(market.dataDir, 'older');
+    mkdirSync(folder, { mode: 0o700 });
+    for (const name of ['ledger.db', 'index.db']) {
+      const { sqlite, close } = openDatabase(join(market.dataDir, name), { readonly: true });
+      sqlite.prepare('VACUUM INTO ?').run(join(folder, name));
+      close();
+    }
+    const { sqlite, close } = openDatabase(join(folder, 'ledger.db'));
+    sqlite.exec('DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)');
+    close();
+    const { findings } = await check({ DATA_DIR: folder, DATABASE_URL: '' });
+    expect(findings.find((finding) => finding.check === 'database')!.detail).to.match(
+      /\. The start changes them by \d{4}_\w+\.sqlite\.sql: the release before cannot run on them afterwards, so make a backup first$/,
+    );
+  });
+
   it('names a node that does not answer, a missing index, a full disk and an open folder', async () => {
     const away = await failed({ SOLANA_RPC_URL: 'http://127.0.0.1:1/canary?api-key=canary' });
     expect(away[0]).to.match(/^node: 127\.0\.0\.1:1 does not answer getVersion: /);
@@ -85,9 +99,11 @@ describe('npm run relay -- check', () => {
     mkdirSync(empty, { mode: 0o755 });
     const found = await failed({ DATA_DIR: empty, DATABASE_URL: '', MIN_FREE_BYTES: '1' });
     expect(found).to.deep.equal([
-      `database: ${join(empty, 'ledger.db')} does not exist. Set DATA_DIR to its folder.`,
+      `database: ${join(empty, 'index.db')} does not exist. Start the indexer first, or set DATA_DIR to its folder`,
       `disk: ${empty} is open to all users of this machine: chmod 700 ${empty}`,
     ]);
+    const later = await check({ DATA_DIR: join(market.dataDir, 'later') });
+    expect(later.findings.at(-1)).to.deep.include({ check: 'disk', ok: true });
     const [disk] = await failed({ MIN_FREE_BYTES: String(2 ** 50) });
     expect(disk).to.match(/^disk: \d+ MiB are free for .*, less than MIN_FREE_BYTES$/);
   });

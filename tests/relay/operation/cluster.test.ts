@@ -8,31 +8,23 @@ import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { FAST, readFinality, SLOW } from '../../../app/solana/finality.ts';
 import { LAST_RESTART_ADDRESS } from '../../../app/solana/lastRestart.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 const problemsOf = async ({ url }: RelayHandle): Promise<string[]> => (await request(url, '/ready')).body.problems;
 
 describe('the cluster', () => {
-  let market: TestMarketplace;
   let proxy: RpcProxy;
   let relay: RelayHandle;
 
+  const market = useMarketplace({ slotTimeMs: 100 });
   before(async () => {
-    market = await startMarketplace({ slotTimeMs: 100 });
     await market.relay.kill();
     proxy = await startRpcProxy(market.node);
   });
   after(async () => {
     await proxy.close();
-    await market.stop();
   });
   afterEach(async () => {
     proxy.onCall(null);
@@ -47,8 +39,7 @@ describe('the cluster', () => {
       INDEXER_WS_URL: market.node.wsUrl,
       ...settings,
     });
-  const execute = ({ url }: RelayHandle, task: string) =>
-    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
+  const execute = ({ url }: RelayHandle, task: string) => market.execute(url, { task });
   const stateOf = async (id: string) => (await market.journal()).find((row) => row.execution_id === id)?.state;
 
   /**
@@ -181,11 +172,7 @@ describe('the cluster', () => {
 });
 
 describe('a cluster without Alpenglow', () => {
-  let market: TestMarketplace;
-  before(async () => {
-    market = await startMarketplace({ slotTimeMs: 50, finalitySlots: 31, feePayer: Keypair.generate() });
-  });
-  after(() => market.stop());
+  const market = useMarketplace({ slotTimeMs: 50, finalitySlots: 31, feePayer: Keypair.generate() });
 
   it('gets calls paid by keys, and no payments by x402, which the operator reads in /ready', async () => {
     const before = await market.balances();

@@ -9,7 +9,7 @@ import { constants, findArchive, findSpender } from '../../../app/sdk/program/pr
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import { FEE, PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { FEE, PRICE, type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 /** A hundredth of 10 SOL less the reserve of 0.1. */
@@ -25,17 +25,15 @@ const GAS = 20_000_000;
 const LIMIT_MS = 120_000;
 
 describe('the SOL that an operator lends', () => {
-  let market: TestMarketplace;
   let relay: RunningRelay;
+  // It archives for both relays.
+  const market = useMarketplace({ environment: { ARCHIVE: 'on' } });
   before(async () => {
-    // It archives for both relays.
-    market = await startMarketplace({ environment: { ARCHIVE: 'on' } });
     relay = await startRelayHere(market, { LENT_LAMPORTS: String(LENT) });
     for (const { wallet } of market.callers) await market.node.fundSol(findSpender(wallet.publicKey), GAS);
   });
   after(async () => {
     await relay?.stop();
-    await market?.stop();
   });
 
   const lamportsOf = (address: Parameters<TestMarketplace['node']['connection']['getBalance']>[0]) =>
@@ -84,10 +82,7 @@ describe('the SOL that an operator lends', () => {
     let most = 0;
     for (let step = 0; step < STEPS; step += 1) {
       for (let call = 0; call < CALLS; call += 1) {
-        const answer = await request(relay.url, `/v1/agents/${market.agentId}/execute`, {
-          apiKey: market.callers[call % 2]!.apiKey,
-          body: { task: `step ${step}, call ${call}` },
-        });
+        const answer = await market.execute(relay.url, { task: `step ${step}, call ${call}` }, call % 2);
         expect(answer.status, answer.text).to.equal(200);
       }
       most = Math.max(most, await lent());

@@ -7,25 +7,23 @@ import { exportTo, importFrom } from '../../../app/relay/ledger/exports.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import { until } from '../../harness/edge/until.ts';
-import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 
 describe('a lost ledger', () => {
-  let market: TestMarketplace;
   let folder: string;
   let lost: Tables;
   let file: string;
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     folder = mkdtempSync(join(tmpdir(), 'exports-'));
     lost = await openTables(folder);
     file = join(folder, 'export.jsonl');
   });
   after(async () => {
     await lost?.close();
-    await market?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -78,11 +76,7 @@ describe('a lost ledger', () => {
     });
     expect(await read(url)).to.deep.equal(['1', 0]);
     await until('the log says so', () => /"listings":1,"msg":"active listings have no description/.test(log));
-    const call = () =>
-      request(url, `/v1/agents/${market.agentId}/execute`, {
-        apiKey: market.callers[0]!.apiKey,
-        body: { task: 'x' },
-      });
+    const call = () => market.execute(url, { task: 'x' });
     expect((await call()).status).to.equal(401);
     const { status, stdout } = await runRelayCommand(market, ['import', file]);
     expect([status, stdout]).to.deep.equal([0, 'Added 1 descriptions, 2 keys, 0 webhook endpoints\n']);

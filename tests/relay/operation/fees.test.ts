@@ -6,10 +6,10 @@ import { createFees, type PriceSource, recentPrice } from '../../../app/relay/ch
 import { readConfig } from '../../../app/relay/config.ts';
 import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
-import { heliusPrice, heliusUrls } from '../../../app/solana/helius.ts';
+import { heliusPrice } from '../../../app/solana/helius.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
-import { request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayMain } from '../../harness/node/relayMain.ts';
 
 const API_KEY = '11111111-2222-3333-4444-555555555555';
@@ -219,21 +219,12 @@ describe('Helius', () => {
       expect(refusal, JSON.stringify(answer)).to.be.instanceOf(Error);
     }
   });
-
-  it('has one address per environment, unless another is configured', () => {
-    expect(heliusUrls({ apiKey: 'k', baseUrl: 'https://mainnet.helius-rpc.com/' })).to.deep.equal({
-      rpcUrl: 'https://mainnet.helius-rpc.com/?api-key=k',
-      wsUrl: 'wss://mainnet.helius-rpc.com/?api-key=k',
-    });
-    expect(heliusUrls({ apiKey: 'k', baseUrl: 'http://127.0.0.1:1/' }).wsUrl).to.equal('ws://127.0.0.1:1/?api-key=k');
-  });
 });
 
 describe('paid calls with priority, on a real node', () => {
-  let market: TestMarketplace;
   let indexer: Indexer;
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     await market.relay.kill();
     const { rpcUrl, wsUrl } = market.node;
     indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log });
@@ -241,14 +232,12 @@ describe('paid calls with priority, on a real node', () => {
   });
   after(async () => {
     await indexer.stop();
-    await market.stop();
   });
 
   /** Runs a call and a refund through a relay with these settings. Returns the priority fee of each transaction. */
   async function payThrough(settings: NodeJS.ProcessEnv, isReady: () => boolean) {
     const relay = await startRelayMain(market, settings);
-    const execute = (task: string) =>
-      request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
+    const execute = (task: string) => market.execute(relay.url, { task });
     try {
       const end = Date.now() + 240_000;
       while (!isReady()) {

@@ -1,8 +1,15 @@
-/** The queue in front of a thread: its order, and refused work. */
+/** What keeps strangers' work from delaying paid calls: queues with limits, time limits, and the load of the process. */
+
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
+import { OutOfTime, withinWork } from '../../../app/relay/agents/schemas/timeLimit.ts';
 import { createLane, LaneFull } from '../../../app/relay/lanes.ts';
+import { createQueue } from '../../../app/relay/longBytes.ts';
+import { watchLoad } from '../../../app/relay/operation/load.ts';
+import { until } from '../../harness/edge/until.ts';
 
 const PATIENT = { waiting: 100, ofOne: 100, waitMs: 600_000 };
+const LIMIT_MS = 50;
 
 describe('a lane', () => {
   /** A lane with work that ends on request. */
@@ -81,5 +88,77 @@ describe('a lane', () => {
     await endNext();
     await working;
     expect(begun).to.deep.equal(['a']);
+  });
+});
+
+describe('long bytes', () => {
+  it('run through a queue with a fixed number of places, in order, which continues after a failure', async () => {
+    const queue = createQueue(2);
+    const begun: number[] = [];
+    const ends: (() => void)[] = [];
+    const run = (name: number) =>
+      queue(async () => {
+        begun.push(name);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        if (name === 0) throw new RangeError('failed');
+      });
+    const running = [0, 1, 2, 3].map(run);
+    const failed = running[0]!.catch((error) => error);
+    await new Promise(setImmediate);
+    expect(begun).to.deep.equal([0, 1]);
+    ends[0]!();
+    expect(await failed).to.be.instanceOf(RangeError);
+    expect(begun).to.deep.equal([0, 1, 2]);
+    for (const end of ends) end();
+    await running[1];
+    await new Promise(setImmediate);
+    expect(begun).to.deep.equal([0, 1, 2, 3]);
+    ends[3]!();
+    await Promise.all(running.slice(1));
+  });
+});
+
+describe('the load of a process', () => {
+  it('is high while the event loop works without a pause, and not while it waits', async () => {
+    const load = watchLoad();
+    expect(load.isBusy()).to.equal(false);
+    await until('it is busy', async () => {
+      for (const end = performance.now() + 300; performance.now() < end; );
+      return load.isBusy();
+    });
+    await until('it is idle again', async () => !load.isBusy());
+    load.end();
+  });
+});
+
+describe('the time limit of a check', () => {
+  // A thread of this process that keeps a processor busy.
+  let busy: Worker;
+  before(async () => {
+    busy = new Worker("require('worker_threads').parentPort.postMessage(0); for (;;);", { eval: true });
+    await new Promise((resolve) => busy.once('message', resolve));
+  });
+  after(() => busy.terminate());
+
+  it('runs a check again that waited for the processor, however busy other threads are', function () {
+    // On other platforms Node 20 only measures the whole process.
+    if (process.platform !== 'linux') this.skip();
+    const nobody = new Int32Array(new SharedArrayBuffer(4));
+    let runs = 0;
+    const check = () => {
+      runs += 1;
+      if (runs <= 3) Atomics.wait(nobody, 0, 0, 4 * LIMIT_MS);
+      return 'checked';
+    };
+    expect(withinWork(LIMIT_MS, check)).to.equal('checked');
+    expect(runs).to.equal(4);
+  });
+
+  it('ends a check that works for too long', () => {
+    expect(() =>
+      withinWork(LIMIT_MS, () => {
+        for (;;);
+      }),
+    ).to.throw(OutOfTime);
   });
 });

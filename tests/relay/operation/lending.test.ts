@@ -18,16 +18,7 @@ import { FIRST_OPENS_OF_LISTING, type Lending, type Way } from '../../../app/rel
 import { readLent } from '../../../app/relay/ledger/sums.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
-import {
-  depositOf,
-  executionOf,
-  type Journals,
-  openJournals,
-  SIGNED,
-  signedAnew,
-  TIMES,
-  WALLET,
-} from '../../harness/edge/journals.ts';
+import { depositOf, executionOf, SIGNED, signedAnew, TIMES, useJournals, WALLET } from '../../harness/edge/journals.ts';
 
 const FEE = 5_000n;
 const NOW = Date.now();
@@ -40,15 +31,7 @@ const ADDRESS = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi';
 
 describe('lent and lost lamports', function () {
   this.timeout(300_000);
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   const upTo = (limit: bigint): Lending => ({ sponsorsAll: false, limit: () => limit, returnSeconds: () => 4_260 });
   const LENT: Way = { ...FREE, fee: FEE, gas: 5_700n, recordRent: RENTS.record };

@@ -199,19 +199,7 @@ describe('lists of agents', () => {
   }
 
   it('leave out a listing without its document, whatever a slower request has read', async () => {
-    const plainOf = (name: string, listing = newAddress()): Plain => ({
-      listing,
-      creator: newAddress(),
-      verified: false,
-      status: 'active',
-      price: 10_000,
-      tags: [],
-      listedAt: 1,
-      total: 0,
-      rate: 0,
-      document: metadataOf({ name }),
-    });
-    const [one, other] = [plainOf('one'), plainOf('other')];
+    const [one, other] = [agentOf(1), agentOf(2)];
     await write(one, false);
     /** Statements until one whose answer is late. */
     let left = 0;
@@ -238,7 +226,7 @@ describe('lists of agents', () => {
     left = 2;
     const early = undocumented.read();
     await until('the answer is late', async () => release !== null);
-    await write(plainOf('another', one.listing), false);
+    await write({ ...agentOf(3), listing: one.listing }, false);
     await write(other, false);
     const late = undocumented.read();
     for (let turns = 0; turns < 50; turns += 1) await wholeTurn();

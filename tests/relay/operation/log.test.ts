@@ -8,13 +8,7 @@ import pino from 'pino';
 import { createLog, FIELDS } from '../../../app/relay/log.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -110,7 +104,6 @@ describe('the list of fields', () => {
 });
 
 describe('the log of a run full of secrets', () => {
-  let market: TestMarketplace;
   let indexer: Indexer;
   let relay: RelayMain;
   const canaries: string[] = [];
@@ -120,8 +113,8 @@ describe('the log of a run full of secrets', () => {
     return text;
   };
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     await market.relay.kill();
     const { rpcUrl, wsUrl } = market.node;
     indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log: pino({ level: 'silent' }) });
@@ -132,7 +125,6 @@ describe('the log of a run full of secrets', () => {
     relay.child.kill('SIGKILL');
     await relay.exited;
     await indexer.stop();
-    await market.stop();
   });
 
   it('contains none of them, and still reports all events', async () => {

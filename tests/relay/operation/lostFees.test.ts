@@ -5,6 +5,7 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { describeFailure, UPGRADING } from '../../../app/relay/chain/failures.ts';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import { type EngineDeps, newProgress, type Step } from '../../../app/relay/execution/deps.ts';
 import { createEnding } from '../../../app/relay/execution/ending.ts';
@@ -17,12 +18,12 @@ import { lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
-import { depositOf, executionOf, type Journals, openJournals, signedAnew, TIMES } from '../../harness/edge/journals.ts';
+import { depositOf, executionOf, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
 const FEE = 5_000n;
 const ID = '00000000-0000-8000-8000-000000000001';
-const NOT_SHARED = { exclude: () => undefined };
+const NOT_SHARED = { share: async () => false, exclude: () => undefined };
 const STOP = new AbortController().signal;
 const NOW = 61n;
 const UNUSABLE = 'RefundDestinationUnusable';
@@ -31,15 +32,7 @@ const KILLED = new Error('killed');
 const WRITES = ['failed', 'burnt', 'decided', 'void', 'refunding', 'returning', 'returned', 'refundWaits'] as const;
 
 describe('lost fees', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   const [caller, listing, deposit] = [0, 1, 2].map(() => Keypair.generate().publicKey) as [
     PublicKey,
@@ -88,6 +81,7 @@ describe('lost fees', () => {
   });
   const chain = {
     authority: PublicKey.default,
+    clock: () => NOW,
     quote: () => ({ open: 0n, settle: 0n }),
     sign: async () => node.sign(),
     read: async () => ({ accounts: [node.own], now: NOW, slot: 7 }),
@@ -120,7 +114,11 @@ describe('lost fees', () => {
       return createOpening(depsOf(journal), {} as never, NOT_SHARED, STOP).open(row, live());
     },
     async refund(journal: typeof mine, row: JournalRow): Promise<Step> {
-      const { retryRefund } = createRefunding(depsOf(journal), createEnding(depsOf(journal), NOT_SHARED, STOP));
+      const { retryRefund } = createRefunding(
+        depsOf(journal),
+        createEnding(depsOf(journal), NOT_SHARED, STOP),
+        NOT_SHARED,
+      );
       return retryRefund(row, await readSnapshot(chain as never, row));
     },
     async return(journal: typeof mine, row: JournalRow): Promise<Step> {
@@ -138,7 +136,11 @@ describe('lost fees', () => {
       node.deposit = account('Deposit');
       return row;
     }
-    const row = await mine.claim(executionOf(ID, call), 1, free());
+    const row = await mine.claim(
+      executionOf(ID, { ...call, key_id: '00'.repeat(16), nonce: '00'.repeat(16) }),
+      1,
+      free(),
+    );
     await mine.openSigned(row, signed(), 60n);
     if (kind === 'open') return row;
     await mine.openConfirmed(row, TIMES, 1);
@@ -197,6 +199,54 @@ describe('lost fees', () => {
     }
   }
 
+  describe('of an upgrade of the program', () => {
+    beforeEach(() => {
+      node.error = UPGRADING;
+    });
+    const of = async (kind: string) => (await stored()).transactions.filter((one) => one.kind === kind);
+
+    it('are named by the runtime’s error, which no program has chosen', () => {
+      expect(describeFailure({ InstructionError: [1, 'UnsupportedProgramId'] })).to.deep.equal({
+        error: UPGRADING,
+        message: 'the program is being upgraded',
+        instruction: 1,
+        byProgram: false,
+      });
+    });
+
+    it('are the operator’s: the open is sent once more, and only then refused', async () => {
+      const row = await begin('open');
+      const refused = lastOf(row, 'open');
+      node.sign = () => refused as ReturnType<typeof signed>;
+      for (let polls = 0; polls < 3; polls += 1) expect(await WAYS.open(mine, row)).to.equal('wait');
+      node.sign = signed;
+      expect(await WAYS.open(mine, row)).to.equal('next');
+      expect(await of('open')).to.have.length(2);
+      expect(await WAYS.open(mine, row)).to.equal('ended');
+      expect((await of('open')).map(({ outcome, culprit }) => [outcome, culprit])).to.deep.equal([
+        ['failed', 'operator'],
+        ['failed', 'operator'],
+      ]);
+      expect(await stored()).to.include({
+        state: 'void',
+        error_code: 'service_unavailable',
+        lost_fees: 0n,
+        listing_fees: 0n,
+      });
+      expect(await owed()).to.equal(0n);
+    });
+
+    for (const kind of ['refund', 'return'] as const) {
+      it(`are the operator’s: the ${kind} is sent again`, async () => {
+        const row = await begin(kind);
+        await WAYS[kind](mine, row);
+        const [first, second] = await of(kind);
+        expect([first!.outcome, first!.culprit, second!.outcome]).to.deep.equal(['failed', 'operator', null]);
+        expect([(await stored()).lost_fees, await owed()]).to.deep.equal([0n, 0n]);
+      });
+    }
+  });
+
   for (const [what, own] of [
     ['waits for its account', null],
     ['would fail now', vault(caller)],
@@ -210,7 +260,7 @@ describe('lost fees', () => {
         await mine.openSigned(row, signed(), 60n);
         await mine.openConfirmed(row, TIMES, 1);
         const deps = { ...depsOf(killedBefore(nth)), chain: unusable } as unknown as EngineDeps;
-        const { refundIntent } = createRefunding(deps, createEnding(deps, NOT_SHARED, STOP));
+        const { refundIntent } = createRefunding(deps, createEnding(deps, NOT_SHARED, STOP), NOT_SHARED);
         const snapshot = await readSnapshot(chain as never, row);
         isKilled = await refundIntent(row, snapshot, 'unserved', '').then(
           () => false,

@@ -6,8 +6,8 @@ import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import { adoptOrphans } from '../../../app/relay/execution/orphans.ts';
+import { readLandedReturns, readUnknownOpen } from '../../../app/relay/ledger/indexed.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import { readLandedReturns, readUnknownOpen } from '../../../app/relay/ledger/unfinished.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import {
   accountDiscriminator,

@@ -223,7 +223,7 @@ describe('query plans', () => {
       now: () => 1,
     });
     const figures = await ranBy(() => metrics.render());
-    const health = await ranBy(() => createAgentHealth(ledger, 5, 1).healthOf('a listing'));
+    const health = await ranBy(() => createAgentHealth(ledger).healthOf('a listing'));
     expect(figures.length).to.be.at.least(4);
     expect(health.length).to.be.at.least(1);
     await requireIndexed([...figures, ...health]);
@@ -285,16 +285,5 @@ describe('query plans', () => {
     });
     expect(ran.length).to.be.at.least(4);
     await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
-  });
-
-  it('detect a statement that reads all executions', async () => {
-    const [counted] = await ranBy(() =>
-      tables.views.db.selectFrom('executions').selectAll().where('task', '=', 'another').execute(),
-    );
-    const seen = await requireIndexed([counted!]).then(
-      () => false,
-      () => true,
-    );
-    expect(seen).to.equal(true);
   });
 });

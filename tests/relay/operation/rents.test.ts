@@ -6,21 +6,14 @@ import { countRents } from '../../../app/relay/execution/rents.ts';
 import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
-import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
+import { executionOf, SIGNED, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 
 const idOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`;
 
 describe('lent rents', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  before(async () => {
-    opened = await openJournals();
-    mine = opened.mine;
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine } = useJournals();
 
   it("counts the rent of a closed record although a stranger's lamports lie at its address", async () => {
     const ids = [idOf(1), idOf(2), idOf(3)];

@@ -23,8 +23,8 @@ import {
   goodAnswer,
   PRICE,
   request,
-  startMarketplace,
   type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
@@ -58,11 +58,7 @@ function startDrill(market: TestMarketplace, ...args: string[]) {
 const drill = (market: TestMarketplace, ...args: string[]) => startDrill(market, ...args).ended;
 
 describe('the ledger lost, and an old backup restored', () => {
-  let market: TestMarketplace;
-  before(async () => {
-    market = await startMarketplace({ timeoutSeconds: 600 });
-  });
-  after(() => market.stop());
+  const market = useMarketplace({ timeoutSeconds: 600 });
 
   const apiKey = () => market.callers[0]!.apiKey;
   const execute = (url: string, body: Record<string, unknown>) =>

@@ -10,7 +10,6 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { readInputs } from '../../../app/relay/agents/examples.ts';
-import { readStatistics } from '../../../app/relay/agents/statistics.ts';
 import { listReceived } from '../../../app/relay/calls/received.ts';
 import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
@@ -216,56 +215,12 @@ describe('rows that the API touches', () => {
     for (const { steps } of await large.costsOf(others, true)) expect(steps).to.be.below(TRIED * 40);
   });
 
-  /** The first is the query of a wallet's totals, for all wallets. */
-  it('grow in statements that read more the more there is, and the test detects each', async () => {
-    const texts = [
-      "SELECT day, sum(executions) AS total FROM chain.caller_totals WHERE listing = '' GROUP BY day",
-      `SELECT count(*) AS total FROM chain.executions AS e JOIN chain.caller_totals AS t
-         ON t.caller = e.caller AND t.listing = '' AND t.status = e.status AND t.day = e.opened_at / 86400`,
-      `SELECT count(*) AS total FROM chain.executions WHERE caller = '${WALLET}'`,
-    ];
-    const grown = await grownOf(texts.map((text) => ({ text, values: [] })));
-    expect(grown, grown.join('\n')).to.have.length(texts.length);
-  });
-
   /** For a bare limit, SQLite would plan again for each value. */
   it('come from statements that SQLite does not prepare again for another limit', function () {
     if (onPostgres) this.skip();
     const texts = [...new Set(large.ran.map(({ text }) => text))];
     expect(texts.filter((text) => /\blimit \? \+ 0/i.test(text))).to.have.length.above(5);
     expect(texts.filter((text) => /\blimit \?(?! \+ 0)/i.test(text))).to.deep.equal([]);
-  });
-
-  it('add up to the daily statistics of a busy creator', async () => {
-    const { deps, index } = large.world;
-    const listing = addressOf('listing', 0);
-    const ended = await index
-      .selectFrom('executions')
-      .select(['status', 'settled_at', 'creator_amount'])
-      .where('listing', '=', listing)
-      .where('status', '!=', 'open')
-      .execute();
-    expect(ended.length).to.be.above(1_000);
-    const now = () => (EPOCH + 60 * 86_400) * 1_000;
-    const asked = { agent_id: listing, days: 90 };
-    const { days } = await readStatistics({ views: deps.views, now }, addressOf('creator', 0), asked);
-    const completed = new Map(days.map(({ day }) => [day, 0]));
-    for (const { status, settled_at } of ended) {
-      const day = at(Number(settled_at)).slice(0, 10);
-      if (status === 'completed' || status === 'disputed') completed.set(day, (completed.get(day) ?? 0) + 1);
-    }
-    expect(days.map((one) => [one.day, one.completed])).to.deep.equal([...completed]);
-    const earned = ended.reduce((sum, row) => sum + row.creator_amount, 0n);
-    const shown = days.reduce((sum, one) => sum + BigInt(Math.round(one.earned_usdc * 1e6)), 0n);
-    expect(shown).to.equal(earned);
-  });
-
-  it('are counted, and a read of everything is detected', async () => {
-    const whole: Ran[] = [{ text: 'SELECT count(*) FROM chain.executions WHERE price > 1', values: [] }];
-    const [before, after] = [await small.costsOf(whole), await large.costsOf(whole)];
-    expect(before[0]?.steps).to.be.above(SMALL.executions);
-    expect(after[0]?.steps).to.be.above((before[0]?.steps ?? 0) * 9);
-    expect(readWhole(after[0]!)).to.have.length(1);
   });
 
   it('never cover a whole table that grows', async () => {

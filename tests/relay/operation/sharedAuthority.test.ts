@@ -24,8 +24,7 @@ import {
   goodAnswer,
   PRICE,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
@@ -33,16 +32,15 @@ import { startRelayHere } from '../../harness/node/relayHere.ts';
 const SILENCE = 121;
 
 describe('two deployments with one relay authority', () => {
-  let market: TestMarketplace;
   let folder: string;
   let indexer: Indexer;
   let second: RunningRelay;
   let keyOfSecond: string;
   let held: (() => void)[] = [];
 
+  // Their logs about each other are long.
+  const market = useMarketplace({ environment: { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' } });
   before(async () => {
-    // Their logs about each other are long.
-    market = await startMarketplace({ environment: { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' } });
     folder = mkdtempSync(join(tmpdir(), 'second-deployment-'));
     const { rpcUrl, wsUrl } = market.node;
     indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(folder), log: pino({ level: 'silent' }) });
@@ -51,7 +49,6 @@ describe('two deployments with one relay authority', () => {
   after(async () => {
     await second?.stop();
     await indexer.stop();
-    await market.stop();
     rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(() => {

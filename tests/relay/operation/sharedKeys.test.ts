@@ -1,8 +1,5 @@
-/** Two relays on one ledger, each with its own keys for signing calls, and a creator who knows the directory of one. */
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
@@ -11,11 +8,11 @@ import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
 import { type CallVerifier, createCallVerifier } from '../../../app/sdk/creator/callVerifier.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { listen } from '../../harness/edge/listen.ts';
+import { goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 describe('keys for calls to creators, of two relays on one ledger', () => {
-  let market: TestMarketplace;
   let second: RunningRelay;
   let server: Server;
   let agentId: string;
@@ -23,8 +20,8 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
   let verifiers: CallVerifier[] = [];
   const verdicts: boolean[][] = [];
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     server = createServer(async (incoming, response) => {
       const body = await buffer(incoming);
       verdicts.push(await Promise.all(verifiers.map((verify) => verify(incoming, body))));
@@ -32,9 +29,7 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
       response.end(JSON.stringify(goodAnswer(signingKey, JSON.parse(body.toString()).execution_id, 'done')));
     });
     server.keepAliveTimeout = 0;
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+    const endpoint = `${await listen(server)}/execute`;
     agentId = await market.list({ name: 'careful', endpoint, signingKey });
     const directoryUrl = market.relay.url + KEY_DIRECTORY_PATH;
     // A creator who read the directory before the second relay started.
@@ -46,7 +41,6 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
   after(async () => {
     server.closeAllConnections();
     server.close();
-    await market.stop();
   });
 
   const directoryOf = async (url: string) => (await request(url, KEY_DIRECTORY_PATH)).body as KeyDirectory;

@@ -17,7 +17,7 @@ describe('sharing', () => {
       authority: PublicKey.default,
       budgetFor: async () => ({ units: 1, priority: 0n }),
       signMany: async () => SIGNED,
-      simulate: async () => null,
+      simulateNewest: async () => null,
       ...chain,
     };
     const deps = { chain: all, journal: { intendShared }, hasPaid: async () => true, log: {} };
@@ -38,6 +38,18 @@ describe('sharing', () => {
     for (const end of ends) {
       expect(end.status === 'rejected' && end.reason).to.include({ code: 'service_unavailable' });
     }
+  });
+
+  it('takes out the call whose part would fail, and shares without it', async () => {
+    const failures = [{ error: 'GrantRevoked', message: '', instruction: 1, byProgram: true }];
+    const stored: string[][] = [];
+    const ends = await share(
+      ['a', 'b', 'c'],
+      { simulateNewest: async () => failures.shift() ?? null },
+      async (moves) => void stored.push(moves.map(({ row }) => row.execution_id)),
+    );
+    expect(ends.map((end) => end.status === 'fulfilled' && end.value)).to.deep.equal([true, false, true]);
+    expect(stored).to.deep.equal([['a', 'c']]);
   });
 
   it('stores one half although the other cannot be stored', async () => {

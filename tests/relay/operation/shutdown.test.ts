@@ -3,25 +3,16 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
-import { untilFound } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  FEE,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { deferred, untilFound } from '../../harness/edge/until.ts';
+import { afterPaying, FEE, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
 
 describe('stopping the relay', () => {
-  let market: TestMarketplace;
   let indexer: Indexer;
   let relay: RelayMain | null = null;
 
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     await market.relay.kill();
     const { rpcUrl, wsUrl } = market.node;
     indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log: pino({ level: 'silent' }) });
@@ -33,18 +24,13 @@ describe('stopping the relay', () => {
   });
   after(async () => {
     await indexer.stop();
-    await market.stop();
   });
 
-  const execute = (url: string, task: string) =>
-    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
+  const execute = (url: string, task: string) => market.execute(url, { task });
 
   /** A creator that is called and does not answer until `answer` is called; from then on it always answers. */
   function holdCreator() {
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: released, resolve: release } = deferred();
     const called = new Promise<string>((resolve) => {
       market.setBehaviour((body, _response, reply) => {
         resolve(body.execution_id);

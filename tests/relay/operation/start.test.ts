@@ -2,15 +2,7 @@
 import { expect } from 'chai';
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  FEE,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy, withoutFeatures } from '../../harness/node/rpcProxy.ts';
 
@@ -20,16 +12,14 @@ const LOST = 101;
 describe('a starting relay', function () {
   // Each wait below has its own progress check; this limit is only against a test that hangs.
   this.timeout(900_000);
-  let market: TestMarketplace;
   let proxy: RpcProxy;
 
+  const market = useMarketplace({ timeoutSeconds: 600 });
   before(async () => {
-    market = await startMarketplace({ timeoutSeconds: 600 });
     proxy = await startRpcProxy(market.node);
   });
   after(async () => {
     await proxy.close();
-    await market.stop();
   });
 
   it('does not start on a cluster without the features that the program needs, and names each', async () => {
@@ -44,8 +34,7 @@ describe('a starting relay', function () {
   });
 
   it('accepts calls and refunds orphans once ledger and index agree, without getProgramAccounts', async () => {
-    const execute = (url: string, body: Record<string, unknown>) =>
-      request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
+    const execute = (url: string, body: Record<string, unknown>) => market.execute(url, body);
     market.setBehaviour((body, _response, reply) => {
       if (body.task !== 'lost') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });

@@ -15,16 +15,8 @@ import { ledgerPath } from '../../../app/relay/config.ts';
 import { createStorage } from '../../../app/relay/operation/storage.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
-import { onPostgres } from '../../harness/postgres.ts';
 
 const query = (sql: string, ...parameters: unknown[]) => ({ sql, parameters }) as unknown as CompiledQuery;
 
@@ -88,13 +80,13 @@ describe('room for the ledger', () => {
         return { changes: 1, rows: [] };
       };
       const rest = { intendAll: async () => void (await write()), commits: () => 0 };
-      const writes: GroupCommit = { intend: write, note: write, alone: async () => [await write()], ...rest };
+      const writes: GroupCommit = { intend: write, note: write, underLocks: async () => [await write()], ...rest };
       const heard = storage.listenTo(writes);
       for (const attempt of [
         heard.intend(query('')),
         heard.intendAll([]),
         heard.note(query('')),
-        heard.alone([], []),
+        heard.underLocks([], []),
       ]) {
         expect(await attempt.catch((error: unknown) => error)).to.equal(fault);
       }
@@ -164,68 +156,64 @@ describe('room for the ledger', () => {
   });
 });
 
-// SQLite can limit the size of one file; PostgreSQL's disk is that of the whole computer.
-if (!onPostgres) {
-  describe('a relay whose disk is full', () => {
-    let market: TestMarketplace;
-    let relay: RunningRelay;
-    /** The relay's writing connections to ledger.db. */
-    const connections = new Set<Sqlite.Database>();
-    before(async () => {
-      market = await startMarketplace();
-      const { pragma } = Sqlite.prototype;
-      Sqlite.prototype.pragma = function (this: Sqlite.Database, ...given) {
-        if (this.name === ledgerPath(market.dataDir) && !this.readonly) connections.add(this);
-        return pragma.apply(this, given);
-      };
-      // Its log is on a full disk too, and its memory buffer is full.
-      const log = logToFile('/dev/full');
-      for (let line = 0; line < 3_000; line++) log.write(`${'x'.repeat(100)}\n`);
-      relay = await startRelayHere(market, { SPONSOR: 'all', LOG_LEVEL: 'debug' }, log).finally(() => {
-        Sqlite.prototype.pragma = pragma;
-      });
-    });
-    after(async () => {
-      await relay.stop();
-      await market.stop();
-    });
-
-    const allow = (pages: number) => {
-      for (const connection of connections) connection.pragma(`max_page_count = ${pages}`);
+describe('a relay whose disk is full', () => {
+  let relay: RunningRelay;
+  /** The relay's writing connections to ledger.db. */
+  const connections = new Set<Sqlite.Database>();
+  const market = useMarketplace();
+  before(async () => {
+    const { pragma } = Sqlite.prototype;
+    Sqlite.prototype.pragma = function (this: Sqlite.Database, ...given) {
+      if (this.name === ledgerPath(market.dataDir) && !this.readonly) connections.add(this);
+      return pragma.apply(this, given);
     };
-    const execute = (body: object) =>
-      request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
-    const problems = async (): Promise<string[]> => (await request(relay.url, '/ready')).body.problems;
-
-    it('accepts nothing new, finishes running calls once there is space, and then accepts calls again', async () => {
-      expect(connections.size).to.be.at.least(1);
-      const before = await market.balances();
-      const droppedBefore = droppedLines();
-      // When the creator answers, no page is left to store the result.
-      market.setBehaviour((asked, _response, reply) => {
-        allow(1);
-        reply(goodAnswer(market.signingKey, asked.execution_id, 'r'.repeat(60_000)));
-      });
-      const first = execute({ task: 'begun' });
-      await until('the relay knows', async () => (await problems()).includes('storage_low'));
-      const during = await market.balances();
-      const refusal = await execute({ task: 'new' });
-      expect([refusal.status, refusal.body.error.code], refusal.text).to.deep.equal([503, 'service_unavailable']);
-      expect(refusal.body.error.execution_id).to.equal(null);
-      expect(refusal.headers.get('retry-after')).to.equal('30');
-      expect(await market.balances()).to.deep.equal(during);
-      market.setBehaviour(null);
-      allow(1_000_000);
-      const answer = await first;
-      expect(answer.status, answer.text).to.equal(200);
-      const after = await market.balances();
-      expect(after).to.deep.equal(afterPaying(before));
-      await until('the relay is ready again', async () => (await problems()).length === 0);
-      expect((await execute({ task: 'next' })).status).to.equal(200);
-      expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
-      const metrics = await (await fetch(`${relay.url}/metrics`)).text();
-      const dropped = Number(/^marketplace_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
-      expect(dropped).to.be.above(droppedBefore);
+    // Its log is on a full disk too, and its memory buffer is full.
+    const log = logToFile('/dev/full');
+    for (let line = 0; line < 3_000; line++) log.write(`${'x'.repeat(100)}\n`);
+    relay = await startRelayHere(market, { SPONSOR: 'all', LOG_LEVEL: 'debug' }, log).finally(() => {
+      Sqlite.prototype.pragma = pragma;
     });
   });
-}
+  after(async () => {
+    await relay.stop();
+  });
+
+  const allow = (pages: number) => {
+    for (const connection of connections) connection.pragma(`max_page_count = ${pages}`);
+  };
+  const execute = (body: object) => market.execute(relay.url, body);
+  const problems = async (): Promise<string[]> => (await request(relay.url, '/ready')).body.problems;
+
+  it('accepts nothing new, finishes running calls once there is space, and then accepts calls again', async () => {
+    expect(connections.size).to.be.at.least(1);
+    // Takes the pages that dropped tables left free within the file.
+    [...connections][0]!.exec('CREATE TABLE filler AS SELECT zeroblob(1000000) AS bytes');
+    const before = await market.balances();
+    const droppedBefore = droppedLines();
+    // When the creator answers, no page is left to store the result.
+    market.setBehaviour((asked, _response, reply) => {
+      allow(1);
+      reply(goodAnswer(market.signingKey, asked.execution_id, 'r'.repeat(60_000)));
+    });
+    const first = execute({ task: 'begun' });
+    await until('the relay knows', async () => (await problems()).includes('storage_low'));
+    const during = await market.balances();
+    const refusal = await execute({ task: 'new' });
+    expect([refusal.status, refusal.body.error.code], refusal.text).to.deep.equal([503, 'service_unavailable']);
+    expect(refusal.body.error.execution_id).to.equal(null);
+    expect(refusal.headers.get('retry-after')).to.equal('30');
+    expect(await market.balances()).to.deep.equal(during);
+    market.setBehaviour(null);
+    allow(1_000_000);
+    const answer = await first;
+    expect(answer.status, answer.text).to.equal(200);
+    const after = await market.balances();
+    expect(after).to.deep.equal(afterPaying(before));
+    await until('the relay is ready again', async () => (await problems()).length === 0);
+    expect((await execute({ task: 'next' })).status).to.equal(200);
+    expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
+    const metrics = await (await fetch(`${relay.url}/metrics`)).text();
+    const dropped = Number(/^marketplace_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+    expect(dropped).to.be.above(droppedBefore);
+  });
+});

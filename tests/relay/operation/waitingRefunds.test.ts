@@ -11,18 +11,10 @@ import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import type { NewTransaction } from '../../../app/relay/ledger/writing.ts';
 import { accountDiscriminator, movableFrom, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
-import {
-  depositOf,
-  executionOf,
-  type Journals,
-  openJournals,
-  SIGNED,
-  signedAnew,
-  TIMES,
-} from '../../harness/edge/journals.ts';
+import { depositOf, executionOf, SIGNED, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
 
-const NOT_SHARED = { exclude: () => undefined };
+const NOT_SHARED = { share: async () => false, exclude: () => undefined };
 const FAR = 2n ** 53n;
 const MINT = PublicKey.default;
 const WAITS = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: true };
@@ -35,15 +27,7 @@ function tokenAccount(owner: PublicKey, frozen = false) {
 }
 
 describe('waiting refunds', () => {
-  let opened: Journals;
-  let mine: Journals['mine'];
-  let others: Journals['others'];
-  before(async () => {
-    opened = await openJournals();
-    ({ mine, others } = opened);
-  });
-  after(() => opened.close());
-  beforeEach(() => opened.clear());
+  const { opened, mine, others } = useJournals();
 
   /** A call whose refund waits for its caller's account. */
   async function wait(id: string, journal = mine, signed: NewTransaction = signedAnew()) {
@@ -135,7 +119,7 @@ describe('waiting refunds', () => {
     const deps = { chain, journal: mine, usdcMint: MINT, lending: free().lending } as unknown as EngineDeps;
     const followOutcome = async () => 'wait';
     const ending = { isByRemovedAuthority: () => false, submit: chain.submit, followOutcome } as unknown as Ending;
-    const { retryRefund } = createRefunding(deps, ending);
+    const { retryRefund } = createRefunding(deps, ending, NOT_SHARED);
     const { sendBack } = createReturning(deps, ending, new AbortController().signal);
 
     const refund = { ...(await wait('00000000-0000-8000-8000-000000000001')), listing: listing.toBase58() };

@@ -1,6 +1,6 @@
 /** RPC calls per execution, counted by a proxy in front of the node, because providers bill each call. */
 import { expect } from 'chai';
-import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const EXECUTIONS = 72;
@@ -18,15 +18,14 @@ const BY_CLOCK = ['getSignatureStatuses', 'getLatestBlockhash', 'getEpochInfo', 
 const SENT_AGAIN = 'sendTransaction again';
 
 describe('calls to the node', () => {
-  let market: TestMarketplace;
   let proxy: RpcProxy;
   const counts = new Map<string, number>();
   const sent = new Set<unknown>();
   let held: (() => void)[] = [];
   let slots: NodeJS.Timeout;
 
+  const market = useMarketplace({ slotTimeMs: 50 });
   before(async () => {
-    market = await startMarketplace({ slotTimeMs: 50 });
     await market.relay.kill();
     proxy = await startRpcProxy(market.node);
     proxy.onCall(({ method, params: [bytes] }) => {
@@ -47,7 +46,6 @@ describe('calls to the node', () => {
   after(async () => {
     clearInterval(slots);
     await proxy.close();
-    await market.stop();
   });
 
   /** Calls per execution, over `count` executions, without calls on a timer; and the numbers of all calls by method. */

@@ -5,13 +5,7 @@ import { expect } from 'chai';
 import { createEdgeBudget, type TakeReading } from '../../../app/relay/chain/edgeBudget.ts';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { decodeHeader, makePayment, type PaymentChange, paymentHeader } from '../../harness/node/x402.ts';
 
 describe("the edge's budget of readings", () => {
@@ -69,16 +63,14 @@ describe("the edge's budget of readings", () => {
   });
 
   describe('when it is used up', () => {
-    let market: TestMarketplace;
     let relay: RelayHandle;
+    const market = useMarketplace({ feePayer: Keypair.generate() });
     before(async () => {
-      market = await startMarketplace({ feePayer: Keypair.generate() });
       await market.relay.kill();
       relay = await market.startRelayProcess({ EDGE_RPC_PER_SECOND: '1' });
     });
     after(async () => {
       await relay.kill();
-      await market.stop();
     });
 
     const start = (wallet: object = {}) =>

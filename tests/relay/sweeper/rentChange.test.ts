@@ -8,15 +8,14 @@ import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findArchive, findExecution, findSpender } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { until } from '../../harness/edge/until.ts';
+import { deferred, until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   afterPaying,
   failedAnswer,
   goodAnswer,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
@@ -34,7 +33,6 @@ const LIMIT_MS = 120_000;
 describe('a change of the rent', function () {
   // Each step depends on the one before it.
   this.bail(true);
-  let market: TestMarketplace;
   /** A relay that lends nothing. */
   let strict: RunningRelay;
   /** Executions that have ended so far. */
@@ -44,8 +42,8 @@ describe('a change of the rent', function () {
   let newest: string;
   let gasBalanceAtStart = 0;
 
+  const market = useMarketplace({ environment: { ARCHIVE: 'on', ARCHIVE_WAIT_SECONDS: '0' } });
   before(async () => {
-    market = await startMarketplace({ environment: { ARCHIVE: 'on', ARCHIVE_WAIT_SECONDS: '0' } });
     strict = await startRelayHere(market, {
       LENT_LAMPORTS: '0',
       ARCHIVE: 'off',
@@ -58,7 +56,6 @@ describe('a change of the rent', function () {
   });
   after(async () => {
     await strict?.stop();
-    await market?.stop();
   });
 
   const setRent = (lamportsPerByte: number) => market.node.rpc('surfnet_setRent', [{ lamportsPerByte }]);
@@ -87,19 +84,13 @@ describe('a change of the rent', function () {
     return Number(row?.lamports ?? 0);
   }
   const execute = (task: string, more: object = {}, caller = 0, url = market.relay.url): Promise<Answer> =>
-    request(url, `/v1/agents/${market.agentId}/execute`, {
-      apiKey: market.callers[caller]!.apiKey,
-      body: { task, ...more },
-    });
+    market.execute(url, { task, ...more }, caller);
 
   for (const [from, to] of FALLS) {
     it(`pays or refunds earlier and running calls and returns lent rent unchanged, from ${from} to ${to}`, async () => {
       await setRent(from);
       const before = await market.balances();
-      let release = (): void => undefined;
-      const released = new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      const { promise: released, resolve: release } = deferred();
       market.setBehaviour(async ({ execution_id: id, task }, _response, reply) => {
         if (task.startsWith('across')) await released;
         reply(task.endsWith('paid') ? goodAnswer(market.signingKey, id, 'done') : failedAnswer(id));

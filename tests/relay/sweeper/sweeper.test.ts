@@ -3,7 +3,7 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { movableDeposits } from '../../../app/relay/sweeper/candidates.ts';
 import * as program from '../../../app/sdk/program/program.ts';
-import { until } from '../../harness/edge/until.ts';
+import { deferred, until } from '../../harness/edge/until.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
 import { type Execution, NO_KEY, PRICE } from '../../indexer/market.ts';
@@ -112,10 +112,7 @@ describe('the sweeper', () => {
     const relay = await stage.lamports(stage.relay.publicKey);
     const proxy = await startRpcProxy(stage.node);
     const sent = new Map<string, string[]>();
-    let release = (): void => undefined;
-    const isReleased = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: isReleased, resolve: release } = deferred();
     proxy.onCall(async ({ method, params }) => {
       if (method !== 'sendTransaction') return null;
       const transaction = params[0] as string;

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createResting } from '../../../app/relay/sweeper/resting.ts';
 import { inBatches } from '../../../app/relay/sweeper/sweeping.ts';
+import { deferred } from '../../harness/edge/until.ts';
 
 const NOW = 1_000n;
 const PAGE = 10;
@@ -26,10 +27,7 @@ describe('the batches of the sweeper', () => {
   it('are as many at a time as allowed, and have each candidate once', async () => {
     let [atOnce, most] = [0, 0];
     const begun: string[] = [];
-    let full = (): void => undefined;
-    const isFull = new Promise<void>((resolve) => {
-      full = resolve;
-    });
+    const { promise: isFull, resolve: full } = deferred();
     const all = candidates(45);
     resting.rest('address 7');
     await batches(all, async (batch) => {
@@ -59,10 +57,7 @@ describe('the batches of the sweeper', () => {
     for (const fails of [false, true]) {
       const begun: string[] = [];
       let ended = 0;
-      let end = (): void => undefined;
-      const isEnding = new Promise<void>((resolve) => {
-        end = resolve;
-      });
+      const { promise: isEnding, resolve: end } = deferred();
       const outcome = batches(candidates(400), async ([one]) => {
         begun.push(one!.id);
         if (begun.length === IN_FLIGHT) {

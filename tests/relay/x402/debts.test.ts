@@ -8,14 +8,7 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  PRICE,
-  type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
@@ -26,13 +19,12 @@ const LOST = 10_000n;
 
 describe('lost fees of x402 payments', function () {
   this.timeout(300_000);
-  let market: TestMarketplace;
   let relay: RelayHandle;
   let proxy: RpcProxy;
   const feePayer = Keypair.generate();
 
+  const market = useMarketplace({ feePayer, slotTimeMs: 200 });
   before(async () => {
-    market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     await market.relay.kill();
     proxy = await startRpcProxy(market.node);
     const { rpcUrl, wsUrl } = proxy;
@@ -42,7 +34,6 @@ describe('lost fees of x402 payments', function () {
   after(async () => {
     await relay.kill();
     await proxy.close();
-    await market.stop();
   });
 
   const path = () => `/v1/x402/agents/${market.agentId}/execute`;

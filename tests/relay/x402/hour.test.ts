@@ -24,7 +24,7 @@ import { deriveExecutionId, parseUuid } from '../../../app/sdk/receipt/receipt.t
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
-import { FEE, PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { FEE, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { createX402Fetch, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
@@ -44,21 +44,19 @@ const OPERATOR = 10_000_000_000;
 const BUYER = 100_000_000n;
 
 describe('an x402 buyer in an hour', () => {
-  let market: TestMarketplace;
   let relay: RunningRelay;
   const feePayer = Keypair.generate();
   const buyer = Keypair.generate();
 
+  // It archives for both relays.
+  const market = useMarketplace({ feePayer, slotTimeMs: 200, environment: { ARCHIVE: 'on' } });
   before(async () => {
-    // It archives for both relays.
-    market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { ARCHIVE: 'on' } });
     await market.node.fundSol(market.authority.publicKey, OPERATOR);
     relay = await startRelayHere(market, { X402_FEE_PAYER_KEYPAIR: join(market.dataDir, 'x402-fee-payer.json') });
     await market.mintTo(buyer.publicKey, BUYER);
   });
   after(async () => {
     await relay?.stop();
-    await market?.stop();
   });
 
   const lamportsOf = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');

@@ -3,15 +3,7 @@ import { expect } from 'chai';
 import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  FEE,
-  PRICE,
-  type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
@@ -32,15 +24,13 @@ interface Bought {
 }
 
 describe('payments of x402 clients that are interrupted', () => {
-  let market: TestMarketplace;
   let relay: RelayHandle;
   const feePayer = Keypair.generate();
 
+  const market = useMarketplace({ slotTimeMs: 200, feePayer });
   before(async () => {
-    market = await startMarketplace({ slotTimeMs: 200, feePayer });
     await market.relay.kill();
   });
-  after(() => market.stop());
   afterEach(() => relay.kill());
 
   const path = () => `/v1/x402/agents/${market.agentId}/execute`;

@@ -26,7 +26,7 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { until } from '../../harness/edge/until.ts';
-import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
@@ -41,7 +41,6 @@ const EVER = 2n ** 62n;
 
 describe('two deployments that lost their ledgers', function () {
   this.timeout(300_000);
-  let market: TestMarketplace;
   const feePayer = Keypair.generate();
   const other = Keypair.generate();
   const payers = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
@@ -50,9 +49,9 @@ describe('two deployments that lost their ledgers', function () {
   const indexers: Indexer[] = [];
   const relays: RunningRelay[] = [];
 
+  // A quote lasts for about a hundred slots.
+  const market = useMarketplace({ feePayer, slotTimeMs: 200, environment: { STANDSTILL: '1' } });
   before(async () => {
-    // A quote lasts for about a hundred slots.
-    market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { STANDSTILL: '1' } });
     await market.node.fundSol(other.publicKey, 10e9);
     const authorities = [market.authority.publicKey, other.publicKey];
     await replaceRelayAuthorities(market.node.connection, market.node.payer, authorities);
@@ -62,7 +61,6 @@ describe('two deployments that lost their ledgers', function () {
   after(async () => {
     for (const relay of relays) await relay.stop();
     for (const indexer of indexers) await indexer.stop();
-    await market.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 

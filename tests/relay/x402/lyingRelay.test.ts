@@ -6,7 +6,7 @@ import { AgentMarketplace } from '../../../app/sdk/client/caller.ts';
 import { checkQuote, payWithX402, QuoteRefusedError } from '../../../app/sdk/client/x402.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { deriveExecutionId, formatUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { goodAnswer, PRICE, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import type { Accepted } from '../../harness/node/x402.ts';
 import { GAS, type LyingRelay, type Paid, SERVICE_FEE, startLyingRelay, TOTAL, watchBalances } from './lyingRelay.ts';
@@ -24,14 +24,13 @@ describe('a relay that lies about x402 payments', function () {
   const [payer, thief, stranger] = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
   const [feePayer, nextKey] = [Keypair.generate(), Keypair.generate()] as const;
   const thiefKey = generateSigningKey();
-  let market: TestMarketplace;
   let relay: LyingRelay;
   let thiefAgent: PublicKey;
   let moves: ReturnType<typeof watchBalances>;
   let rent: LyingRelay['rent'];
 
+  const market = useMarketplace({ feePayer, slotTimeMs: 200 });
   before(async () => {
-    market = await startMarketplace({ feePayer, slotTimeMs: 200 });
     for (const { publicKey } of [thief, stranger]) await market.node.fundSol(publicKey, 10e9);
     for (const { publicKey } of [payer, thief]) await market.mintTo(publicKey, 1_000_000_000n);
     market.setBehaviour(({ execution_id }, _, reply) => reply(goodAnswer(thiefKey, execution_id, 'of the thief')));
@@ -45,7 +44,6 @@ describe('a relay that lies about x402 payments', function () {
   });
   after(async () => {
     relay?.stop();
-    await market.stop();
   });
 
   const named = () => `?payer=${payer.publicKey}`;

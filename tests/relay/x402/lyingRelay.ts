@@ -1,10 +1,4 @@
-/**
- * A relay that lies, with the keys of a real relay authority and of the fee payer. It can sign everything that a
- * malicious operator or a thief of these keys can. It quotes and keeps the payments; the tests act for it.
- */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { createAssociatedTokenAccountInstruction as createTokenAccount } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
@@ -14,6 +8,7 @@ import * as program from '../../../app/sdk/program/program.ts';
 import * as receipt from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
 import { PRICE, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { type Accepted, createX402Fetch } from '../../harness/node/x402.ts';
@@ -98,9 +93,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
     const required = { x402Version: 2, resource: { url: href }, accepts };
     response.writeHead(402, { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') }).end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = await listen(server);
 
   const usdcOf = ({ publicKey }: Keypair) => program.findTokenAccount(publicKey, usdcMint);
   const send = (instructions: TransactionInstruction[], by = authority) =>

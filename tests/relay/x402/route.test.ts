@@ -15,8 +15,7 @@ import {
   goodAnswer,
   PRICE,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
@@ -38,17 +37,15 @@ const MAX_QUOTE_BYTES = 4_096;
 const QUOTES = 100;
 
 describe('the x402 API', () => {
-  let market: TestMarketplace;
   const feePayer = Keypair.generate();
   const wallet = Keypair.generate();
   let pay: typeof fetch;
 
+  const market = useMarketplace({ feePayer, slotTimeMs: 200, environment: { POLL_SECONDS: '1' } });
   before(async () => {
-    market = await startMarketplace({ feePayer, slotTimeMs: 200, environment: { POLL_SECONDS: '1' } });
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
   });
-  after(() => market.stop());
   afterEach(() => market.setBehaviour(null));
 
   const x402Key = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
@@ -554,14 +551,6 @@ describe('the x402 API', () => {
       return status === 200;
     });
     expect(moved({ ...held, feePayer: 1e9 }, await balances())).to.deep.equal(SOLD);
-  });
-
-  it('answers 404 if this service has no fee payer for x402', async () => {
-    const other = await startRelayHere(market);
-    const { status, body } = await request(other.url, path(), { body: { task: 'closed' } });
-    await other.stop();
-    expect([status, body.error.code]).to.deep.equal([404, 'not_found']);
-    expect(body.error.message).to.include('does not accept x402 payments');
   });
 
   it('does not start with the key of a relay authority as the fee payer of x402', async () => {

@@ -2,14 +2,13 @@
 import { expect } from 'chai';
 import { createUnpaidLimit } from '../../../app/relay/calls/x402/unpaid.ts';
 import type { ApiError } from '../../../app/relay/errors.ts';
-import { ownLimits } from '../../../app/relay/ledger/limits.ts';
 
 const MOST = 10;
 
 describe('the limit on payments that do not arrive', () => {
   let limited: ReturnType<typeof createUnpaidLimit>;
   beforeEach(() => {
-    limited = createUnpaidLimit(ownLimits());
+    limited = createUnpaidLimit();
   });
 
   /** Starts a payment that is answered at once, like a 202. Returns the function that decides it. */

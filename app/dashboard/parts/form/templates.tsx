@@ -9,8 +9,7 @@ import {
   type RJSFSchema,
   type WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils';
-import { Button } from '../ui.tsx';
-import { CONTROL } from './widgets.tsx';
+import { Button, CONTROL } from '../ui.tsx';
 
 /** A label that only repeats the parameter's name is shown as code. */
 function Label({ id, text, isTitle, required }: { id: string; text: string; isTitle: boolean; required: boolean }) {

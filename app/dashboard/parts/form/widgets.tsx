@@ -6,10 +6,7 @@ import {
   getInputProps,
   type WidgetProps,
 } from '@rjsf/utils';
-import { cx } from '../ui.tsx';
-
-export const CONTROL =
-  'w-full rounded-lg border border-strong bg-raised px-3 min-h-10 text-sm aria-invalid:border-bad disabled:opacity-60';
+import { CONTROL, cx } from '../ui.tsx';
 
 /** A text that may be longer than this gets a growing field. */
 const SHORT = 120;

@@ -6,7 +6,6 @@ import { useEffect, useState } from 'react';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Empty, Input, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
@@ -109,12 +108,9 @@ export function CreatorsTab() {
 const nameOf = ({ display_name, wallet }: CreatorSummary): string => display_name ?? shorten(wallet);
 
 function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose(): void }) {
-  const notify = useNotify();
   const verified = !creator.verified;
   return (
     <SignDialog
-      open
-      onOpenChange={(open) => !open && onClose()}
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
@@ -131,10 +127,8 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       work={({ marketplace, wallet, verifyCreator, PublicKey }) =>
         verifyCreator(marketplace, wallet, { creator: new PublicKey(creator.wallet), verified })
       }
-      onDone={() => {
-        notify(verified ? 'The creator is verified' : 'The badge is removed', 'The list updates within seconds.');
-        onClose();
-      }}
+      done={() => [verified ? 'The creator is verified' : 'The badge is removed', 'The list updates within seconds.']}
+      onClose={onClose}
     />
   );
 }

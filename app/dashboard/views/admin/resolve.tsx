@@ -7,7 +7,6 @@ import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
@@ -35,7 +34,6 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
   const [text, setText] = useState(String(dispute.price_usdc));
   const [reason, setReason] = useState('');
   const [isReviewed, setReviewed] = useState(false);
-  const notify = useNotify();
 
   const { amount, fault } = side === 'caller' ? readAmount(text, dispute, collateral) : { amount: 0n, fault: null };
   const isComplete = side !== null && fault === null && reason.trim() !== '';
@@ -87,21 +85,17 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
       <Button type="submit" kind="primary" disabled={!isComplete}>
         Review the decision
       </Button>
-      {side && (
+      {side && isReviewed && (
         <SignDialog
-          open={isReviewed}
-          onOpenChange={setReviewed}
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
           about="A decision is final: nobody can change it or dispute this execution again."
           rows={isComplete ? consequences(dispute, side, { amount, collateral }) : []}
           confirm={side === 'caller' ? 'Sign and uphold' : 'Sign and reject'}
           danger={side === 'caller'}
           work={(signing) => answer(signing, { dispute, side, amount, reason })}
-          onDone={() => {
-            setReviewed(false);
-            setReason('');
-            notify(side === 'caller' ? 'The dispute is upheld' : 'The dispute is rejected');
-          }}
+          done={() => [side === 'caller' ? 'The dispute is upheld' : 'The dispute is rejected']}
+          onClose={() => setReviewed(false)}
+          onDone={() => setReason('')}
         />
       )}
     </form>

@@ -1,7 +1,6 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
 import { useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Input } from '../../parts/ui.tsx';
 import { delayWords } from '../terms/changes.tsx';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
@@ -21,7 +20,6 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
   const fields = fieldsOf(limits);
   const present = draftOf(config);
   const [isReviewed, setReviewed] = useState(false);
-  const notify = useNotify();
 
   const shown = draft ?? present;
   const faults = Object.fromEntries(fields.map((field) => [field.name, faultOf(field, shown[field.name])]));
@@ -79,27 +77,25 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
           </Button>
         </div>
       </form>
-      <SignDialog
-        open={isReviewed}
-        onOpenChange={setReviewed}
-        title={waits ? 'Announce these changes?' : 'Change these settings?'}
-        about={
-          waits
-            ? `${delayWords(config.admin_delay_seconds)} All changes in this review are announced together. You pay a refundable deposit, which returns when they are applied or cancelled.`
-            : 'They apply as soon as the transaction is confirmed.'
-        }
-        rows={changes.map(({ label, before, after }) => [label, `${before} → ${after}`] as const)}
-        confirm={waits ? 'Sign and announce' : 'Sign and change'}
-        work={async ({ marketplace, wallet, changeSettings, announceChange }) => {
-          if (waits) await announceChange(marketplace, wallet, { settings });
-          else await changeSettings(marketplace, wallet, settings);
-        }}
-        onDone={() => {
-          setReviewed(false);
-          onDraft(null);
-          notify(waits ? 'The changes are announced' : 'The settings are changed');
-        }}
-      />
+      {isReviewed && (
+        <SignDialog
+          title={waits ? 'Announce these changes?' : 'Change these settings?'}
+          about={
+            waits
+              ? `${delayWords(config.admin_delay_seconds)} All changes in this review are announced together. You pay a refundable deposit, which returns when they are applied or cancelled.`
+              : 'They apply as soon as the transaction is confirmed.'
+          }
+          rows={changes.map(({ label, before, after }) => [label, `${before} → ${after}`] as const)}
+          confirm={waits ? 'Sign and announce' : 'Sign and change'}
+          work={async ({ marketplace, wallet, changeSettings, announceChange }) => {
+            if (waits) await announceChange(marketplace, wallet, { settings });
+            else await changeSettings(marketplace, wallet, settings);
+          }}
+          done={() => [waits ? 'The changes are announced' : 'The settings are changed']}
+          onClose={() => setReviewed(false)}
+          onDone={() => onDraft(null)}
+        />
+      )}
     </Card>
   );
 }

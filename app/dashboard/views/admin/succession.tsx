@@ -4,10 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
+import { SignButton } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
+import { Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
 import { formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { changesQuery } from '../terms/changes.tsx';
@@ -15,9 +14,7 @@ import { chainConfigQuery, type Settings } from './chainConfig.ts';
 
 /** The card of the admin, who can propose the next one. */
 export function NextAdmin({ config }: { config: Settings }) {
-  const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState('');
-  const notify = useNotify();
   const address = text.trim();
   const isOther = ADDRESS.test(address) && address !== config.admin;
   const delay = config.admin_delay_seconds;
@@ -31,36 +28,31 @@ export function NextAdmin({ config }: { config: Settings }) {
       </div>
       <Facts rows={[['Now', <Id key="admin" value={config.admin} kind="address" />]]} />
       <div>
-        <Button onClick={() => setOpen(true)}>Propose an admin</Button>
+        <SignButton
+          button="Propose an admin"
+          title="Propose another admin"
+          about={`${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then the wallet can accept for 7 days.` : 'The wallet can accept for 7 days.'} Until it accepts, you stay admin. ${config.guardian ? 'Only the guardian can cancel the proposal.' : 'You can cancel the proposal.'}`}
+          confirm="Sign and propose"
+          danger
+          disabled={!isOther}
+          work={({ marketplace, wallet, announceChange, PublicKey }) =>
+            announceChange(marketplace, wallet, { nextAdmin: new PublicKey(address) })
+          }
+          done={() => [`${shorten(address)} is proposed`]}
+          onDone={() => setText('')}
+        >
+          <Input
+            label="Wallet of the next admin"
+            hint="Make sure that somebody has the key of this wallet."
+            error={address !== '' && !isOther ? 'It must be the address of another wallet.' : null}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            className="font-mono"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </SignButton>
       </div>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title="Propose another admin"
-        about={`${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then the wallet can accept for 7 days.` : 'The wallet can accept for 7 days.'} Until it accepts, you stay admin. ${config.guardian ? 'Only the guardian can cancel the proposal.' : 'You can cancel the proposal.'}`}
-        confirm="Sign and propose"
-        danger
-        disabled={!isOther}
-        work={({ marketplace, wallet, announceChange, PublicKey }) =>
-          announceChange(marketplace, wallet, { nextAdmin: new PublicKey(address) })
-        }
-        onDone={() => {
-          notify(`${shorten(address)} is proposed`);
-          setOpen(false);
-          setText('');
-        }}
-      >
-        <Input
-          label="Wallet of the next admin"
-          hint="Make sure that somebody has the key of this wallet."
-          error={address !== '' && !isOther ? 'It must be the address of another wallet.' : null}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          className="font-mono"
-          autoComplete="off"
-          spellCheck={false}
-        />
-      </SignDialog>
     </Card>
   );
 }
@@ -70,8 +62,6 @@ export default function Succession() {
   const { wallet } = useSession();
   const { data, error, refetch } = useQuery(chainConfigQuery);
   const { data: pending, isPending } = useQuery(changesQuery);
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   if (!data || isPending)
     return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-48" />;
   const { config } = data;
@@ -108,20 +98,15 @@ export default function Succession() {
           You can accept from <Time at={proposal.applicable_at} /> on.
         </p>
       )}
-      <Button kind="primary" disabled={proposal.status === 'waiting'} onClick={() => setOpen(true)}>
-        Accept
-      </Button>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
+      <SignButton
+        button="Accept"
+        kind="primary"
+        closed={proposal.status === 'waiting'}
         title="Become the marketplace’s admin?"
         rows={[['Admin', `${shorten(config.admin)} → ${shorten(wallet)}, this wallet`]]}
         confirm="Sign and accept"
         work={({ marketplace, wallet: signer, becomeAdmin }) => becomeAdmin(marketplace, signer)}
-        onDone={() => {
-          notify('You are the admin');
-          setOpen(false);
-        }}
+        done={() => ['You are the admin']}
       />
     </Empty>
   );

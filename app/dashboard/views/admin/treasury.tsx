@@ -2,9 +2,8 @@
 import { useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Card, Input } from '../../parts/ui.tsx';
+import { SignButton } from '../../parts/sign.tsx';
+import { Card, Input } from '../../parts/ui.tsx';
 import { formatAmount, Id, shorten } from '../../parts/values.tsx';
 import type { Settings } from './chainConfig.ts';
 
@@ -21,11 +20,10 @@ function read(text: string, held: string): { amount: bigint; fault: string | nul
 }
 
 export function Treasury({ config }: { config: Settings }) {
-  const [isOpen, setOpen] = useState(false);
-  const [text, setText] = useState('');
+  const [typed, setTyped] = useState<string | null>(null);
   const [account, setAccount] = useState('');
-  const notify = useNotify();
   const held = config.treasury_usdc;
+  const text = typed ?? held;
   const { amount, fault } = read(text, held);
   const destination = account.trim();
   const isAddress = destination === '' || ADDRESS.test(destination);
@@ -39,56 +37,45 @@ export function Treasury({ config }: { config: Settings }) {
         </p>
       </div>
       <div>
-        <Button
-          disabled={held === '0'}
-          onClick={() => {
-            setText(held);
-            setOpen(true);
-          }}
+        <SignButton
+          button="Withdraw fees"
+          closed={held === '0'}
+          title="Withdraw fees"
+          rows={[
+            ['To', destination === '' ? `${shorten(config.admin)}, the admin` : shorten(destination)],
+            ['Treasury', fault ? `${held} USDC` : `${held} → ${formatUsdc(parseUsdc(held) - amount)} USDC`],
+          ]}
+          confirm="Sign and withdraw"
+          disabled={fault !== null || !isAddress}
+          work={({ marketplace, wallet, withdrawFees, PublicKey }) =>
+            withdrawFees(marketplace, wallet, {
+              amount,
+              ...(destination !== '' && { destination: new PublicKey(destination) }),
+            })
+          }
+          done={({ amount_usdc }) => [`${amount_usdc} USDC are withdrawn`]}
+          onDone={() => setTyped(null)}
         >
-          Withdraw fees
-        </Button>
+          <Input
+            label="Amount, USDC"
+            value={text}
+            error={fault}
+            inputMode="decimal"
+            autoComplete="off"
+            onChange={(event) => setTyped(event.target.value)}
+          />
+          <Input
+            label="USDC account"
+            hint="A token account, not a wallet. Empty: the USDC account of your wallet."
+            error={isAddress ? null : 'It must be the address of a USDC account.'}
+            value={account}
+            className="font-mono"
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setAccount(event.target.value)}
+          />
+        </SignButton>
       </div>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title="Withdraw fees"
-        rows={[
-          ['To', destination === '' ? `${shorten(config.admin)}, the admin` : shorten(destination)],
-          ['Treasury', fault ? `${held} USDC` : `${held} → ${formatUsdc(parseUsdc(held) - amount)} USDC`],
-        ]}
-        confirm="Sign and withdraw"
-        disabled={fault !== null || !isAddress}
-        work={({ marketplace, wallet, withdrawFees, PublicKey }) =>
-          withdrawFees(marketplace, wallet, {
-            amount,
-            ...(destination !== '' && { destination: new PublicKey(destination) }),
-          })
-        }
-        onDone={({ amount_usdc }) => {
-          notify(`${amount_usdc} USDC are withdrawn`);
-          setOpen(false);
-        }}
-      >
-        <Input
-          label="Amount, USDC"
-          value={text}
-          error={fault}
-          inputMode="decimal"
-          autoComplete="off"
-          onChange={(event) => setText(event.target.value)}
-        />
-        <Input
-          label="USDC account"
-          hint="A token account, not a wallet. Empty: the USDC account of your wallet."
-          error={isAddress ? null : 'It must be the address of a USDC account.'}
-          value={account}
-          className="font-mono"
-          autoComplete="off"
-          spellCheck={false}
-          onChange={(event) => setAccount(event.target.value)}
-        />
-      </SignDialog>
     </Card>
   );
 }

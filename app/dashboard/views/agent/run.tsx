@@ -79,27 +79,28 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
       <AskBeforeLeaving when={isUnstarted} title="Leave before the work starts?">
         The price is in escrow, but the work has not started. If you leave, the price is refunded later.
       </AskBeforeLeaving>
-      <PayByWallet
-        open={isPaying}
-        isAtOnce={isAtOnce}
-        onOpenChange={setPaying}
-        agent={agent}
-        inputs={inputs}
-        opened={opened}
-        onOpened={running.opened}
-        onStarted={() => {
-          // Closes at once. On a slow connection, the dialog could otherwise still be open when a failure arrives.
-          setStarted(true);
-          setPaying(false);
-          running.again();
-        }}
-        onAnswer={running.answered}
-        onDelta={running.wrote}
-        onError={(error) => {
-          setStarted(false);
-          running.failed(error);
-        }}
-      />
+      {isPaying && (
+        <PayByWallet
+          isAtOnce={isAtOnce}
+          onClose={() => setPaying(false)}
+          agent={agent}
+          inputs={inputs}
+          opened={opened}
+          onOpened={running.opened}
+          onStarted={() => {
+            // Closes at once. On a slow connection, the dialog could otherwise still be open when a failure arrives.
+            setStarted(true);
+            setPaying(false);
+            running.again();
+          }}
+          onAnswer={running.answered}
+          onDelta={running.wrote}
+          onError={(error) => {
+            setStarted(false);
+            running.failed(error);
+          }}
+        />
+      )}
       {run ? (
         <div
           ref={shown}

@@ -1,13 +1,11 @@
 /** Deletes the caller's request and result, or says when and why they cannot be deleted yet. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
+import { ActDialog } from '../../parts/act.tsx';
 import { useChainClock } from '../../parts/chainClock.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
+import { Button, Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { explain, request } from '../../service.ts';
+import { queryClient, request } from '../../service.ts';
 import { forgetAsked } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
 import type { ShownRecord } from './record.ts';
@@ -48,7 +46,7 @@ export function Deletion(props: DeletionProps) {
           </Button>
         </>
       )}
-      <DeleteDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />
+      {isOpen && <DeleteDialog execution={execution} onClose={() => setOpen(false)} />}
     </Card>
   );
 }
@@ -74,58 +72,33 @@ function obstacleOf({ execution, dispute, record }: DeletionProps, now: number |
   );
 }
 
-function DeleteDialog({ execution, open, onClose }: { execution: Execution; open: boolean; onClose(): void }) {
-  const { execution_id: id, agent_id, creator_amount_usdc } = execution;
-  const notify = useNotify();
-  const queries = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => request('deleteExecutionContent', { execution_id: id }),
-    onSuccess: async () => {
-      forgetAsked(id);
-      // From now on, a receipt contains neither request nor result.
-      await Promise.all([
-        queries.resetQueries({ queryKey: ['receipt', id] }),
-        queries.invalidateQueries({ queryKey: ['execution', id] }),
-        queries.invalidateQueries({ queryKey: ['last-inputs', agent_id] }),
-      ]);
-      onClose();
-      notify('It is deleted', 'The marketplace no longer has task, parameters and result.');
-    },
-  });
-  const close = () => {
-    remove.reset();
-    onClose();
-  };
+function DeleteDialog({ execution, onClose }: { execution: Execution; onClose(): void }) {
+  const { execution_id: id, creator_amount_usdc } = execution;
+  async function remove() {
+    await request('deleteExecutionContent', { execution_id: id });
+    forgetAsked(id);
+    // From now on, a receipt contains neither request nor result.
+    await queryClient.resetQueries({ queryKey: ['receipt', id] });
+  }
   return (
-    <Dialog
-      open={open}
-      onOpenChange={close}
+    <ActDialog
       title="Delete what you sent and received?"
       about="The marketplace deletes task, parameters, result and steps at once. Nobody can restore them."
-      mayClose={!remove.isPending}
+      confirm="Delete permanently"
+      danger
+      cancel="Keep it"
+      failed="It was not deleted"
+      work={remove}
+      done={() => ['It is deleted', 'The marketplace no longer has task, parameters and result.']}
+      onClose={onClose}
     >
-      <div className="grid gap-4 text-sm">
-        <ul className="grid list-disc gap-1.5 pl-5">
-          <li>The record stays on the chain: who paid whom how much and when, and the hashes of request and result.</li>
-          <li>The creator may have its own copy.</li>
-          {creator_amount_usdc > 0 && (
-            <li>A receipt that you saved before stays valid. Download it first if you may need it.</li>
-          )}
-        </ul>
-        {remove.error && (
-          <Note tone="bad" title="It was not deleted">
-            {explain(remove.error)}
-          </Note>
+      <ul className="grid list-disc gap-1.5 pl-5 text-sm">
+        <li>The record stays on the chain: who paid whom how much and when, and the hashes of request and result.</li>
+        <li>The creator may have its own copy.</li>
+        {creator_amount_usdc > 0 && (
+          <li>A receipt that you saved before stays valid. Download it first if you may need it.</li>
         )}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={close} disabled={remove.isPending}>
-            Keep it
-          </Button>
-          <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-            Delete permanently
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+      </ul>
+    </ActDialog>
   );
 }

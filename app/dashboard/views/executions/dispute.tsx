@@ -1,12 +1,10 @@
 /** A dispute: its state, due time and outcome, and the actions that anyone may take now. */
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Badge, Button, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
+import { SignButton } from '../../parts/sign.tsx';
+import { Badge, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
 import { idBytes } from './record.ts';
 
@@ -129,56 +127,42 @@ function EvidenceOf({ dispute }: { dispute: DisputeSummary }) {
 
 /** Actions for anyone: pay out an award that could not be received, and end a dispute that was not resolved in time. */
 function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
-  const notify = useNotify();
-  const [shown, setShown] = useState<'claim' | 'end' | null>(null);
   const mayEnd = dispute.outcome === 'open' && now !== undefined && now >= Date.parse(dispute.lapses_at);
   const executionId = dispute.execution_id;
-  const close = () => setShown(null);
   return (
     <>
       {dispute.owed_usdc > 0 && (
-        <Button small kind="primary" onClick={() => setShown('claim')}>
-          Claim award
-        </Button>
+        <SignButton
+          button="Claim award"
+          kind="primary"
+          small
+          title="Claim the award"
+          about="The caller's USDC account could not receive it when the dispute was decided. It is paid there now, no matter which wallet signs."
+          rows={[
+            ['Amount', formatAmount(dispute.owed_usdc)],
+            ['To the wallet', dispute.caller],
+          ]}
+          confirm="Sign the claim"
+          work={({ marketplace, wallet, claimAward }) =>
+            claimAward(marketplace, { wallet, executionId: idBytes(executionId) })
+          }
+          done={({ amount_usdc }) => ['The award is paid', `${amount_usdc} USDC went to the caller.`]}
+        />
       )}
       {mayEnd && (
-        <Button small onClick={() => setShown('end')}>
-          End undecided dispute
-        </Button>
+        <SignButton
+          button="End undecided dispute"
+          small
+          title="End the undecided dispute"
+          about="The admin has not decided it within 30 days. The bond goes back to the wallet that paid it, and the execution stays completed."
+          rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
+          confirm="Sign and end"
+          work={({ marketplace, wallet, endUnansweredDispute }) =>
+            endUnansweredDispute(marketplace, { wallet, executionId: idBytes(executionId) })
+          }
+          done={() => ['The dispute has ended', 'The bond is returned.']}
+        />
       )}
-      <SignDialog
-        open={shown === 'claim'}
-        onOpenChange={close}
-        title="Claim the award"
-        about="The caller's USDC account could not receive it when the dispute was decided. It is paid there now, no matter which wallet signs."
-        rows={[
-          ['Amount', formatAmount(dispute.owed_usdc)],
-          ['To the wallet', dispute.caller],
-        ]}
-        confirm="Sign the claim"
-        work={({ marketplace, wallet, claimAward }) =>
-          claimAward(marketplace, { wallet, executionId: idBytes(executionId) })
-        }
-        onDone={({ amount_usdc }) => {
-          close();
-          notify('The award is paid', `${amount_usdc} USDC went to the caller.`);
-        }}
-      />
-      <SignDialog
-        open={shown === 'end'}
-        onOpenChange={close}
-        title="End the undecided dispute"
-        about="The admin has not decided it within 30 days. The bond goes back to the wallet that paid it, and the execution stays completed."
-        rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
-        confirm="Sign and end"
-        work={({ marketplace, wallet, endUnansweredDispute }) =>
-          endUnansweredDispute(marketplace, { wallet, executionId: idBytes(executionId) })
-        }
-        onDone={() => {
-          close();
-          notify('The dispute has ended', 'The bond is returned.');
-        }}
-      />
     </>
   );
 }

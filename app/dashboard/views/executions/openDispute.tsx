@@ -4,7 +4,6 @@ import { useMemo, useState } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
 import { cx, Field, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
@@ -21,7 +20,6 @@ interface OpenDisputeProps {
 type Chosen = { name: string; evidence: Evidence | null; error: string | null };
 
 export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps) {
-  const notify = useNotify();
   const { data: config } = useQuery(configQuery);
   const [kind, setKind] = useState<'text' | 'file'>('text');
   const [text, setText] = useState('');
@@ -35,67 +33,67 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
       <AskBeforeLeaving when={open && (text !== '' || file !== null)} title="Leave without disputing?">
         The dispute is not opened yet. Your input is lost if you leave.
       </AskBeforeLeaving>
-      <SignDialog
-        open={open}
-        onOpenChange={onClose}
-        title="Open a dispute"
-        about="Describe what is wrong with the result. The admin compares it with the result and decides within 72 hours."
-        rows={[
-          ['You pay now', `${bond} as a bond, and a refundable deposit`],
-          [
-            'If upheld',
-            `you get up to ${formatAmount(execution.cost_usdc)} of the creator's collateral, and the bond back`,
-          ],
-          ['If rejected', 'the bond goes to the creator, and the execution stays completed'],
-          ['If undecided', 'after 30 days anybody can end it, and the bond is returned'],
-          ['Evidence hash', evidence ? <Id key="hash" value={evidence.hashHex} /> : 'made from your text or file'],
-        ]}
-        confirm="Sign and dispute"
-        danger
-        disabled={!evidence || !config}
-        work={(signing) => dispute(signing, execution.execution_id, evidence!, BigInt(config!.dispute_bond_lamports))}
-        onDone={() => {
-          setText('');
-          setFile(null);
-          notify('The dispute is open', 'The admin and the creator can read your evidence.');
-          onClose();
-        }}
-      >
-        <fieldset className="flex gap-1 rounded-lg bg-sunken p-1">
-          <legend className="sr-only">Evidence</legend>
-          <Choice label="Write it" checked={kind === 'text'} onChoose={() => setKind('text')} />
-          <Choice label="Choose a file" checked={kind === 'file'} onChoose={() => setKind('file')} />
-        </fieldset>
-        {kind === 'text' ? (
-          <TextArea
-            label="What is wrong"
-            hint={`An execution can be disputed only once, so describe everything. At most ${MAX_KIB} KiB. The admin and the creator can read it.`}
-            rows={5}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            error={text === '' ? null : error}
-          />
-        ) : (
-          <Field
-            label="Evidence file"
-            hint={`Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser, and the admin and the creator can read it.`}
-            error={error}
-          >
-            {(props) => (
-              <input
-                type="file"
-                accept={ACCEPTED}
-                className="w-full text-sm file:mr-3 file:min-h-10 file:cursor-pointer file:rounded-lg file:border file:border-solid file:border-line file:bg-raised file:px-4 file:font-medium"
-                onChange={async ({ target }) => {
-                  const [chosen] = target.files ?? [];
-                  setFile(chosen ? await fileEvidence(chosen) : null);
-                }}
-                {...props}
-              />
-            )}
-          </Field>
-        )}
-      </SignDialog>
+      {open && (
+        <SignDialog
+          title="Open a dispute"
+          about="Describe what is wrong with the result. The admin compares it with the result and decides within 72 hours."
+          rows={[
+            ['You pay now', `${bond} as a bond, and a refundable deposit`],
+            [
+              'If upheld',
+              `you get up to ${formatAmount(execution.cost_usdc)} of the creator's collateral, and the bond back`,
+            ],
+            ['If rejected', 'the bond goes to the creator, and the execution stays completed'],
+            ['If undecided', 'after 30 days anybody can end it, and the bond is returned'],
+            ['Evidence hash', evidence ? <Id key="hash" value={evidence.hashHex} /> : 'made from your text or file'],
+          ]}
+          confirm="Sign and dispute"
+          danger
+          disabled={!evidence || !config}
+          work={(signing) => dispute(signing, execution.execution_id, evidence!, BigInt(config!.dispute_bond_lamports))}
+          done={() => ['The dispute is open', 'The admin and the creator can read your evidence.']}
+          onClose={onClose}
+          onDone={() => {
+            setText('');
+            setFile(null);
+          }}
+        >
+          <fieldset className="flex gap-1 rounded-lg bg-sunken p-1">
+            <legend className="sr-only">Evidence</legend>
+            <Choice label="Write it" checked={kind === 'text'} onChoose={() => setKind('text')} />
+            <Choice label="Choose a file" checked={kind === 'file'} onChoose={() => setKind('file')} />
+          </fieldset>
+          {kind === 'text' ? (
+            <TextArea
+              label="What is wrong"
+              hint={`An execution can be disputed only once, so describe everything. At most ${MAX_KIB} KiB. The admin and the creator can read it.`}
+              rows={5}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+              error={text === '' ? null : error}
+            />
+          ) : (
+            <Field
+              label="Evidence file"
+              hint={`Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser, and the admin and the creator can read it.`}
+              error={error}
+            >
+              {(props) => (
+                <input
+                  type="file"
+                  accept={ACCEPTED}
+                  className="w-full text-sm file:mr-3 file:min-h-10 file:cursor-pointer file:rounded-lg file:border file:border-solid file:border-line file:bg-raised file:px-4 file:font-medium"
+                  onChange={async ({ target }) => {
+                    const [chosen] = target.files ?? [];
+                    setFile(chosen ? await fileEvidence(chosen) : null);
+                  }}
+                  {...props}
+                />
+              )}
+            </Field>
+          )}
+        </SignDialog>
+      )}
     </>
   );
 }

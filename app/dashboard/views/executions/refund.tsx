@@ -1,17 +1,13 @@
 /** For an escrow that is still open: the time from which anybody can refund it, and the button to do so. */
-import { useState } from 'react';
 import { useChainClock } from '../../parts/chainClock.ts';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Note } from '../../parts/ui.tsx';
+import { SignButton } from '../../parts/sign.tsx';
+import { Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Time } from '../../parts/values.tsx';
 import type { Execution } from './facts.tsx';
 import { idBytes, type ShownRecord } from './record.ts';
 import { REFUND_WAITS } from './timeline.tsx';
 
 export function RefundState({ execution, record }: { execution: Execution; record: ShownRecord }) {
-  const notify = useNotify();
-  const [isOpen, setOpen] = useState(false);
   const now = useChainClock();
   if (!record.refund_at) return null;
   const left = now === undefined ? null : (Date.parse(record.refund_at) - now) / 1_000;
@@ -20,48 +16,41 @@ export function RefundState({ execution, record }: { execution: Execution; recor
   const { status, refund: state } = execution;
   const waits = status === 'failed' && state && state !== 'done' ? REFUND_WAITS[state] : null;
   return (
-    <>
-      <Note
-        tone={mayRefund ? 'warn' : 'plain'}
-        title={mayRefund ? 'The price can be sent back now' : 'If no result comes'}
-      >
-        <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-          <p className="max-w-xl tabular-nums">
-            {waits && <>{waits} </>}
-            {mayRefund ? (
-              <>No signed result has settled it in time, so anybody can send the {price} back to the caller.</>
-            ) : (
-              <>
-                The marketplace sends {price} back. If it does not, anybody can from <Time at={record.refund_at} /> on
-                {left !== null && <>, in {formatSpan(left)}</>}.
-              </>
-            )}
-          </p>
-          {mayRefund && (
-            <Button kind="primary" small onClick={() => setOpen(true)}>
-              Refund now
-            </Button>
+    <Note
+      tone={mayRefund ? 'warn' : 'plain'}
+      title={mayRefund ? 'The price can be sent back now' : 'If no result comes'}
+    >
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+        <p className="max-w-xl tabular-nums">
+          {waits && <>{waits} </>}
+          {mayRefund ? (
+            <>No signed result has settled it in time, so anybody can send the {price} back to the caller.</>
+          ) : (
+            <>
+              The marketplace sends {price} back. If it does not, anybody can from <Time at={record.refund_at} /> on
+              {left !== null && <>, in {formatSpan(left)}</>}.
+            </>
           )}
-        </div>
-      </Note>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title="Send the price back"
-        about="The escrow goes back to the wallet that paid it, no matter which wallet signs."
-        rows={[
-          ['Amount', price],
-          ['To the wallet', record.caller],
-        ]}
-        confirm="Sign the refund"
-        work={({ marketplace, wallet, refund }) =>
-          refund(marketplace, { wallet, executionId: idBytes(execution.execution_id) })
-        }
-        onDone={({ amount_usdc }) => {
-          setOpen(false);
-          notify('Refunded', `${amount_usdc} USDC are back with the caller.`);
-        }}
-      />
-    </>
+        </p>
+        {mayRefund && (
+          <SignButton
+            button="Refund now"
+            kind="primary"
+            small
+            title="Send the price back"
+            about="The escrow goes back to the wallet that paid it, no matter which wallet signs."
+            rows={[
+              ['Amount', price],
+              ['To the wallet', record.caller],
+            ]}
+            confirm="Sign the refund"
+            work={({ marketplace, wallet, refund }) =>
+              refund(marketplace, { wallet, executionId: idBytes(execution.execution_id) })
+            }
+            done={({ amount_usdc }) => ['Refunded', `${amount_usdc} USDC are back with the caller.`]}
+          />
+        )}
+      </div>
+    </Note>
   );
 }

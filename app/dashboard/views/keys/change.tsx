@@ -1,22 +1,18 @@
 /** Changes a key: its restrictions at the marketplace, its limits on the chain. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { ActDialog } from '../../parts/act.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Input, Note } from '../../parts/ui.tsx';
-import { call, explain } from '../../service.ts';
+import { Input } from '../../parts/ui.tsx';
+import { call } from '../../service.ts';
 import {
-  AddressField,
-  AgentsField,
-  addressesError,
-  agentsError,
   CORRECT_FIRST,
   GasField,
   LimitFields,
   type LimitTexts,
+  ListField,
+  listError,
   listOf,
   readLimitTexts,
   ScopeFields,
@@ -35,8 +31,6 @@ interface ChangeProps {
 
 /** Changes scopes, addresses, agents and expiry at the marketplace, from the next request on. Needs no signature. */
 export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'money'>) {
-  const notify = useNotify();
-  const queries = useQueryClient();
   const [scopes, setScopes] = useState([...apiKey.scopes]);
   const [addresses, setAddresses] = useState(apiKey.allowed_ips?.join('\n') ?? '');
   const [agents, setAgents] = useState(apiKey.allowed_agents?.join('\n') ?? '');
@@ -47,68 +41,43 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
   const endError =
     end !== '' && !(Date.parse(end) > Date.now()) ? 'It must be in the future. To end the key now, revoke it.' : null;
   const isEndChanged = end !== (ownEnd ? toLocal(ownEnd) : '');
-  const change = useMutation({
-    mutationFn: () =>
-      call('keys.update', {
-        key_id: apiKey.key_id,
-        scopes,
-        allowed_ips: allowedIps,
-        allowed_agents: allowedAgents,
-        ...(isEndChanged && { expires_at: end === '' ? null : new Date(end).toISOString() }),
-      }),
-    onSuccess: async () => {
-      await queries.invalidateQueries();
-      notify('The key is changed', 'The change applies from the next request on.');
-      onClose();
-    },
-  });
   const hasErrors =
     scopes.length === 0 ||
-    addressesError(allowedIps) !== null ||
-    agentsError(allowedAgents) !== null ||
+    listError('allowed_ips', allowedIps) !== null ||
+    listError('allowed_agents', allowedAgents) !== null ||
     (isEndChanged && endError !== null);
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <ActDialog
       title={`What "${apiKey.name}" may do`}
       about="The marketplace enforces this from the next request on. It needs no signature; the limits on the chain stay as they are."
-      mayClose={!change.isPending}
+      confirm="Save"
+      disabled={hasErrors}
+      whyNot={CORRECT_FIRST}
+      failed="It was not changed"
+      work={() =>
+        call('keys.update', {
+          key_id: apiKey.key_id,
+          scopes,
+          allowed_ips: allowedIps,
+          allowed_agents: allowedAgents,
+          ...(isEndChanged && { expires_at: end === '' ? null : new Date(end).toISOString() }),
+        })
+      }
+      done={() => ['The key is changed', 'The change applies from the next request on.']}
+      onClose={onClose}
     >
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
-        <ScopeFields scopes={scopes} onChange={setScopes} />
-        <AddressField text={addresses} onChange={setAddresses} />
-        <AgentsField text={agents} onChange={setAgents} />
-        <Input
-          type="datetime-local"
-          label="Ends at"
-          hint="In your time zone. Empty: the key ends when its limits on the chain end."
-          value={end}
-          onChange={(event) => setEnd(event.target.value)}
-          error={isEndChanged ? endError : null}
-        />
-        {change.error && (
-          <Note tone="bad" title="It was not changed">
-            {explain(change.error)}
-          </Note>
-        )}
-        <div className="flex flex-wrap items-center justify-end gap-2">
-          {hasErrors && <p className="mr-auto text-sm text-faint">{CORRECT_FIRST}</p>}
-          <Button onClick={onClose} disabled={change.isPending}>
-            Cancel
-          </Button>
-          <Button type="submit" kind="primary" busy={change.isPending} disabled={hasErrors}>
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      <ScopeFields scopes={scopes} onChange={setScopes} />
+      <ListField name="allowed_ips" text={addresses} onChange={setAddresses} />
+      <ListField name="allowed_agents" text={agents} onChange={setAgents} />
+      <Input
+        type="datetime-local"
+        label="Ends at"
+        hint="In your time zone. Empty: the key ends when its limits on the chain end."
+        value={end}
+        onChange={(event) => setEnd(event.target.value)}
+        error={isEndChanged ? endError : null}
+      />
+    </ActDialog>
   );
 }
 
@@ -126,7 +95,6 @@ function toLocal(at: string): string {
 }
 
 export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { grant: KeyGrant }) {
-  const notify = useNotify();
   const before = textsOf(grant);
   const [texts, setTexts] = useState<LimitTexts>(before);
   const readings = readLimitTexts(texts, money.limits, true);
@@ -134,8 +102,6 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
   const isSame = JSON.stringify(texts) === JSON.stringify(before);
   return (
     <SignDialog
-      open
-      onOpenChange={onClose}
       title={`Limits of "${apiKey.name}"`}
       about="The amount already spent still counts. The allowance of all keys does not change."
       confirm="Sign the limits"
@@ -156,10 +122,8 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         };
         return updateKey(marketplace, { wallet, keyId: apiKey.key_id, change });
       }}
-      onDone={() => {
-        notify('The limits are changed');
-        onClose();
-      }}
+      done={() => ['The limits are changed']}
+      onClose={onClose}
     >
       <LimitFields
         texts={texts}

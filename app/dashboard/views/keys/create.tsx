@@ -1,7 +1,6 @@
 /** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
-import { lastingAllowance } from '../../../sdk/wallet/allowance.ts';
-import { FIRST_GAS } from '../../../sdk/wallet/firstGas.ts';
+import { FIRST_GAS, lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
@@ -11,15 +10,13 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import {
-  AddressField,
-  AgentsField,
-  addressesError,
-  agentsError,
   CORRECT_FIRST,
   GasField,
   LimitFields,
   type LimitReadings,
   type LimitTexts,
+  ListField,
+  listError,
   listOf,
   nameError,
   read,
@@ -61,8 +58,8 @@ export function CreateDialog(props: CreateDialogProps) {
   const hasErrors =
     nameError(name) !== null ||
     scopes.length === 0 ||
-    addressesError(allowedIps) !== null ||
-    agentsError(allowedAgents) !== null ||
+    listError('allowed_ips', allowedIps) !== null ||
+    listError('allowed_agents', allowedAgents) !== null ||
     lamports.error !== null ||
     allowance.error !== null ||
     Object.values(readings).some(({ error }) => error !== null);
@@ -88,59 +85,60 @@ export function CreateDialog(props: CreateDialogProps) {
       <AskBeforeLeaving when={open && name !== ''} title="Leave without the key?">
         The key is not created yet. Your input is deleted if you leave.
       </AskBeforeLeaving>
-      <SignDialog
-        open={open}
-        onOpenChange={onClose}
-        title={title}
-        about="One signature sets the limits, the allowance and the first network fees. Your USDC stays in your wallet until a call is paid."
-        rows={hasErrors ? [] : signedRows(money, allowance.value!, lamports.value!)}
-        confirm={confirm}
-        disabled={hasErrors || isBlocked}
-        whyNot={whyNot}
-        work={work}
-        onDone={(made) => {
-          setName(initialName);
-          setAddresses('');
-          setAgents('');
-          setAllowanceText('');
-          onMade(made);
-        }}
-      >
-        <Input
-          label="Name"
-          placeholder="Such as laptop or nightly-report"
-          maxLength={64}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          error={name === '' ? null : nameError(name)}
-          required
-        />
-        <ScopeFields scopes={scopes} onChange={setScopes} />
-        <LimitFields
-          texts={limits}
-          readings={readings}
-          onChange={setLimits}
-          end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
+      {open && (
+        <SignDialog
+          title={title}
+          about="One signature sets the limits, the allowance and the first network fees. Your USDC stays in your wallet until a call is paid."
+          rows={hasErrors ? [] : signedRows(money, allowance.value!, lamports.value!)}
+          confirm={confirm}
+          disabled={hasErrors || isBlocked}
+          whyNot={whyNot}
+          work={work}
+          onClose={onClose}
+          onDone={(made) => {
+            setName(initialName);
+            setAddresses('');
+            setAgents('');
+            setAllowanceText('');
+            onMade(made);
+          }}
         >
-          <FirstGasField text={gas} error={lamports.error} onChange={setGas} />
-        </LimitFields>
-        <MoreRestrictions
-          {...{ addresses, agents, limits, readings, allowanceText }}
-          allowanceError={allowance.error}
-          onAllowance={setAllowanceText}
-          onAddresses={setAddresses}
-          onAgents={setAgents}
-          onLimits={setLimits}
-        />
-        {money.balance === null && (
-          <Note tone="warn" title="This wallet has no USDC account yet">
-            Send USDC to it first: a key spends from the wallet's own USDC.
-          </Note>
-        )}
-        {money.otherDelegate && (
-          <ReplaceDelegate delegate={money.otherDelegate} value={mayReplace} onChange={setMayReplace} />
-        )}
-      </SignDialog>
+          <Input
+            label="Name"
+            placeholder="Such as laptop or nightly-report"
+            maxLength={64}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            error={name === '' ? null : nameError(name)}
+            required
+          />
+          <ScopeFields scopes={scopes} onChange={setScopes} />
+          <LimitFields
+            texts={limits}
+            readings={readings}
+            onChange={setLimits}
+            end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
+          >
+            <FirstGasField text={gas} error={lamports.error} onChange={setGas} />
+          </LimitFields>
+          <MoreRestrictions
+            {...{ addresses, agents, limits, readings, allowanceText }}
+            allowanceError={allowance.error}
+            onAllowance={setAllowanceText}
+            onAddresses={setAddresses}
+            onAgents={setAgents}
+            onLimits={setLimits}
+          />
+          {money.balance === null && (
+            <Note tone="warn" title="This wallet has no USDC account yet">
+              Send USDC to it first: a key spends from the wallet's own USDC.
+            </Note>
+          )}
+          {money.otherDelegate && (
+            <ReplaceDelegate delegate={money.otherDelegate} value={mayReplace} onChange={setMayReplace} />
+          )}
+        </SignDialog>
+      )}
     </>
   );
 }
@@ -198,8 +196,8 @@ function MoreRestrictions(props: MoreRestrictionsProps) {
     <details>
       <summary className="text-sm font-medium">More restrictions</summary>
       <div className="mt-4 grid gap-4">
-        <AddressField text={addresses} onChange={onAddresses} />
-        <AgentsField text={agents} onChange={onAgents} />
+        <ListField name="allowed_ips" text={addresses} onChange={onAddresses} />
+        <ListField name="allowed_agents" text={agents} onChange={onAgents} />
         <GasField
           text={limits.maxGas}
           error={readings.maxGas.error}

@@ -1,13 +1,11 @@
 /** Ends a key: replaces it, revokes it, or removes its grant from the chain. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
-import { Dialog } from '../../parts/dialog.tsx';
+import { ActDialog } from '../../parts/act.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Note, Select } from '../../parts/ui.tsx';
+import { Select } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { call } from '../../service.ts';
 import { keepGranted, type MadeKey } from './makeKey.ts';
 
 const DAY_SECONDS = 86_400;
@@ -22,8 +20,6 @@ export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(ma
   const [grace, setGrace] = useState(DAY_SECONDS);
   return (
     <SignDialog
-      open
-      onOpenChange={onClose}
       title={`Replace "${apiKey.name}"`}
       about="You get a new key with the same name, limits and restrictions. The old key keeps working for a while, so that you can replace it everywhere."
       confirm="Sign and replace"
@@ -39,6 +35,7 @@ export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(ma
             rotateKey(marketplace, { wallet, keyId: apiKey.key_id, graceSeconds: grace, onProgress }, onGranted),
         )
       }
+      onClose={onClose}
       onDone={onMade}
     >
       <Select label="The old key works for" value={grace} onChange={(event) => setGrace(Number(event.target.value))}>
@@ -52,55 +49,28 @@ export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(ma
   );
 }
 
-/** Ends a key at the marketplace with one click. The wallet signs only if the marketplace cannot end the grant. */
-export function RevokeDialog({ apiKey, onClose }: EndProps) {
-  const notify = useNotify();
-  const queries = useQueryClient();
-  const [isHalfDone, setHalfDone] = useState(false);
-  const revoke = useMutation({
-    mutationFn: () => call('keys.revoke', { key_id: apiKey.key_id }),
-    onSuccess: async ({ on_chain }) => {
-      await queries.invalidateQueries();
-      if (on_chain.error !== null) return setHalfDone(true);
-      notify(`"${apiKey.name}" is revoked`, 'It ended at once, here and on the chain.');
-      onClose();
-    },
-  });
-  if (isHalfDone) return <RevokeOnChainDialog apiKey={apiKey} onClose={onClose} />;
+/** Ends a key at the marketplace with one click. `onHalfDone`: only the wallet can end its grant on the chain. */
+export function RevokeDialog({ apiKey, onClose, onHalfDone }: EndProps & { onHalfDone(): void }) {
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <ActDialog
       title={`Revoke "${apiKey.name}"?`}
       about="The key ends at once, permanently. Calls in progress are finished and paid; new calls are refused."
-      mayClose={!revoke.isPending}
-    >
-      <div className="grid gap-4">
-        {revoke.error && (
-          <Note tone="bad" title="It was not revoked">
-            {explain(revoke.error)} Your wallet can also end it only on the chain, from the menu of the key.
-          </Note>
-        )}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose} disabled={revoke.isPending}>
-            Keep it
-          </Button>
-          <Button kind="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
-            Revoke
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+      confirm="Revoke"
+      danger
+      cancel="Keep it"
+      failed="It was not revoked. Your wallet can also end it only on the chain, from the menu of the key"
+      work={async () => (await call('keys.revoke', { key_id: apiKey.key_id })).on_chain.error === null}
+      done={(isDone) => isDone && [`"${apiKey.name}" is revoked`, 'It ended at once, here and on the chain.']}
+      onClose={onClose}
+      onDone={(isDone) => isDone || onHalfDone()}
+    />
   );
 }
 
 /** Ends a grant with the wallet's own signature, with or without the marketplace. */
 export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
-  const notify = useNotify();
   return (
     <SignDialog
-      open
-      onOpenChange={onClose}
       title={`End "${apiKey.name}" on the chain`}
       about={
         apiKey.revoked
@@ -110,29 +80,22 @@ export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
       confirm="Sign and end"
       danger
       work={({ marketplace, wallet, revokeOnChain }) => revokeOnChain(marketplace, { wallet, keyId: apiKey.key_id })}
-      onDone={() => {
-        notify(`"${apiKey.name}" has ended on the chain`);
-        onClose();
-      }}
+      done={() => [`"${apiKey.name}" has ended on the chain`]}
+      onClose={onClose}
     />
   );
 }
 
 /** Removes an ended grant, which returns its deposit. */
 export function CloseDialog({ apiKey, onClose }: EndProps) {
-  const notify = useNotify();
   return (
     <SignDialog
-      open
-      onOpenChange={onClose}
       title={`Remove the grant of "${apiKey.name}"`}
       about="The key has ended. Its account on the chain can be closed; its refundable deposit goes back to the wallet that paid it."
       confirm="Sign and remove"
       work={({ marketplace, wallet, closeKey }) => closeKey(marketplace, { wallet, keyId: apiKey.key_id })}
-      onDone={() => {
-        notify('The grant is removed', 'The deposit is returned to the wallet that paid it.');
-        onClose();
-      }}
+      done={() => ['The grant is removed', 'The deposit is returned to the wallet that paid it.']}
+      onClose={onClose}
     />
   );
 }

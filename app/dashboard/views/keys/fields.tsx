@@ -163,29 +163,30 @@ export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange
   );
 }
 
-export function AddressField({ text, onChange }: { text: string; onChange(text: string): void }) {
-  const error = addressesError(listOf(text));
-  return (
-    <TextArea
-      error={error && `Each ${error}`}
-      label="Only from these addresses"
-      hint="IP addresses or CIDR blocks such as 203.0.113.0/24, one per line. Empty: any address."
-      rows={2}
-      spellCheck={false}
-      className="min-h-16 font-mono"
-      value={text}
-      onChange={(event) => onChange(event.target.value)}
-    />
-  );
+const LISTS = {
+  allowed_ips: {
+    label: 'Only from these addresses',
+    hint: 'IP addresses or CIDR blocks such as 203.0.113.0/24, one per line. Empty: any address.',
+  },
+  allowed_agents: {
+    label: 'Only these agents',
+    hint: 'Agent ids, one per line. Empty: any agent. The marketplace enforces this, not the chain.',
+  },
+};
+
+interface ListFieldProps {
+  name: keyof typeof LISTS;
+  text: string;
+  onChange(text: string): void;
 }
 
-export function AgentsField({ text, onChange }: { text: string; onChange(text: string): void }) {
-  const error = agentsError(listOf(text));
+/** A restriction at the marketplace to some addresses or agents. */
+export function ListField({ name, text, onChange }: ListFieldProps) {
+  const error = listError(name, listOf(text));
   return (
     <TextArea
+      {...LISTS[name]}
       error={error && `Each ${error}`}
-      label="Only these agents"
-      hint="Agent ids, one per line. Empty: any agent. The marketplace enforces this, not the chain."
       rows={2}
       spellCheck={false}
       className="min-h-16 font-mono"
@@ -209,8 +210,5 @@ const RULES = PROCEDURES['keys.register'].input.shape;
 /** The marketplace's error for this name; null if it is valid. */
 export const nameError = (name: string): string | null => RULES.name.safeParse(name).error?.issues[0]?.message ?? null;
 
-export const addressesError = (addresses: string[] | null): string | null =>
-  RULES.allowed_ips.safeParse(addresses).error?.issues[0]?.message ?? null;
-
-export const agentsError = (agents: string[] | null): string | null =>
-  RULES.allowed_agents.safeParse(agents).error?.issues[0]?.message ?? null;
+export const listError = (name: keyof typeof LISTS, entries: string[] | null): string | null =>
+  RULES[name].safeParse(entries).error?.issues[0]?.message ?? null;

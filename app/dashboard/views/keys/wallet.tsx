@@ -1,10 +1,9 @@
 /** Shared by all keys of a wallet: its USDC, the allowance on it, and the gas balance that pays their network fees. */
 import { type ReactNode, useState } from 'react';
-import { lastingAllowance } from '../../../sdk/wallet/allowance.ts';
+import { lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Checkbox, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
 import { CORRECT_FIRST, read } from './fields.tsx';
@@ -85,7 +84,6 @@ interface WalletDialogProps {
 }
 
 export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
-  const notify = useNotify();
   const { otherDelegate, allowance: present } = money;
   const spendable = spendableOf(money);
   const [text, setText] = useState(() => proposed(present, spendable));
@@ -93,8 +91,6 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
   const allowance = read(() => parseUsdc(text.trim()));
   return (
     <SignDialog
-      open
-      onOpenChange={onClose}
       title="Change the allowance"
       about="The total that all keys of this wallet may still spend. Each call takes its price from it, and a refund does not give it back. The limits of each key apply as well."
       rows={[
@@ -108,10 +104,11 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
       work={({ marketplace, wallet, changeAllowance }) =>
         changeAllowance(marketplace, { wallet, allowance: allowance.value! })
       }
-      onDone={({ allowance_usdc }) => {
-        notify('The allowance is changed', `All keys together may now spend ${allowance_usdc} USDC.`);
-        onClose();
-      }}
+      done={({ allowance_usdc }) => [
+        'The allowance is changed',
+        `All keys together may now spend ${allowance_usdc} USDC.`,
+      ]}
+      onClose={onClose}
     >
       <Input
         label="Allowance, USDC"
@@ -145,15 +142,12 @@ function proposed(present: bigint, spendable: bigint): string {
 }
 
 export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'add' | 'take' }) {
-  const notify = useNotify();
   const [text, setText] = useState(way === 'add' ? '0.01' : formatSol(money.gas));
   const lamports = read(() => parseSol(text.trim()));
   const amount = lamports.value;
   const after = amount === undefined ? null : way === 'add' ? money.gas + amount : money.gas - amount;
   return (
     <SignDialog
-      open
-      onOpenChange={onClose}
       title={way === 'add' ? 'Top up the gas balance' : 'Withdraw from the gas balance'}
       about="A call is two transactions on Solana. This wallet's gas balance pays their fees for all of its keys, and lends each call a refundable deposit until it ends. Only this wallet can withdraw it."
       rows={[
@@ -163,17 +157,13 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
       confirm={way === 'add' ? 'Sign the top-up' : 'Sign the withdrawal'}
       disabled={amount === undefined || amount === 0n || (after !== null && after < 0n)}
       whyNot={amount === 0n ? 'Enter an amount above 0 first.' : CORRECT_FIRST}
-      work={async ({ marketplace, wallet, addGas, takeGas }) => {
-        const done =
-          way === 'add'
-            ? await addGas(marketplace, { wallet, lamports: amount! })
-            : await takeGas(marketplace, { wallet, lamports: amount === money.gas ? null : amount! });
-        return done.gas_sol;
-      }}
-      onDone={(left) => {
-        notify(way === 'add' ? 'Topped up' : 'Withdrawn', `The gas balance is ${left} SOL.`);
-        onClose();
-      }}
+      work={({ marketplace, wallet, addGas, takeGas }): Promise<{ gas_sol: string }> =>
+        way === 'add'
+          ? addGas(marketplace, { wallet, lamports: amount! })
+          : takeGas(marketplace, { wallet, lamports: amount === money.gas ? null : amount! })
+      }
+      done={({ gas_sol }) => [way === 'add' ? 'Topped up' : 'Withdrawn', `The gas balance is ${gas_sol} SOL.`]}
+      onClose={onClose}
     >
       <Input
         label="Amount, SOL"

@@ -4,9 +4,8 @@ import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Card, Facts, Input, Note } from '../../parts/ui.tsx';
+import { SignButton } from '../../parts/sign.tsx';
+import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { useChainFacts } from './chainFacts.ts';
@@ -20,42 +19,33 @@ const nameOf = ({ name }: OwnListing): string => name ?? 'this agent';
 
 /** Pauses an active agent, resumes a paused one. */
 export function PauseButton({ listing }: ActionProps) {
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   const { data: config } = useQuery(configQuery);
   const isActive = listing.status === 'active';
   const status = isActive ? 'paused' : 'active';
   const missing = isActive ? 0 : missingCollateral(listing, config);
   const resume = missing > 0 ? `Deposit ${formatAmount(missing)} and resume` : 'Resume';
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>{isActive ? 'Pause' : 'Resume'}</Button>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title={isActive ? `Pause ${nameOf(listing)}?` : `Resume ${nameOf(listing)}?`}
-        about={
-          isActive
-            ? 'It accepts no new calls until you resume it. Calls in progress continue, and its collateral stays.'
-            : missing > 0
-              ? `Its collateral is too low for its price: it needs ${formatAmount(missing)} more. Your wallet signs the deposit first, then the resumption.`
-              : 'Callers can call it again at once.'
+    <SignButton
+      button={isActive ? 'Pause' : 'Resume'}
+      title={isActive ? `Pause ${nameOf(listing)}?` : `Resume ${nameOf(listing)}?`}
+      about={
+        isActive
+          ? 'It accepts no new calls until you resume it. Calls in progress continue, and its collateral stays.'
+          : missing > 0
+            ? `Its collateral is too low for its price: it needs ${formatAmount(missing)} more. Your wallet signs the deposit first, then the resumption.`
+            : 'Callers can call it again at once.'
+      }
+      confirm={isActive ? 'Pause' : resume}
+      work={async ({ marketplace, wallet, PublicKey, changeStatus, topUp, say }) => {
+        const agentId = new PublicKey(listing.agent_id);
+        if (missing > 0) {
+          say(`Adding ${formatAmount(missing)} of collateral …`);
+          await topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
         }
-        confirm={isActive ? 'Pause' : resume}
-        work={async ({ marketplace, wallet, PublicKey, changeStatus, topUp, say }) => {
-          const agentId = new PublicKey(listing.agent_id);
-          if (missing > 0) {
-            say(`Adding ${formatAmount(missing)} of collateral …`);
-            await topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
-          }
-          return changeStatus(marketplace, { wallet, agentId, status });
-        }}
-        onDone={() => {
-          setOpen(false);
-          notify(isActive ? 'Paused' : 'Resumed', `${nameOf(listing)} shows the new status in a moment.`);
-        }}
-      />
-    </>
+        return changeStatus(marketplace, { wallet, agentId, status });
+      }}
+      done={() => [isActive ? 'Paused' : 'Resumed', `${nameOf(listing)} shows the new status in a moment.`]}
+    />
   );
 }
 
@@ -113,17 +103,13 @@ export function CollateralCard({ listing }: ActionProps) {
 }
 
 function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: number }) {
-  const [isOpen, setOpen] = useState(false);
   const [amount, setAmount] = useState(proposed > 0 ? String(proposed) : '');
-  const notify = useNotify();
   const { data: facts } = useChainFacts();
   const fault = amount === '' ? null : amountFault(amount);
   return (
     <div>
-      <Button onClick={() => setOpen(true)}>Top up</Button>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
+      <SignButton
+        button="Top up"
         title="Top up the collateral"
         about="It is added to the collateral, which is returned after you delist."
         disabled={amount === '' || fault !== null}
@@ -131,11 +117,8 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
         work={({ marketplace, wallet, PublicKey, topUp }) =>
           topUp(marketplace, { wallet, agentId: new PublicKey(listing.agent_id), amount: parseUsdc(amount) })
         }
-        onDone={({ amount_usdc }) => {
-          setOpen(false);
-          setAmount('');
-          notify('Collateral added', `${amount_usdc} USDC are held for ${nameOf(listing)} now.`);
-        }}
+        done={({ amount_usdc }) => ['Collateral added', `${amount_usdc} USDC are held for ${nameOf(listing)} now.`]}
+        onDone={() => setAmount('')}
       >
         <Input
           label="Amount, USDC"
@@ -146,7 +129,7 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
           hint={facts ? `Your wallet holds ${formatAmount(Number(facts.usdc ?? 0))}.` : undefined}
           onChange={({ target }) => setAmount(target.value.trim())}
         />
-      </SignDialog>
+      </SignButton>
     </div>
   );
 }
@@ -160,8 +143,6 @@ function amountFault(text: string): string | null {
 }
 
 function ReturnButton({ listing }: ActionProps) {
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   const { collateral, open_disputes, agent_id } = listing;
   const now = useChainClock(!collateral.returned);
   if (collateral.returned) return <Note tone="good">The collateral is returned to your USDC account.</Note>;
@@ -176,35 +157,28 @@ function ReturnButton({ listing }: ActionProps) {
       )}
       {open_disputes > 0 && <Note tone="warn">The collateral can be returned once the open disputes have ended.</Note>}
       <div>
-        <Button kind="primary" disabled={!isDue || open_disputes > 0} onClick={() => setOpen(true)}>
-          Return collateral
-        </Button>
+        <SignButton
+          button="Return collateral"
+          kind="primary"
+          closed={!isDue || open_disputes > 0}
+          title="Return the collateral"
+          about="The program sends what is left of it to your wallet's USDC account."
+          rows={[
+            ['Amount', formatAmount(heldCollateral(listing))],
+            ['Agent', <Id key="id" value={agent_id} />],
+          ]}
+          confirm="Return collateral"
+          work={({ marketplace, wallet, PublicKey, sendCollateralBack }) =>
+            sendCollateralBack(marketplace, { wallet, agentId: new PublicKey(agent_id) })
+          }
+          done={({ amount_usdc }) => ['Collateral returned', `${amount_usdc} USDC are in your account.`]}
+        />
       </div>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title="Return the collateral"
-        about="The program sends what is left of it to your wallet's USDC account."
-        rows={[
-          ['Amount', formatAmount(heldCollateral(listing))],
-          ['Agent', <Id key="id" value={agent_id} />],
-        ]}
-        confirm="Return collateral"
-        work={({ marketplace, wallet, PublicKey, sendCollateralBack }) =>
-          sendCollateralBack(marketplace, { wallet, agentId: new PublicKey(agent_id) })
-        }
-        onDone={({ amount_usdc }) => {
-          setOpen(false);
-          notify('Collateral returned', `${amount_usdc} USDC are in your account.`);
-        }}
-      />
     </div>
   );
 }
 
 export function DelistCard({ listing }: ActionProps) {
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   const { data: facts } = useChainFacts();
   const span = facts && formatSpan(facts.longest_span_seconds);
   return (
@@ -218,30 +192,24 @@ export function DelistCard({ listing }: ActionProps) {
         </p>
       </div>
       <div>
-        <Button kind="danger" onClick={() => setOpen(true)}>
-          Delist this agent
-        </Button>
+        <SignButton
+          button="Delist this agent"
+          kind="danger"
+          title={`Delist ${nameOf(listing)} permanently?`}
+          about="This cannot be undone. To offer it again, list it again with another signing key."
+          rows={[
+            ['From now on', 'No new calls; calls in progress continue'],
+            ['Collateral', formatAmount(heldCollateral(listing))],
+            ['Can be returned', span ? `${span} from now, once no dispute is open` : 'after the dispute windows'],
+          ]}
+          confirm="Delist permanently"
+          danger
+          work={({ marketplace, wallet, PublicKey, delist }) =>
+            delist(marketplace, { wallet, agentId: new PublicKey(listing.agent_id) })
+          }
+          done={() => ['Delisted', 'Come back here to return the collateral when it is due.']}
+        />
       </div>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title={`Delist ${nameOf(listing)} permanently?`}
-        about="This cannot be undone. To offer it again, list it again with another signing key."
-        rows={[
-          ['From now on', 'No new calls; calls in progress continue'],
-          ['Collateral', formatAmount(heldCollateral(listing))],
-          ['Can be returned', span ? `${span} from now, once no dispute is open` : 'after the dispute windows'],
-        ]}
-        confirm="Delist permanently"
-        danger
-        work={({ marketplace, wallet, PublicKey, delist }) =>
-          delist(marketplace, { wallet, agentId: new PublicKey(listing.agent_id) })
-        }
-        onDone={() => {
-          setOpen(false);
-          notify('Delisted', 'Come back here to return the collateral when it is due.');
-        }}
-      />
     </Card>
   );
 }

@@ -4,7 +4,6 @@ import { lazy, Suspense, useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
@@ -33,7 +32,6 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
   const { data: config } = useQuery(configQuery);
   const schemaErrors = useSchemaErrors(draft);
   const [isSigning, setSigning] = useState(false);
-  const notify = useNotify();
   const errors: DraftErrors = { ...checkDraft(draft, config), ...schemaErrors };
   const isChanged = !isSame(draft, present);
   const held = heldCollateral(listing);
@@ -91,41 +89,39 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
         <EndpointFields {...fields} />
       </Section>
       <Changes isChanged={isChanged} fault={faults[0]} onReset={onReset} onSave={() => setSigning(true)} />
-      <SignDialog
-        open={isSigning}
-        onOpenChange={setSigning}
-        title="Save the changes"
-        about="The endpoint is tested first and must pass. Calls in progress keep their terms."
-        rows={[
-          ...(isRepriced
-            ? ([
-                ['Price', `${formatAmount(listing.price_usdc)} → ${formatAmount(Number(draft.price_usdc))}`],
-                ['Collateral needed', tier ? formatAmount(tier.deposit_usdc) : '–'],
-              ] as const)
-            : []),
-          ...(missing > 0 ? ([['Added with a separate signature', formatAmount(missing)]] as const) : []),
-          ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
-        ]}
-        confirm="Sign the changes"
-        disabled={testFault !== null || !tier}
-        work={save}
-        onDone={() => {
-          setSigning(false);
-          notify('Saved', 'Callers see the changes in a moment.');
-        }}
-      >
-        {testFault && (
-          <Note tone="warn" title="The test has no valid request">
-            {testFault}
-          </Note>
-        )}
-        <p className="text-sm text-faint">
-          The test sends the task “{draft.test_task}” and {sent === 1 ? '1 parameter' : `${sent} parameters`}.{' '}
-          <button type="button" className="text-accent hover:underline" onClick={onTest}>
-            Change what it sends
-          </button>
-        </p>
-      </SignDialog>
+      {isSigning && (
+        <SignDialog
+          title="Save the changes"
+          about="The endpoint is tested first and must pass. Calls in progress keep their terms."
+          rows={[
+            ...(isRepriced
+              ? ([
+                  ['Price', `${formatAmount(listing.price_usdc)} → ${formatAmount(Number(draft.price_usdc))}`],
+                  ['Collateral needed', tier ? formatAmount(tier.deposit_usdc) : '–'],
+                ] as const)
+              : []),
+            ...(missing > 0 ? ([['Added with a separate signature', formatAmount(missing)]] as const) : []),
+            ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
+          ]}
+          confirm="Sign the changes"
+          disabled={testFault !== null || !tier}
+          work={save}
+          done={() => ['Saved', 'Callers see the changes in a moment.']}
+          onClose={() => setSigning(false)}
+        >
+          {testFault && (
+            <Note tone="warn" title="The test has no valid request">
+              {testFault}
+            </Note>
+          )}
+          <p className="text-sm text-faint">
+            The test sends the task “{draft.test_task}” and {sent === 1 ? '1 parameter' : `${sent} parameters`}.{' '}
+            <button type="button" className="text-accent hover:underline" onClick={onTest}>
+              Change what it sends
+            </button>
+          </p>
+        </SignDialog>
+      )}
     </div>
   );
 }

@@ -1,9 +1,8 @@
 /** A review before signing, the signature itself, and the resulting agent. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
-import { SignDialog, type Signing } from '../../parts/sign.tsx';
+import { SignButton, type Signing } from '../../parts/sign.tsx';
 import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
@@ -35,7 +34,6 @@ interface ReviewProps {
 export function Review({ draft, signingKey, agentId, isTested, open, onListed }: ReviewProps) {
   const { data: config } = useQuery(configQuery);
   const { data: facts } = useChainFacts();
-  const [isSigning, setSigning] = useState(false);
   const tier = config && tierOf(draft.price_usdc, config);
   if (!config) return <Skeleton className="h-80" />;
   const deposit = tier ? formatAmount(tier.deposit_usdc) : '–';
@@ -110,24 +108,22 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
         <Facts rows={rows} />
       </Card>
       <div>
-        <Button kind="primary" disabled={open.length > 0} onClick={() => setSigning(true)}>
-          Deposit {deposit} and list
-        </Button>
+        <SignButton
+          button={`Deposit ${deposit} and list`}
+          kind="primary"
+          closed={open.length > 0}
+          title={`List ${draft.name}`}
+          about="The endpoint is tested once more; then your wallet signs one transaction."
+          rows={[
+            ['Collateral', deposit],
+            ['From', 'Your USDC account'],
+            ['Listing', agentId ? <Id key="id" value={agentId} /> : '–'],
+          ]}
+          confirm={`Sign and deposit ${deposit}`}
+          work={list}
+          onDone={onListed}
+        />
       </div>
-      <SignDialog
-        open={isSigning}
-        onOpenChange={setSigning}
-        title={`List ${draft.name}`}
-        about="The endpoint is tested once more; then your wallet signs one transaction."
-        rows={[
-          ['Collateral', deposit],
-          ['From', 'Your USDC account'],
-          ['Listing', agentId ? <Id key="id" value={agentId} /> : '–'],
-        ]}
-        confirm={`Sign and deposit ${deposit}`}
-        work={list}
-        onDone={onListed}
-      />
     </div>
   );
 }

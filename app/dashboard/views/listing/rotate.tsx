@@ -2,8 +2,7 @@
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
+import { SignButton } from '../../parts/sign.tsx';
 import { Button, Card, Facts } from '../../parts/ui.tsx';
 import { formatSpan, Id } from '../../parts/values.tsx';
 import { KeyFields } from './keyFields.tsx';
@@ -11,13 +10,10 @@ import { type HeldKey, toSigningKey } from './signingKey.ts';
 
 export function RotateCard({ listing }: { listing: OwnListing }) {
   const [isRotating, setRotating] = useState(false);
-  const [isSigning, setSigning] = useState(false);
   const [key, setKey] = useState<HeldKey | null>(null);
-  const notify = useNotify();
   const isUnsaved = key?.kind === 'secret' && !key.isSaved;
   function end() {
     setRotating(false);
-    setSigning(false);
     setKey(null);
   }
   return (
@@ -54,34 +50,30 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
           />
           <div className="flex flex-wrap justify-end gap-2">
             <Button onClick={end}>Cancel</Button>
-            <Button kind="primary" disabled={!key || isUnsaved} onClick={() => setSigning(true)}>
-              Rotate to this key
-            </Button>
+            <SignButton
+              button="Rotate to this key"
+              kind="primary"
+              closed={!key || isUnsaved}
+              title="Rotate the signing key"
+              about="From the next call on, results must be signed with the new key."
+              rows={[
+                ['Old key', <Id key="old" value={listing.signing_key} />],
+                ['New key', key ? <Id key="new" value={key.address} /> : '–'],
+              ]}
+              confirm="Sign the rotation"
+              work={async ({ marketplace, wallet, PublicKey, replaceSigningKey }) =>
+                replaceSigningKey(marketplace, {
+                  wallet,
+                  agentId: new PublicKey(listing.agent_id),
+                  signingKey: await toSigningKey(key!),
+                })
+              }
+              done={() => ['The key is rotated', 'Results of new calls must be signed with it.']}
+              onDone={end}
+            />
           </div>
         </div>
       )}
-      <SignDialog
-        open={isSigning}
-        onOpenChange={setSigning}
-        title="Rotate the signing key"
-        about="From the next call on, results must be signed with the new key."
-        rows={[
-          ['Old key', <Id key="old" value={listing.signing_key} />],
-          ['New key', key ? <Id key="new" value={key.address} /> : '–'],
-        ]}
-        confirm="Sign the rotation"
-        work={async ({ marketplace, wallet, PublicKey, replaceSigningKey }) =>
-          replaceSigningKey(marketplace, {
-            wallet,
-            agentId: new PublicKey(listing.agent_id),
-            signingKey: await toSigningKey(key!),
-          })
-        }
-        onDone={() => {
-          end();
-          notify('The key is rotated', 'Results of new calls must be signed with it.');
-        }}
-      />
       <AskBeforeLeaving when={key !== null} title="Leave before the key is rotated?">
         {isUnsaved
           ? 'The new key has not been saved and is lost when you leave.'

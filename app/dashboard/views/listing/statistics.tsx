@@ -4,9 +4,10 @@ import { useState } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { Chart } from '../../parts/chart.tsx';
-import { Button, Card, cx, Note, Skeleton, Table } from '../../parts/ui.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Card, cx, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { call } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
 const RANGES = [7, 30, 90] as const;
@@ -42,12 +43,7 @@ export function Statistics({ agentId }: { agentId: string }) {
         </fieldset>
       </div>
       {error ? (
-        <Note tone="bad" title="The statistics could not be loaded">
-          <p className="mb-3">{explain(error)}</p>
-          <Button small onClick={() => void refetch()}>
-            Try again
-          </Button>
-        </Note>
+        <Trouble error={error} what="The statistics" onRetry={refetch} />
       ) : data ? (
         <Charts data={data} />
       ) : (

@@ -1,6 +1,6 @@
 /** The current step, and which steps are complete. On a phone: "Step 2 of 7" above a row of bars. */
 import { useState } from 'react';
-import { Dialog } from '../../parts/dialog.tsx';
+import { ActDialog } from '../../parts/act.tsx';
 import { Button, cx, Note } from '../../parts/ui.tsx';
 
 interface StepsProps {
@@ -90,25 +90,18 @@ export function StartOver({ onConfirm }: { onConfirm(): void }) {
       <Button kind="quiet" onClick={() => setOpen(true)}>
         Start over
       </Button>
-      <Dialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title="Start over?"
-        about="The draft is deleted. Agents that are already listed do not change."
-      >
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={() => setOpen(false)}>Keep the draft</Button>
-          <Button
-            kind="danger"
-            onClick={() => {
-              setOpen(false);
-              onConfirm();
-            }}
-          >
-            Delete the draft
-          </Button>
-        </div>
-      </Dialog>
+      {isOpen && (
+        <ActDialog
+          title="Start over?"
+          about="The draft is deleted. Agents that are already listed do not change."
+          confirm="Delete the draft"
+          danger
+          cancel="Keep the draft"
+          failed="It was not deleted"
+          work={async () => onConfirm()}
+          onClose={() => setOpen(false)}
+        />
+      )}
     </>
   );
 }

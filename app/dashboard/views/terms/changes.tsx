@@ -3,10 +3,9 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ChangedSetting, PendingChanges } from '../../../sdk/wire/operationProcedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
+import { SignButton } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Card, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Card, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
@@ -86,11 +85,6 @@ function settingRow(setting: ChangedSetting): readonly [string, ReactNode] {
 const Key = ({ value }: { value: Value }) =>
   typeof value === 'string' ? <Id value={value} kind="address" /> : <>nobody</>;
 
-interface Order {
-  change: Change;
-  kind: 'apply' | 'cancel';
-}
-
 /** The wallets that can cancel a change; null for anybody. */
 function cancellers({ subject, status }: Change, admin: string, guardian: string | null): string[] | null {
   if (status === 'expired' || status === 'cancelled') return null;
@@ -103,15 +97,12 @@ export function Changes() {
   const { data, error, refetch } = useQuery(changesQuery);
   const { data: config } = useQuery(configQuery);
   const { wallet } = useSession();
-  const [order, setOrder] = useState<Order | null>(null);
   // Changes that were applied or cancelled here: the service's list is some seconds old.
   const [ended, setEnded] = useState<readonly string[]>([]);
-  const notify = useNotify();
   const isAuthority = Boolean(wallet) && (wallet === config?.admin || wallet === data?.guardian);
   const mayCancel = (change: Change): boolean =>
     Boolean(wallet && config && data) && (cancellers(change, config!.admin, data!.guardian)?.includes(wallet!) ?? true);
   const changes = data?.changes.filter(({ change_id }) => !ended.includes(change_id));
-  const isApplying = order?.kind === 'apply';
   const hasSettings = changes?.some(({ subject, status }) => subject === 'settings' && status !== 'cancelled');
   return (
     <section className="grid gap-3" aria-label="Pending changes">
@@ -127,56 +118,30 @@ export function Changes() {
       {!changes && !error && <Skeleton className="h-32" />}
       {changes?.length === 0 && <Empty title="No pending changes" />}
       {changes?.map((change) => (
-        <ChangeCard key={change.change} change={change} mayCancel={mayCancel(change)} onOrder={setOrder} />
+        <ChangeCard
+          key={change.change}
+          change={change}
+          mayCancel={mayCancel(change)}
+          onEnded={() => setEnded((before) => [...before, change.change_id])}
+        />
       ))}
-      <SignDialog
-        open={order !== null}
-        onOpenChange={(open) => !open && setOrder(null)}
-        title={isApplying ? 'Apply this change?' : 'Cancel this change?'}
-        about={
-          isApplying
-            ? 'It takes effect as soon as the transaction is confirmed. Its deposit goes back to the wallet that announced it.'
-            : 'Nothing changes. If the admin announces it again, the full delay applies again.'
-        }
-        rows={order?.change.settings.map(settingRow) ?? []}
-        confirm={isApplying ? 'Sign and apply' : 'Sign and cancel'}
-        danger={!isApplying}
-        work={async ({ marketplace, wallet: signer, applyPending, cancelPending }) => {
-          const id = BigInt(order!.change.change_id);
-          await (isApplying ? applyPending : cancelPending)(marketplace, signer, id);
-          return order!.change.change_id;
-        }}
-        onDone={(id) => {
-          notify(isApplying ? 'The change is applied' : 'The change is cancelled');
-          setEnded((before) => [...before, id]);
-          setOrder(null);
-        }}
-      />
     </section>
   );
 }
 
 /** Cancels all pending changes of settings in one transaction; their accounts stay and are shown as cancelled. */
 function CancelAll() {
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   return (
     <div>
-      <Button kind="danger" onClick={() => setOpen(true)}>
-        Cancel all changes of settings
-      </Button>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
+      <SignButton
+        button="Cancel all changes of settings"
+        kind="danger"
         title="Cancel all pending changes of settings?"
         about="None of them can be applied any more. Changes of admin and guardian stay pending."
         confirm="Sign and cancel all"
         danger
         work={({ marketplace, wallet, cancelAllPending }) => cancelAllPending(marketplace, wallet)}
-        onDone={() => {
-          notify('All pending changes of settings are cancelled');
-          setOpen(false);
-        }}
+        done={() => ['All pending changes of settings are cancelled']}
       />
     </div>
   );
@@ -188,16 +153,19 @@ const OVER: Partial<Record<Change['status'], string>> = { expired: 'expired', ca
 interface ChangeCardProps {
   change: Change;
   mayCancel: boolean;
-  onOrder(order: Order): void;
+  /** Called after it was applied or cancelled. */
+  onEnded(): void;
 }
 
-function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
+function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
   const left = change.applicable_in_seconds;
+  const id = BigInt(change.change_id);
+  const rows = change.settings.map(settingRow);
   return (
     <Card className="grid gap-4">
       <Facts
         rows={[
-          ...change.settings.map(settingRow),
+          ...rows,
           ['Announced', <Time key="proposed" at={change.proposed_at} />],
           [
             change.subject === 'admin' ? 'Can be accepted' : 'Can be applied',
@@ -216,11 +184,31 @@ function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
       />
       <div className="flex flex-wrap gap-2">
         {change.status === 'applicable' && change.subject !== 'admin' && (
-          <Button kind="primary" onClick={() => onOrder({ change, kind: 'apply' })}>
-            Apply
-          </Button>
+          <SignButton
+            button="Apply"
+            kind="primary"
+            title="Apply this change?"
+            about="It takes effect as soon as the transaction is confirmed. Its deposit goes back to the wallet that announced it."
+            rows={rows}
+            confirm="Sign and apply"
+            work={({ marketplace, wallet, applyPending }) => applyPending(marketplace, wallet, id)}
+            done={() => ['The change is applied']}
+            onDone={onEnded}
+          />
         )}
-        {mayCancel && <Button onClick={() => onOrder({ change, kind: 'cancel' })}>Cancel the change</Button>}
+        {mayCancel && (
+          <SignButton
+            button="Cancel the change"
+            title="Cancel this change?"
+            about="Nothing changes. If the admin announces it again, the full delay applies again."
+            rows={rows}
+            confirm="Sign and cancel"
+            danger
+            work={({ marketplace, wallet, cancelPending }) => cancelPending(marketplace, wallet, id)}
+            done={() => ['The change is cancelled']}
+            onDone={onEnded}
+          />
+        )}
       </div>
     </Card>
   );

@@ -1,10 +1,8 @@
 /** The actions of guardian and admin that need no delay: pause new executions, and remove a relay authority. */
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
+import { SignButton } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, Card, Skeleton } from '../../parts/ui.tsx';
+import { Card, Skeleton } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
 import { chainConfigQuery } from '../admin/chainConfig.ts';
 import { Pause } from './pause.tsx';
@@ -25,8 +23,6 @@ export default function Guardian() {
 
 /** The relay authorities, each with a button to remove it. */
 export function RelayAuthorities({ authorities }: { authorities: readonly string[] }) {
-  const [removed, setRemoved] = useState<string | null>(null);
-  const notify = useNotify();
   return (
     <div className="grid gap-2">
       <h3 className="text-sm font-medium">Relay authorities</h3>
@@ -37,32 +33,27 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
         {authorities.map((address) => (
           <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
             <Id value={address} kind="address" />
-            <Button small onClick={() => setRemoved(address)} aria-label={`Remove ${shorten(address)}`}>
-              Remove
-            </Button>
+            <SignButton
+              button="Remove"
+              label={`Remove ${shorten(address)}`}
+              small
+              title="Remove this relay authority?"
+              about={
+                authorities.length === 1
+                  ? 'It is the last one. Without it no execution can be settled, and another one can be added only after the delay. Open executions can still be refunded. All pending changes of settings are cancelled.'
+                  : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay. All pending changes of settings are cancelled.'
+              }
+              rows={[['Relay authority', shorten(address)]]}
+              confirm="Sign and remove"
+              danger
+              work={({ marketplace, wallet, dropRelayAuthority, PublicKey }) =>
+                dropRelayAuthority(marketplace, wallet, new PublicKey(address))
+              }
+              done={() => ['The relay authority is removed']}
+            />
           </li>
         ))}
       </ul>
-      <SignDialog
-        open={removed !== null}
-        onOpenChange={(open) => !open && setRemoved(null)}
-        title="Remove this relay authority?"
-        about={
-          authorities.length === 1
-            ? 'It is the last one. Without it no execution can be settled, and another one can be added only after the delay. Open executions can still be refunded. All pending changes of settings are cancelled.'
-            : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay. All pending changes of settings are cancelled.'
-        }
-        rows={[['Relay authority', shorten(removed ?? '')]]}
-        confirm="Sign and remove"
-        danger
-        work={({ marketplace, wallet, dropRelayAuthority, PublicKey }) =>
-          dropRelayAuthority(marketplace, wallet, new PublicKey(removed!))
-        }
-        onDone={() => {
-          notify('The relay authority is removed');
-          setRemoved(null);
-        }}
-      />
     </div>
   );
 }

@@ -1,8 +1,6 @@
 /** The pauses of admin and guardian: their state, and the button by which each sets and lifts its own at once. */
-import { useState } from 'react';
-import { SignDialog } from '../../parts/sign.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Badge, Button } from '../../parts/ui.tsx';
+import { SignButton } from '../../parts/sign.tsx';
+import { Badge } from '../../parts/ui.tsx';
 import type { Settings } from '../admin/chainConfig.ts';
 
 interface PauseProps {
@@ -18,8 +16,6 @@ const EFFECT = {
 } as const;
 
 export function Pause({ of: role, config }: PauseProps) {
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   const paused = { admin: config.admin_paused, guardian: config.guardian_paused };
   const isPaused = paused[role];
   const other = role === 'admin' ? 'guardian' : 'admin';
@@ -43,62 +39,47 @@ export function Pause({ of: role, config }: PauseProps) {
       </div>
       <div className="flex flex-wrap gap-2">
         {role === 'admin' && paused.guardian && <LiftGuardianPause delay={config.admin_delay_seconds} />}
-        <Button kind={isPaused ? 'primary' : 'danger'} onClick={() => setOpen(true)}>
-          {isPaused ? 'Resume executions' : 'Pause executions'}
-        </Button>
+        <SignButton
+          button={isPaused ? 'Resume executions' : 'Pause executions'}
+          kind={isPaused ? 'primary' : 'danger'}
+          title={isPaused ? 'Lift your pause?' : 'Pause all new executions?'}
+          about={
+            isPaused
+              ? 'Callers can pay for executions of every active agent again, unless the other pause is set.'
+              : 'Callers of every agent are refused until you resume. Executions in progress end normally.'
+          }
+          rows={[[`Pause of the ${role}`, isPaused ? 'set → lifted' : 'lifted → set']]}
+          confirm={isPaused ? 'Resume' : 'Pause'}
+          danger={!isPaused}
+          work={({ marketplace, wallet, changePause }) => changePause(marketplace, wallet, !isPaused)}
+          done={() => [isPaused ? 'Your pause is lifted' : 'New executions are paused']}
+        />
       </div>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title={isPaused ? 'Lift your pause?' : 'Pause all new executions?'}
-        about={
-          isPaused
-            ? 'Callers can pay for executions of every active agent again, unless the other pause is set.'
-            : 'Callers of every agent are refused until you resume. Executions in progress end normally.'
-        }
-        rows={[[`Pause of the ${role}`, isPaused ? 'set → lifted' : 'lifted → set']]}
-        confirm={isPaused ? 'Resume' : 'Pause'}
-        danger={!isPaused}
-        work={({ marketplace, wallet, changePause }) => changePause(marketplace, wallet, !isPaused)}
-        onDone={() => {
-          notify(isPaused ? 'Your pause is lifted' : 'New executions are paused');
-          setOpen(false);
-        }}
-      />
     </div>
   );
 }
 
 /** The admin can end the guardian's pause only by a change that waits, if the marketplace has a delay. */
 function LiftGuardianPause({ delay }: { delay: number }) {
-  const [isOpen, setOpen] = useState(false);
-  const notify = useNotify();
   const waits = delay > 0;
   return (
-    <>
-      <Button onClick={() => setOpen(true)}>Lift the guardian’s pause</Button>
-      <SignDialog
-        open={isOpen}
-        onOpenChange={setOpen}
-        title={waits ? 'Announce the end of the guardian’s pause?' : 'Lift the guardian’s pause?'}
-        about={
-          waits
-            ? 'The change waits for the delay, and the guardian can cancel it.'
-            : 'It takes effect as soon as the transaction is confirmed.'
-        }
-        rows={[['Pause of the guardian', 'set → lifted']]}
-        confirm={waits ? 'Sign and announce' : 'Sign and lift'}
-        danger
-        work={async ({ marketplace, wallet, announceChange, changeSettings }) => {
-          const settings = { liftGuardianPause: true };
-          if (waits) await announceChange(marketplace, wallet, { settings });
-          else await changeSettings(marketplace, wallet, settings);
-        }}
-        onDone={() => {
-          notify(waits ? 'The change is announced' : 'The guardian’s pause is lifted');
-          setOpen(false);
-        }}
-      />
-    </>
+    <SignButton
+      button="Lift the guardian’s pause"
+      title={waits ? 'Announce the end of the guardian’s pause?' : 'Lift the guardian’s pause?'}
+      about={
+        waits
+          ? 'The change waits for the delay, and the guardian can cancel it.'
+          : 'It takes effect as soon as the transaction is confirmed.'
+      }
+      rows={[['Pause of the guardian', 'set → lifted']]}
+      confirm={waits ? 'Sign and announce' : 'Sign and lift'}
+      danger
+      work={async ({ marketplace, wallet, announceChange, changeSettings }) => {
+        const settings = { liftGuardianPause: true };
+        if (waits) await announceChange(marketplace, wallet, { settings });
+        else await changeSettings(marketplace, wallet, settings);
+      }}
+      done={() => [waits ? 'The change is announced' : 'The guardian’s pause is lifted']}
+    />
   );
 }

@@ -1,12 +1,12 @@
-/** Adds, changes and deletes an endpoint, and replaces its secret. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+/** Adds, changes and deletes an endpoint, replaces its secret, and shows a new secret once. */
+import { useState } from 'react';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Checkbox, Input, Note } from '../../parts/ui.tsx';
-import { explain, request } from '../../service.ts';
+import { ActDialog } from '../../parts/act.tsx';
+import { ShownOnce } from '../../parts/shownOnce.tsx';
+import { Checkbox, Input } from '../../parts/ui.tsx';
+import { Code } from '../../parts/values.tsx';
+import { request } from '../../service.ts';
 
 /** The event types to choose from. A test is always sent. */
 const CHOICES = EVENT_TYPES.filter((type) => type !== 'webhook.test');
@@ -19,146 +19,112 @@ interface MadeProps {
 
 /** Changes `endpoint`, or adds a new one without it. */
 export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endpoint?: WebhookEndpoint }) {
-  const queries = useQueryClient();
-  const notify = useNotify();
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [isAll, setAll] = useState((endpoint?.event_types.length ?? 0) === 0);
   const [types, setTypes] = useState<EventType[]>(endpoint?.event_types ?? []);
-  const save = useMutation({
-    mutationFn: async () => {
-      const wanted = { url, event_types: isAll ? [] : types };
-      if (!endpoint) return (await request('createWebhook', { body: wanted })).secret;
-      await request('updateWebhook', { endpoint_id: endpoint.endpoint_id, body: wanted });
-      return null;
-    },
-    onSuccess: async (secret) => {
-      await queries.invalidateQueries({ queryKey: ['webhooks'] });
-      if (secret !== null) return onMade(secret);
-      notify('The endpoint is changed', 'The change applies to new events.');
-      onClose();
-    },
-  });
-  const isIncomplete = url === '' || (!isAll && types.length === 0);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!isIncomplete) save.mutate();
-  };
+  async function save(): Promise<string | null> {
+    const body = { url, event_types: isAll ? [] : types };
+    if (!endpoint) return (await request('createWebhook', { body })).secret;
+    await request('updateWebhook', { endpoint_id: endpoint.endpoint_id, body });
+    return null;
+  }
   const toggle = (type: EventType, isOn: boolean) =>
     setTypes((before) => (isOn ? [...before, type] : before.filter((one) => one !== type)));
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <ActDialog
       title={endpoint ? 'Change the endpoint' : 'Add an endpoint'}
-      mayClose={!save.isPending}
+      confirm={endpoint ? 'Save' : 'Add endpoint'}
+      disabled={url === '' || (!isAll && types.length === 0)}
+      failed="It was not saved"
+      work={save}
+      done={(secret) => secret === null && ['The endpoint is changed', 'The change applies to new events.']}
+      onClose={onClose}
+      onDone={(secret) => secret !== null && onMade(secret)}
     >
-      <form onSubmit={submit} className="grid gap-5">
-        <Input
-          label="URL"
-          type="url"
-          required
-          maxLength={2_048}
-          placeholder="https://example.com/webhooks"
-          hint="An https address of your server. Redirects are not followed."
-          value={url}
-          onChange={(event) => setUrl(event.target.value)}
+      <Input
+        label="URL"
+        type="url"
+        required
+        maxLength={2_048}
+        placeholder="https://example.com/webhooks"
+        hint="An https address of your server. Redirects are not followed."
+        value={url}
+        onChange={(event) => setUrl(event.target.value)}
+      />
+      <fieldset className="grid gap-2.5">
+        <legend className="mb-2 text-sm font-medium">Events</legend>
+        <Checkbox
+          label="All events"
+          hint="Including types that are added later."
+          checked={isAll}
+          onChange={(event) => setAll(event.target.checked)}
         />
-        <fieldset className="grid gap-2.5">
-          <legend className="mb-2 text-sm font-medium">Events</legend>
-          <Checkbox
-            label="All events"
-            hint="Including types that are added later."
-            checked={isAll}
-            onChange={(event) => setAll(event.target.checked)}
-          />
-          {!isAll &&
-            CHOICES.map((type) => (
-              <Checkbox
-                key={type}
-                label={type}
-                hint={EVENT_MEANINGS[type]}
-                checked={types.includes(type)}
-                onChange={(event) => toggle(type, event.target.checked)}
-              />
-            ))}
-        </fieldset>
-        {save.error && <Note tone="bad">{explain(save.error)}</Note>}
-        <Buttons onClose={onClose}>
-          <Button type="submit" kind="primary" busy={save.isPending} disabled={isIncomplete}>
-            {endpoint ? 'Save' : 'Add endpoint'}
-          </Button>
-        </Buttons>
-      </form>
-    </Dialog>
+        {!isAll &&
+          CHOICES.map((type) => (
+            <Checkbox
+              key={type}
+              label={type}
+              hint={EVENT_MEANINGS[type]}
+              checked={types.includes(type)}
+              onChange={(event) => toggle(type, event.target.checked)}
+            />
+          ))}
+      </fieldset>
+    </ActDialog>
   );
 }
 
 export function RotateDialog({ endpoint, onClose, onMade }: MadeProps & { endpoint: WebhookEndpoint }) {
-  const queries = useQueryClient();
-  const rotate = useMutation({
-    mutationFn: () => request('rotateWebhookSecret', { endpoint_id: endpoint.endpoint_id }),
-    onSuccess: async ({ secret }) => {
-      await queries.invalidateQueries({ queryKey: ['webhooks'] });
-      onMade(secret);
-    },
-  });
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <ActDialog
       title="Replace the signing secret?"
       about="For 24 hours each webhook is signed with the old and the new secret, so that you can replace it without losing a webhook."
-      mayClose={!rotate.isPending}
-    >
-      <div className="grid gap-5">
-        {rotate.error && <Note tone="bad">{explain(rotate.error)}</Note>}
-        <Buttons onClose={onClose}>
-          <Button kind="primary" busy={rotate.isPending} onClick={() => rotate.mutate()}>
-            Replace
-          </Button>
-        </Buttons>
-      </div>
-    </Dialog>
+      confirm="Replace"
+      failed="It was not replaced"
+      work={() => request('rotateWebhookSecret', { endpoint_id: endpoint.endpoint_id })}
+      onClose={onClose}
+      onDone={({ secret }) => onMade(secret)}
+    />
   );
 }
 
 export function DeleteDialog({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose(): void }) {
-  const queries = useQueryClient();
-  const notify = useNotify();
-  const remove = useMutation({
-    mutationFn: () => request('deleteWebhook', { endpoint_id: endpoint.endpoint_id }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['webhooks'] });
-      notify('The endpoint is deleted', 'Nothing is sent there any more.');
-      onClose();
-    },
-  });
   return (
-    <Dialog
-      open
-      onOpenChange={onClose}
+    <ActDialog
       title="Delete the endpoint?"
       about="Nothing is sent there any more, and its log is deleted too."
-      mayClose={!remove.isPending}
+      confirm="Delete"
+      danger
+      failed="It was not deleted"
+      work={() => request('deleteWebhook', { endpoint_id: endpoint.endpoint_id })}
+      done={() => ['The endpoint is deleted', 'Nothing is sent there any more.']}
+      onClose={onClose}
     >
-      <div className="grid gap-5">
-        <code className="font-mono text-sm break-all">{endpoint.url}</code>
-        {remove.error && <Note tone="bad">{explain(remove.error)}</Note>}
-        <Buttons onClose={onClose}>
-          <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-            Delete
-          </Button>
-        </Buttons>
-      </div>
-    </Dialog>
+      <code className="font-mono text-sm break-all">{endpoint.url}</code>
+    </ActDialog>
   );
 }
 
-function Buttons({ onClose, children }: { onClose(): void; children: ReactNode }) {
+const RECEIVER = `import { Webhook } from 'standardwebhooks';
+
+// The body as text, before it is parsed.
+const event = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers);
+// Answer any 2xx status within 10 seconds. An event may come twice.`;
+
+export function SecretDialog({ secret, onClose }: { secret: string; onClose(): void }) {
   return (
-    <div className="flex flex-wrap justify-end gap-2">
-      <Button onClick={onClose}>Cancel</Button>
-      {children}
-    </div>
+    <ShownOnce
+      text={secret}
+      what="secret"
+      title="Your signing secret"
+      about="Copy it now and keep it like a password. Your server verifies with it that a webhook is from this marketplace."
+      loss="The secret cannot be shown again. You can replace it at any time."
+      onClose={onClose}
+    >
+      <div>
+        <h3 className="mb-2 text-sm font-medium">Verify a webhook</h3>
+        <Code text={RECEIVER} label="Verifying a webhook in TypeScript" />
+      </div>
+    </ShownOnce>
   );
 }

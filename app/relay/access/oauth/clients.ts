@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { UNSEEN } from '../../../sdk/wire/unseen.ts';
 import { isLoopback } from '../cookie.ts';
 
-export interface Client {
+interface Client {
   id: string;
   /** What the host calls itself; null if it gave no name. */
   name: string | null;

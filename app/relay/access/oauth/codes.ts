@@ -8,6 +8,7 @@ import { OAuthError, OAuthErrorCode, type OAuthTokens } from '@modelcontextproto
 import type { Kysely } from 'kysely';
 import * as z from 'zod';
 import { least } from '../../../sdk/wire/amounts.ts';
+import { digestOf } from '../../digest.ts';
 import { chainUnreadable } from '../../errors.ts';
 import { putCode, takeCode } from '../../ledger/authorizationCodes.ts';
 import type { LedgerTables } from '../../ledger/tables.ts';
@@ -84,7 +85,7 @@ export async function approveRequest(
     deps.ledger,
     {
       key_hash: key.key_hash,
-      digest: digest(code.toString('base64url')),
+      digest: digestOf(code.toString('base64url')),
       sealed_key: seal(code, apiKey),
       binding: asked.binding,
       key_expires_ms: least(grantEndsMs, key.expires_ms ?? grantEndsMs),
@@ -117,7 +118,7 @@ export async function exchangeCode(
   ];
   if (!findClient(clientId)) throw new OAuthError(OAuthErrorCode.InvalidClient, 'Register the client first');
   const resource = readResource(origin, form.resource);
-  const row = await takeCode(deps.ledger, digest(code));
+  const row = await takeCode(deps.ledger, digestOf(code));
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const isOwn = resource !== null && row?.binding === bindingOf(clientId, redirectUri, challenge, resource);
   if (!row || !isOwn || row.expires_ms <= BigInt(deps.now())) {
@@ -169,7 +170,7 @@ function readResource(origin: string, resource: string | undefined): string | nu
 }
 
 const bindingOf = (...parts: [client: string, redirectUri: string, challenge: string, resource: string]): string =>
-  digest(JSON.stringify(parts));
+  digestOf(JSON.stringify(parts));
 
 /** The redirect URI with these parameters. Its own query stays as it is. */
 function returnUrl(origin: string, { redirectUri, state }: Asked, answer: Record<string, string>): string {
@@ -186,8 +187,4 @@ function unseal(code: Buffer, sealed: Buffer): string {
   const decipher = createDecipheriv(CIPHER, code, NONCE, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]).toString('utf8');
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,5 +1,5 @@
 /**
- * Builds minimal parameters for an input schema, for probes: required properties only, as short as the bounds allow,
+ * Builds minimal parameters for an input schema, as an example: required properties only, as short as the bounds allow,
  * with the first form of a union. Further rules, such as a pattern, are not guessed.
  */
 
@@ -9,7 +9,7 @@ import { isObject, resolveRef, type Schema } from '../../../sdk/wire/schemas/rul
 import { ownWork } from '../../workers.ts';
 import type { CheckParameters } from '../parameters.ts';
 
-/** More items than a probe needs; a schema that requires more has no sample. */
+/** More items than an example needs; a schema that requires more has no sample. */
 const MAX_ITEMS = 100;
 const MAX_TEXT = 10_000;
 /** Of the creator's own examples, so many are tried: each is checked against the schema. */
@@ -22,7 +22,7 @@ const FORMATTED: Record<string, string> = {
   time: '00:00:00Z',
   'date-time': '2026-01-01T00:00:00Z',
   duration: 'PT1S',
-  email: 'probe@example.com',
+  email: 'user@example.com',
   hostname: 'example.com',
   ipv4: '192.0.2.1',
   ipv6: '2001:db8::1',
@@ -30,7 +30,7 @@ const FORMATTED: Record<string, string> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Parameters for a probe. `fits` is false if the schema accepts none of the samples. */
+/** Example parameters. `fits` is false if the schema accepts none of the samples. */
 export async function sampleParameters(
   root: Schema,
   check: CheckParameters,

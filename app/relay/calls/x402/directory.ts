@@ -25,7 +25,7 @@ export interface Offered {
   total: bigint;
 }
 
-export type DirectoryDeps = Pick<ListDeps, 'views' | 'undocumented'> & Pick<X402Deps, 'x402'> & { now(): number };
+type DirectoryDeps = Pick<ListDeps, 'views' | 'undocumented'> & Pick<X402Deps, 'x402'> & { now(): number };
 
 /** Reads the best active agents; none if this service does not sell to x402 clients. */
 export function createDirectory(deps: DirectoryDeps): () => Promise<Offered[]> {

@@ -49,7 +49,7 @@ export interface X402Chain {
   requireFees(): void;
 }
 
-export interface OfferDeps extends AgentDeps {
+interface OfferDeps extends AgentDeps {
   ledger: Kysely<LedgerTables>;
   accounts: { clock(): bigint };
   baseUrl(): string;

@@ -28,7 +28,7 @@ const SET_UNIT_PRICE = { first: 3, bytes: 9 };
 const TRANSFER_CHECKED = { first: 12, bytes: 10 };
 
 /** The payment that the quote requires. */
-export interface Expected {
+interface Expected {
   feePayer: PublicKey;
   usdcMint: PublicKey;
   decimals: number;

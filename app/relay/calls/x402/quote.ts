@@ -11,7 +11,7 @@ import { depositAddress, parseAddress } from '../../../sdk/program/program.ts';
 import { refusePayment } from '../../execution/buying.ts';
 
 /** Time that the client allows for the answer beyond the agent's timeout. */
-export const ANSWER_MARGIN_SECONDS = 30;
+const ANSWER_MARGIN_SECONDS = 30;
 /** Characters of the genesis hash in a CAIP-2 name. */
 const NETWORK_LENGTH = 32;
 const TICKET_DOMAIN = 'agent-marketplace:x402-ticket:v1:';
@@ -32,7 +32,7 @@ export interface X402 {
 }
 
 /** The call that a quote sells, and its price. */
-export interface QuoteTerms {
+interface QuoteTerms {
   /** Base58; the agent_id. */
   listing: string;
   listingVersion: number;

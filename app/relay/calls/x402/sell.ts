@@ -2,11 +2,11 @@
  * POST /v1/x402/agents/{agent_id}/execute: a paid call without a key. The first request gets a quote, the second one
  * brings its payment. The money waits in a deposit, then in the escrow; it is paid for the signed result, or returned.
  */
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { PaymentReason } from '../../../sdk/wire/errorDetails.ts';
 import { formatUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { type Agent, requireAgent } from '../../agents/catalog.ts';
+import { digestOf } from '../../digest.ts';
 import { ApiError, chainUnreadable } from '../../errors.ts';
 import { refusePayment } from '../../execution/buying.ts';
 import type { DepositCall } from '../../execution/contract.ts';
@@ -33,7 +33,7 @@ import {
 /** Decimals of USDC. */
 const DECIMALS = 6;
 /** The hash of no request: a request's text is never empty. */
-const NO_REQUEST = createHash('sha256').digest('hex');
+const NO_REQUEST = digestOf('');
 
 export const X402Query = z.strictObject({
   payer: z

@@ -1,9 +1,10 @@
 /**
  * Limits the payments of one network that cost the operator fees and then do not arrive. A limit per wallet is useless,
- * because wallets are free. Wallets that have paid are counted apart: strangers at their address do not stop them.
+ * because wallets are free. Wallets that have paid are counted apart: strangers at their address do not stop them. Each
+ * relay counts its own.
  */
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from '../../errors.ts';
-import type { Limits } from '../../ledger/limits.ts';
 
 /** An unpaid deposit costs the operator three fees, some 20,000 lamports. */
 const MOST_UNPAID = 10;
@@ -22,9 +23,9 @@ export interface UnpaidLimit {
   limit<Value>(network: string, hasPaid: boolean, pay: Pay<Value>): Promise<Value>;
 }
 
-export function createUnpaidLimit(limits: Limits): UnpaidLimit {
-  const counter = limits.counter('x402_unpaid', { points: MOST_UNPAID, duration: WITHIN_SECONDS });
-  /** Payments of new wallets on their way, by network. Each relay counts its own. */
+export function createUnpaidLimit(): UnpaidLimit {
+  const counter = new RateLimiterMemory({ points: MOST_UNPAID, duration: WITHIN_SECONDS });
+  /** Payments of new wallets on their way, by network. */
   const underWay = new Map<string, number>();
 
   function add(network: string, payments: number): void {

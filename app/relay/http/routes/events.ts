@@ -17,7 +17,7 @@ const LAST_EVENT_ID = {
 };
 
 /** An example of an event, as it is streamed and sent to webhooks. */
-export function sampleOf<Type extends EventType>(type: Type, data: EventData<Type>, id = 42): MarketplaceEvent {
+function sampleOf<Type extends EventType>(type: Type, data: EventData<Type>, id = 42): MarketplaceEvent {
   return { id: `evt_${id}`, type, timestamp: '2026-11-25T09:24:11.000Z', data } as MarketplaceEvent;
 }
 

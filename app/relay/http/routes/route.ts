@@ -39,7 +39,7 @@ export interface Answer {
 
 export type ResponseHeader = 'Allow' | 'Retry-After' | 'Idempotent-Replayed' | 'Location' | 'PAYMENT-RESPONSE';
 
-export interface RequestHeader {
+interface RequestHeader {
   about: string;
   schema: z.ZodType;
 }
@@ -49,7 +49,7 @@ export interface RequestHeader {
  * and `webhooks` also a session of the wallet. `key`: a key of any scope. `owner`: a key with the scope `execute`, or a
  * session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
  */
-export type Access = 'public' | 'read' | 'key' | 'owner' | 'webhooks' | 'execute' | 'wallet';
+type Access = 'public' | 'read' | 'key' | 'owner' | 'webhooks' | 'execute' | 'wallet';
 
 /** The caller as the router identified it, by access. */
 export type Caller<By extends Access = Access> = {
@@ -108,7 +108,7 @@ export interface RouteContext {
 }
 
 /** A request whose body has a valid size and media type, and whose key is valid. */
-export interface Call<By> {
+interface Call<By> {
   request: Request;
   caller: By;
   /** The value of a part of the path in braces. */

@@ -30,10 +30,3 @@ export interface AgentExamplesTable {
   example: string;
   tested_ms: bigint;
 }
-
-/** The last probe of each listing with refused calls. `passed_ms` belongs to the last passed probe. */
-export interface ProbesTable {
-  listing: string;
-  probed_ms: bigint;
-  passed_ms: bigint | null;
-}

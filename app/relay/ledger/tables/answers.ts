@@ -29,17 +29,6 @@ export interface AnswersTable {
   answered_ms: bigint;
 }
 
-/** Valid results that came after their deadline. */
-export interface LateAnswersTable {
-  execution_id: string;
-  /** UTF-8. */
-  result: Buffer;
-  result_hash: string;
-  signature: string;
-  execution_signature: string | null;
-  received_ms: bigint;
-}
-
 /** Answers of creators in refunded calls; their migration documents the columns. */
 export interface FailedAnswersTable {
   execution_id: string;

@@ -2,19 +2,8 @@
 
 from dataclasses import replace
 
-from ._calls import (
-    Call,
-    Payment,
-    Service,
-    ask,
-    error_of,
-    is_early_refusal,
-    late_error,
-    path_of,
-    read,
-    retry_after,
-    running_error,
-)
+from ._answers import error_of, read, retry_after
+from ._calls import Call, Payment, Service, ask, is_early_refusal, late_error, path_of, running_error
 from ._flow import Deadline, Flow, block, sleep
 from .errors import MarketplaceError
 from .models import CompletedExecution, StartedExecution

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from ._calls import Call, Service, ask, path_of, read, unexpected
+from ._answers import read, unexpected
+from ._calls import Call, Service, ask, path_of
 from ._flow import Answer, Flow, NoAnswerError, close, receive, sleep
 from .models import ExecutionEvent
 

@@ -6,7 +6,8 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from . import models, webhooks
-from ._calls import Call, M, Payment, Service, ask, checked_url, get, path_of, read
+from ._answers import M, read
+from ._calls import Call, Payment, Service, ask, checked_url, get, path_of
 from ._flow import Flow
 from ._secrets import checked_api_key
 from ._version import USER_AGENT, __version__

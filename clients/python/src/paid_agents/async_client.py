@@ -91,11 +91,15 @@ class AsyncListing(Generic[Item]):
                 yield item
 
 
-class AsyncAgents:
+class AsyncResource:
+    """A group of methods."""
+
     def __init__(self, service: Service, transport: AsyncTransport) -> None:
         self._service = service
         self._transport = transport
 
+
+class AsyncAgents(AsyncResource):
     def list(
         self,
         *,
@@ -167,11 +171,7 @@ class AsyncAgents:
         return await self._transport.run(_paid.run(self._service, call, timeout))
 
 
-class AsyncExecutions:
-    def __init__(self, service: Service, transport: AsyncTransport) -> None:
-        self._service = service
-        self._transport = transport
-
+class AsyncExecutions(AsyncResource):
     async def create(
         self,
         agent_id: str,
@@ -274,11 +274,7 @@ class AsyncExecutions:
         return await self._transport.run(_routes.delete_content(self._service, execution_id))
 
 
-class AsyncStatements:
-    def __init__(self, service: Service, transport: AsyncTransport) -> None:
-        self._service = service
-        self._transport = transport
-
+class AsyncStatements(AsyncResource):
     async def daily(
         self, *, role: Literal["caller", "creator"] | None = None, from_: date | None = None, to: date | None = None
     ) -> models.DailyStatement:
@@ -290,12 +286,8 @@ class AsyncStatements:
         return await self._transport.run(_routes.spend(self._service, from_, to))
 
 
-class AsyncWebhooks:
+class AsyncWebhooks(AsyncResource):
     """Manages the wallet's webhook endpoints. Needs a key with the scope `webhooks`; changes are not retried."""
-
-    def __init__(self, service: Service, transport: AsyncTransport) -> None:
-        self._service = service
-        self._transport = transport
 
     async def list(self) -> builtins.list[webhooks.WebhookEndpoint]:
         """The wallet's endpoints, the oldest first."""

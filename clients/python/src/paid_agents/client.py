@@ -90,11 +90,15 @@ class Listing(Generic[Item]):
             yield from items
 
 
-class Agents:
+class Resource:
+    """A group of methods."""
+
     def __init__(self, service: Service, transport: Transport) -> None:
         self._service = service
         self._transport = transport
 
+
+class Agents(Resource):
     def list(
         self,
         *,
@@ -166,11 +170,7 @@ class Agents:
         return self._transport.run(_paid.run(self._service, call, timeout))
 
 
-class Executions:
-    def __init__(self, service: Service, transport: Transport) -> None:
-        self._service = service
-        self._transport = transport
-
+class Executions(Resource):
     def create(
         self,
         agent_id: str,
@@ -273,11 +273,7 @@ class Executions:
         return self._transport.run(_routes.delete_content(self._service, execution_id))
 
 
-class Statements:
-    def __init__(self, service: Service, transport: Transport) -> None:
-        self._service = service
-        self._transport = transport
-
+class Statements(Resource):
     def daily(
         self, *, role: Literal["caller", "creator"] | None = None, from_: date | None = None, to: date | None = None
     ) -> models.DailyStatement:
@@ -289,12 +285,8 @@ class Statements:
         return self._transport.run(_routes.spend(self._service, from_, to))
 
 
-class Webhooks:
+class Webhooks(Resource):
     """Manages the wallet's webhook endpoints. Needs a key with the scope `webhooks`; changes are not retried."""
-
-    def __init__(self, service: Service, transport: Transport) -> None:
-        self._service = service
-        self._transport = transport
 
     def list(self) -> builtins.list[webhooks.WebhookEndpoint]:
         """The wallet's endpoints, the oldest first."""

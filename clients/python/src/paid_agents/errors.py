@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ValidationError
 
-from . import models
+from . import error_details
 
 
 class MarketplaceError(Exception):
@@ -92,7 +92,13 @@ class InvalidRequestError(APIStatusError):
         "unsupported_media_type",
         "idempotency_key_reused",
     )
-    details: models.InvalidRequestDetails | models.PayloadDetails | models.MethodDetails | dict[str, Any] | None
+    details: (
+        error_details.InvalidRequestDetails
+        | error_details.PayloadDetails
+        | error_details.MethodDetails
+        | dict[str, Any]
+        | None
+    )
 
 
 class AuthenticationError(APIStatusError):
@@ -105,7 +111,9 @@ class PermissionDeniedError(APIStatusError):
     """The key is valid but restricted. Nothing was charged."""
 
     codes = ("insufficient_scope", "address_not_allowed", "agent_not_allowed", "not_admin", "foreign_origin")
-    details: models.ScopeDetails | models.AddressDetails | models.AgentDetails | dict[str, Any] | None
+    details: (
+        error_details.ScopeDetails | error_details.AddressDetails | error_details.AgentDetails | dict[str, Any] | None
+    )
 
 
 class InsufficientBalanceError(APIStatusError):
@@ -115,14 +123,14 @@ class InsufficientBalanceError(APIStatusError):
     """
 
     codes = ("insufficient_balance", "payment_required")
-    details: models.PriceLimitDetails | models.GasLimitDetails | models.PaymentDetails | None
+    details: error_details.PriceLimitDetails | error_details.GasLimitDetails | error_details.PaymentDetails | None
 
 
 class PriceChangedError(APIStatusError):
     """The agent costs more than `max_cost_usdc`, or its terms changed during the call. Nothing was charged."""
 
     codes = ("price_changed",)
-    details: models.PriceChangedDetails | None
+    details: error_details.PriceChangedDetails | None
 
 
 class NotFoundError(APIStatusError):
@@ -142,7 +150,7 @@ class ConflictError(APIStatusError):
         "payment_id_reused",
         "webhook_limit_reached",
     )
-    details: models.NotSettledDetails | models.ContentNeededDetails | dict[str, Any] | None
+    details: error_details.NotSettledDetails | error_details.ContentNeededDetails | dict[str, Any] | None
 
 
 class ResultUnavailableError(APIStatusError):
@@ -191,22 +199,22 @@ _CLASSES: dict[str, type[APIStatusError]] = {
     code: kind for kind in APIStatusError.__subclasses__() for code in kind.codes
 }
 _DETAILS: dict[str, tuple[type[BaseModel], ...]] = {
-    "invalid_request": (models.InvalidRequestDetails,),
-    "insufficient_balance": (models.GasLimitDetails, models.PriceLimitDetails),
-    "payment_required": (models.PaymentDetails,),
-    "insufficient_scope": (models.ScopeDetails,),
-    "address_not_allowed": (models.AddressDetails,),
-    "agent_not_allowed": (models.AgentDetails,),
-    "price_changed": (models.PriceChangedDetails,),
-    "not_settled": (models.NotSettledDetails,),
-    "content_needed": (models.ContentNeededDetails,),
-    "payload_too_large": (models.PayloadDetails,),
-    "method_not_allowed": (models.MethodDetails,),
+    "invalid_request": (error_details.InvalidRequestDetails,),
+    "insufficient_balance": (error_details.GasLimitDetails, error_details.PriceLimitDetails),
+    "payment_required": (error_details.PaymentDetails,),
+    "insufficient_scope": (error_details.ScopeDetails,),
+    "address_not_allowed": (error_details.AddressDetails,),
+    "agent_not_allowed": (error_details.AgentDetails,),
+    "price_changed": (error_details.PriceChangedDetails,),
+    "not_settled": (error_details.NotSettledDetails,),
+    "content_needed": (error_details.ContentNeededDetails,),
+    "payload_too_large": (error_details.PayloadDetails,),
+    "method_not_allowed": (error_details.MethodDetails,),
 }
 
 
 def status_error(
-    body: models.ErrorBody,
+    body: error_details.ErrorBody,
     *,
     status: int | None,
     request_id: str | None = None,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import standardwebhooks
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ._calls import read_json
+from ._answers import read_json
 from ._secrets import bare_key
 from .models import Model
 

@@ -34,6 +34,7 @@ export function openDisputeWithProof(ledger: Ledger, input: program.OpenDisputeW
 }
 
 function demandClaim(ledger: Ledger, claim: program.DisputeClaim, executionId: Uint8Array): void {
+  ledger.demandExempt(disputeOf(executionId));
   demand(!ledger.find('Dispute', disputeOf(executionId)), 'DisputeExists');
   demand(config(ledger).disputeBondLamports <= claim.maxBond, 'BondAboveMax');
   demand(claim.evidenceUri.length <= 200, 'UriTooLong');

@@ -36,9 +36,11 @@ function demandKey(signingKey: Address, listing: Address, proof: Proof, weak: bo
   demandSignature(proof, signingKey, possession(key(listing)));
 }
 
+const tieOf = (signingKey: Address): Address => text(program.findSigningKey(key(signingKey)));
+
 /** The key must be new, or already belong to this listing. */
 function tieKey(ledger: Ledger, signingKey: Address, listing: Address, payer: Address): void {
-  const address = text(program.findSigningKey(key(signingKey)));
+  const address = tieOf(signingKey);
   const tie = ledger.find('SigningKey', address);
   demand(!tie || tie.listing === listing, 'SigningKeyTaken');
   if (!tie) ledger.create('SigningKey', address, payer, { version: 1, bump: 0, key: signingKey, listing });
@@ -51,6 +53,7 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   const signingKey = text(input.signingKey);
   const { terms } = input;
   ledger.demandNew(address);
+  ledger.demandExempt(tieOf(signingKey));
   demandOwned(ledger, source, creator, 'InvalidDepositSource');
   demandOwned(ledger, text(input.payout), creator, 'InvalidPayout');
   demandTerms(terms, settings);
@@ -122,6 +125,7 @@ export function rotateSigningKey(
 ): void {
   const [address, signingKey] = [text(input.listing), text(input.signingKey)];
   const listing = creatorsListing(ledger, address, text(input.creator));
+  ledger.demandExempt(tieOf(signingKey));
   demand(listing.status !== 'delisted', 'ListingDelisted');
   demandKey(signingKey, address, proof, weak);
   tieKey(ledger, signingKey, address, text(input.payer));

@@ -1,7 +1,8 @@
 """Writes the schemas that pydantic and the helper of openai emit for the types and models of this file.
 
-Run it with each version of pydantic that is tested:
-    pip install 'pydantic[email]==2.12.5' openai; python emit.py > emitted/pydantic-2.12.json
+Run it with each version of pydantic that is tested, the newest first. An older one keeps only types that differ:
+    pip install 'pydantic[email]==2.14.4' openai; python emit.py > emitted/pydantic-2.14.json
+    pip install 'pydantic[email]==2.12.5' openai; python emit.py emitted/pydantic-2.14.json > emitted/pydantic-2.12.json
 
 pydantic itself takes each good value of a type, and refuses each bad one.
 """
@@ -215,5 +216,7 @@ models = {
 }
 # One line for each type keeps the files short and their differences readable.
 lines = [f'  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},' for name, value in models.items()]
+known = [line.rstrip(',') for path in sys.argv[1:] for line in Path(path).read_text().splitlines()]
 types = [f'    {json.dumps(emit(*one), ensure_ascii=False)}' for one in TYPES]
+types = [line for line in types if line not in known]
 sys.stdout.write('\n'.join(['{', f'  "version": {json.dumps(pydantic.VERSION)},', *lines, '  "types": [', ',\n'.join(types), '  ]', '}', '']))

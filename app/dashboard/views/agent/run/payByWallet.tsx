@@ -13,10 +13,9 @@ import type { Opened } from './kept.ts';
 import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
-  open: boolean;
   /** Signs without a click, as soon as the balance is known. */
   isAtOnce: boolean;
-  onOpenChange(open: boolean): void;
+  onClose(): void;
   agent: AgentFull;
   inputs: Inputs;
   /** An open escrow whose work has not started yet; null before the payment. */
@@ -31,10 +30,10 @@ interface PayByWalletProps {
 }
 
 /** The wallet's USDC balance and the refund grace period, from the chain. */
-function useFunds(address: string | undefined, enabled: boolean) {
+function useFunds(address: string | undefined) {
   return useQuery({
     queryKey: ['funds', address],
-    enabled: enabled && address !== undefined,
+    enabled: address !== undefined,
     queryFn: async () => {
       const { marketplace, readUsdcAccount, PublicKey, Refusal } = await openChain();
       const account = await readUsdcAccount(marketplace, new PublicKey(address ?? '')).catch((error: unknown) => {
@@ -47,9 +46,9 @@ function useFunds(address: string | undefined, enabled: boolean) {
 }
 
 export function PayByWallet(props: PayByWalletProps) {
-  const { open, isAtOnce, onOpenChange, agent, inputs, opened, onOpened, onDelta } = props;
+  const { isAtOnce, onClose, agent, inputs, opened, onOpened, onDelta } = props;
   const connected = useConnected();
-  const { data: funds } = useFunds(connected?.account.address, open);
+  const { data: funds } = useFunds(connected?.account.address);
   // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
@@ -97,8 +96,6 @@ export function PayByWallet(props: PayByWalletProps) {
 
   return (
     <SignDialog
-      open={open}
-      onOpenChange={onOpenChange}
       title={opened ? `Start ${agent.name}` : `Run ${agent.name}`}
       about={
         opened
@@ -115,8 +112,7 @@ export function PayByWallet(props: PayByWalletProps) {
       isAtOnce={isAtOnce}
       whyNot={isUnknown ? 'Reading your balance …' : null}
       work={work}
-      // `onStarted` has already closed the dialog.
-      onDone={() => undefined}
+      onClose={onClose}
     >
       {isShort && (
         <Note tone="warn" title="This wallet has too little USDC">

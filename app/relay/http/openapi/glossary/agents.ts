@@ -24,7 +24,7 @@ export const AGENTS_FIELDS: Record<string, string> = {
   'AgentFull.status': '`paused` agents cannot be executed.',
   'AgentSummary.status': 'Lists contain only active agents.',
   'AgentHealth.status':
-    '`degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures. Or the operator refuses failing agents, and this one is refused until it answers a probe.',
+    '`degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures.',
   success_rate_recent:
     'The share of successful executions, 0 to 1, with equal weight for each wallet; null if there are none.',
   success_rate: '`successful_executions` / `total_executions`, 0 to 1; 0 if there are none.',

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from .._calls import Service, get, path_of, read_json
+from .._answers import read_json
+from .._calls import Service, get, path_of
 from .._flow import Flow
 from ..errors import MarketplaceError
 from ..models import Archive, ArchiveAnswer

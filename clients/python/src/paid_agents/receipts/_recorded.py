@@ -109,7 +109,7 @@ def _decoded(check: OpenCheck, decode: Callable[[], Record]) -> Record | None:
 
 def _decode_exactly(fields: bytes) -> Record:
     if len(fields) > RECORD_BYTES:
-        raise ValueError(f"a record has {len(fields) - RECORD_BYTES} bytes too many")
+        raise ValueError(f"the fields of a leaf have {len(fields) - RECORD_BYTES} bytes too many")
     return _program.decode_record(fields)
 
 

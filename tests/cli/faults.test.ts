@@ -1,17 +1,23 @@
 /**
  * A service that is busy or breaks the connection: a real relay behind a server that refuses the first request for each
- * address. The command repeats and reports only requests that are safe to repeat.
+ * address. The command repeats and reports only requests that are safe to repeat. And a node that misbehaves: a real one
+ * behind a server that breaks `sendTransaction`. The command reports a transaction as failed only if that is certain,
+ * otherwise as unknown.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import bs58 from 'bs58';
 import { expect } from 'chai';
 import { MarketplaceError } from '../../app/sdk/client/error.ts';
 import { repeat } from '../../app/sdk/client/repeat.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
+import { decodeAccount, findGrant } from '../../app/sdk/program/program.ts';
+import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { createTerminal, runHere } from './run.ts';
+import { cli, createTerminal, type Run, runHere } from './run.ts';
 
 type TurnAway = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -27,7 +33,44 @@ const busy =
 const breakOff: TurnAway = (request) => void request.socket.resetAndDestroy();
 const BUSY_LINE = 'The marketplace does not answer: Too much to do. Retrying in 1 s ...\n';
 
-describe('the command line at a busy service', function () {
+/**
+ * `silent`: accepts the transaction and never answers again. `lossy`: claims to accept the transaction and drops it.
+ */
+type Fault = 'silent' | 'lossy';
+
+/** A signed transaction begins with the number of signatures, one byte, and its first signature. */
+const signatureOf = (base64: string): string => bs58.encode(Buffer.from(base64, 'base64').subarray(1, 65));
+
+async function startBadNode(rpcUrl: string, fault: Fault) {
+  const sent: string[] = [];
+  const server: Server = createServer(async (request, response) => {
+    const body = await text(request);
+    if (fault === 'silent' && sent.length > 0) return void request.socket.destroy();
+    const { id, method, params } = JSON.parse(body);
+    response.setHeader('content-type', 'application/json');
+    if (method === 'sendTransaction') {
+      const signature = signatureOf(params[0]);
+      sent.push(signature);
+      if (fault === 'lossy') return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: signature }));
+    }
+    const headers = { 'content-type': 'application/json' };
+    const answer = await (await fetch(rpcUrl, { method: 'POST', body, headers })).text();
+    if (sent.length > 0 && fault === 'silent') request.socket.destroy();
+    else response.end(answer);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+describe('the command line at a service or node with faults', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
   let terminal: ReturnType<typeof createTerminal>;
@@ -37,6 +80,12 @@ describe('the command line at a busy service', function () {
   let asked: Map<string, number>;
   let turnAway: { how: TurnAway; always?: RegExp };
 
+  /** Nodes with faults, and a command at each. */
+  let nodes: Awaited<ReturnType<typeof startBadNode>>[];
+  let runs: Promise<Run>[];
+  let earlier: bigint[];
+
+  const held = (index: number) => market.amountOf(market.callers[index]!.usdc);
   const set = (how: TurnAway, always?: RegExp) => {
     asked = new Map();
     turnAway = { how, ...(always && { always }) };
@@ -61,8 +110,20 @@ describe('the command line at a busy service', function () {
     front.listen(0, '127.0.0.1');
     await once(front, 'listening');
     service = ['--base-url', `http://127.0.0.1:${(front.address() as AddressInfo).port}`];
+    const faults: Fault[] = ['silent', 'lossy', 'silent'];
+    nodes = await Promise.all(faults.map((fault) => startBadNode(market.node.rpcUrl, fault)));
+    earlier = [await held(0), await held(1)];
+    const open = ['execution', 'open', market.agentId, '--task', 'x'];
+    const commands = [open, open, ['keys', 'create', '--name', 'lost', '--base-url', market.relay.url]];
+    // In parallel, because each runs until the command's long timeout.
+    runs = commands.map((words, index) => {
+      const { secretKey } = market.callers[index % 2]!.wallet;
+      const keypair = terminal.file(`wallet-${index}.json`, JSON.stringify([...secretKey]));
+      return cli([...words, '--rpc-url', nodes[index]!.url, '--keypair', keypair, '--json']);
+    });
   });
   after(async () => {
+    for (const node of nodes) node.close();
     front.close();
     front.closeAllConnections();
     terminal.close();
@@ -152,5 +213,44 @@ describe('the command line at a busy service', function () {
     expect(code).to.equal(1);
     expect(stderr).to.include('(agent_not_found)');
     expect(timesAsked(/v1\/agents/)).to.equal(2);
+  });
+
+  it('reports an unknown outcome with the signature when the node stops answering after the send', async () => {
+    const { code, stdout, stderr } = await runs[0]!;
+    expect({ code, stdout }).to.deep.equal({ code: 3, stdout: '' });
+    expect(nodes[0]!.sent).to.have.length(1);
+    expect(stderr).to.include(`The outcome is unknown: the transaction ${nodes[0]!.sent[0]} was sent`);
+    // The execution was opened, so reporting a failure would be false. Its id was printed before.
+    expect(await held(0)).to.equal(earlier[0]! - 250_000n);
+    const [id] = /[0-9a-f-]{36}/.exec(stderr) ?? [];
+    expect(await terminal.look('execution', 'show', String(id))).to.include({ status: 'open', escrow_usdc: '0.25' });
+  });
+
+  it('reports that two transactions in a row never landed once both have expired', async () => {
+    const { code, stdout, stderr } = await runs[1]!;
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    const [first, second, ...more] = nodes[1]!.sent;
+    expect(more).to.deep.equal([]);
+    const lost = (signature?: string) =>
+      `The transaction ${signature} did not land within the 30 s for which it is valid.`;
+    expect(stderr).to.include(`${lost(first)} Signing a new one ...`);
+    expect(stderr).to.include(`${lost(second)} Nothing has changed on the chain. Try again.`);
+    expect(await held(1)).to.equal(earlier[1]);
+  });
+
+  it('prints a key that may already be able to spend', async () => {
+    const { code, stdout, stderr } = await runs[2]!;
+    expect(code).to.equal(3);
+    expect(stderr).to.include(`The outcome is unknown: the transaction ${nodes[2]!.sent[0]} was sent`);
+    const { api_key } = JSON.parse(stdout);
+    const grant = findGrant(market.callers[0]!.wallet.publicKey, keyIdOf(api_key));
+    const account = await market.node.connection.getAccountInfo(grant);
+    expect(decodeAccount('KeyGrant', account?.data as Buffer).revoked).to.equal(false);
+  });
+
+  it('asks the user to name a node when no service names one', async () => {
+    const { code, stderr } = await cli(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('No server answers at http://127.0.0.1:1.').and.include('Give its URL with --rpc-url.');
   });
 });

@@ -1,13 +1,21 @@
 /**
- * Writes the schemas that zod emits for the types of this file.
- *
- * Run it with each version of zod that is tested:
- *   npm install --no-save zod@4.4.3 && node emit.mjs > emitted/zod-4.4.json
+ * Types of zod, and the schemas that the installed version emits for them. emitted/zod-4.4.json has those of an older
+ * version that differ: it was written with `npm install --no-save zod@4.4.3`.
  *
  * zod itself takes each good value of a type, and refuses each bad one.
  */
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+
+/** A type with the schemas that a library emitted for an object with it as `a`, and with values of `a`. */
+export interface EmittedType {
+  name: string;
+  good: unknown[];
+  bad: unknown[];
+  input: Record<string, unknown>;
+  /** If they differ from the schema of the input: that of the output, and that in draft 7. */
+  output?: Record<string, unknown>;
+  draft7?: Record<string, unknown>;
+}
 
 const point = z.strictObject({ lat: z.number().min(-90).max(90), lon: z.number() });
 const cat = z.object({ kind: z.literal('cat'), lives: z.int().min(0).max(9).default(9) });
@@ -16,8 +24,7 @@ const UUID = '9b2f5c9e-6d0a-4c55-9a41-0f6e7f6a2a11';
 const JWT =
   'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U';
 
-/** Name, type, good values, bad values. */
-const TYPES = [
+const TYPES: [name: string, type: z.ZodType | undefined, good: unknown[], bad: unknown[]][] = [
   ['text', z.string(), ['', 'ä'], [1]],
   ['text with lengths', z.string().min(2).max(3), ['ab'], ['a', 'abcd']],
   ['text with a length', z.string().length(2), ['ab'], ['a']],
@@ -159,12 +166,12 @@ const TYPES = [
   ],
 ];
 
-function emit([name, type, good, bad]) {
+function emit(name: string, type: z.ZodType, good: unknown[], bad: unknown[]): EmittedType {
   const shape = z.object({ a: type });
   for (const value of good) shape.parse({ a: value });
   for (const value of bad)
     if (shape.safeParse({ a: value }).success) throw new Error(`${name} takes ${JSON.stringify(value)}`);
-  const emitted = (target) => {
+  const emitted = (target: 'draft-2020-12' | 'draft-7') => {
     const { $schema: _, ...schema } = z.toJSONSchema(shape, { io: 'input', target });
     return schema;
   };
@@ -173,9 +180,5 @@ function emit([name, type, good, bad]) {
   return { name, good, bad, input, ...(isSame ? {} : { draft7 }) };
 }
 
-const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.resolve('zod')), 'utf8'));
-const types = TYPES.filter(([, type]) => type).map((one) => `    ${JSON.stringify(emit(one))}`);
-// One line for each type keeps the files short and their differences readable.
-console.log(
-  ['{', `  "version": ${JSON.stringify(version)},`, '  "types": [', types.join(',\n'), '  ]', '}'].join('\n'),
-);
+export const emitTypes = (): EmittedType[] =>
+  TYPES.flatMap(([name, type, good, bad]) => (type ? [emit(name, type, good, bad)] : []));

@@ -1,6 +1,9 @@
-/** How the allowance of a wallet's keys is used up. Small, so that forms can show it at once. */
+/** Amounts that page and command line propose for a wallet's keys. Small, so that forms can show them at once. */
 import { least } from '../wire/amounts.ts';
 import { U64_MAX } from '../wire/decimal.ts';
+
+/** The gas to add with a wallet's first key, lamports: enough for about 200 calls. */
+export const FIRST_GAS = 4_500_000n;
 
 /**
  * The allowance to give to keys that may still spend this much, base units. Each call takes its price from it. A refund

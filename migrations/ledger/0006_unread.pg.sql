@@ -1,0 +1,3 @@
+-- See 0006_unread.sqlite.sql.
+DROP TABLE probes;
+DROP TABLE late_answers;
