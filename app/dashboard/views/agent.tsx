@@ -171,12 +171,7 @@ function Loading({ agentId }: { agentId: string }) {
       )}
       <Skeleton className="-mt-2 h-5 w-40" />
       <Skeleton className="mt-6 mb-8 h-9 w-full" />
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        {Array.from({ length: 4 }, (_, index) => (
-          <Skeleton key={index} className="h-26" />
-        ))}
-      </div>
-      <Skeleton className="mt-8 h-96" />
+      <Skeleton className="h-96" />
     </div>
   );
 }

@@ -8,7 +8,7 @@ import type { ReactNode } from 'react';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { Result } from '../parts/result/result.tsx';
+import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { Code, formatAmount, Id, shorten, Time } from '../parts/values.tsx';

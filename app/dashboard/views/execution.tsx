@@ -6,7 +6,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import { toError } from '../../sdk/client/http.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { Result, Steps } from '../parts/result/result.tsx';
+import Result, { Steps } from '../parts/result/result.tsx';
 import { useNotify } from '../parts/toasts.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';

@@ -23,7 +23,7 @@ const NAMES: Record<Form, string> = {
   text: 'Exact text',
 };
 
-export function Result({ text, name }: { text: string; name: string }) {
+export default function Result({ text, name }: { text: string; name: string }) {
   const { forms, pictures, table, json } = useMemo(() => readResult(text), [text]);
   const [form, setForm] = useState<Form>(forms[0]!);
   if (text.trim() === '') return <EmptyResult />;

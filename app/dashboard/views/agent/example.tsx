@@ -1,9 +1,12 @@
 /** The creator's example: what was sent in a passed test, and the result that the agent signed. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import type { AgentExample } from '../../../sdk/wire/procedures.ts';
-import { Card } from '../../parts/ui.tsx';
+import { Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+
+const Result = lazy(() => import('../../parts/result/result.tsx'));
 
 export const exampleQuery = (agentId: string) =>
   queryOptions({
@@ -24,7 +27,14 @@ export function Example({ agentId }: { agentId: string }) {
       <Card className="grid gap-4">
         <Part title="Task" text={example.task} />
         {Object.keys(example.parameters).length > 0 && <Part title="Parameters" text={parametersOf(example)} />}
-        <Part title={example.is_cut ? 'Beginning of the result' : 'Result'} text={readable(example.result)} />
+        <div className="min-w-0">
+          <h3 className="mb-1.5 text-xs font-medium text-faint">
+            {example.is_cut ? 'Beginning of the result' : 'Result'}
+          </h3>
+          <Suspense fallback={<Skeleton className="h-40" />}>
+            <Result text={example.result} name="example" />
+          </Suspense>
+        </div>
       </Card>
     </section>
   );
@@ -38,14 +48,6 @@ const parametersOf = ({ parameters }: AgentExample): string =>
       return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  ')}` : `${name}: ${text}`;
     })
     .join('\n');
-
-function readable(result: string): string {
-  try {
-    return JSON.stringify(JSON.parse(result), null, 2);
-  } catch {
-    return result;
-  }
-}
 
 function Part({ title, text }: { title: string; text: string }) {
   return (

@@ -16,9 +16,6 @@ export function Overview({ agent }: { agent: AgentFull }) {
   return (
     <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_19rem]">
       <div className="grid min-w-0 content-start gap-10">
-        <Figures agent={agent} />
-        <Outcomes agentId={agent.agent_id} />
-        <Month agent={agent} />
         <section>
           <h2 className="mb-3 text-lg font-semibold">What it does</h2>
           {/* Until Markdown is loaded, plain text takes about the same space. */}
@@ -38,6 +35,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
           schema={agent.output_schema}
           none="An object. Its creator does not describe the fields."
         />
+        <Record agent={agent} />
       </div>
       <aside className="grid min-w-0 content-start gap-8" aria-label="Facts">
         <Aside title="Creator">
@@ -98,21 +96,41 @@ function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFu
   return least === most ? formatSpan(most) : `${formatSpan(most)}, or from ${formatSpan(least)} if you choose`;
 }
 
+/** What is known of its calls: one line before the first. */
+function Record({ agent }: { agent: AgentFull }) {
+  return (
+    <section className="grid gap-6">
+      <h2 className="text-lg font-semibold">Can I trust it?</h2>
+      {agent.total_executions === 0 ? (
+        <p className="text-sm text-faint">
+          Nobody has called it yet. You pay only for a result that its creator has signed, and its collateral pays you
+          if a dispute is upheld.
+        </p>
+      ) : (
+        <>
+          <Figures agent={agent} />
+          <Outcomes agentId={agent.agent_id} />
+          <Month agent={agent} />
+        </>
+      )}
+    </section>
+  );
+}
+
 function Figures({ agent }: { agent: AgentFull }) {
   const { total_executions, successful_executions, success_rate, avg_execution_time_ms, health } = agent;
-  const hasRun = total_executions > 0;
   const { p50_ms, p95_ms, success_rate_recent } = health;
   return (
     <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
       <Figure
         label="Success rate"
-        value={hasRun ? formatRate(success_rate) : '–'}
-        about={success_rate_recent === null ? 'No calls yet' : `${formatRate(success_rate_recent)} of the last 50`}
+        value={formatRate(success_rate)}
+        about={success_rate_recent === null ? undefined : `${formatRate(success_rate_recent)} of the last 50`}
       />
       <Figure
         label="Calls"
         value={formatCount(total_executions)}
-        about={hasRun ? `${formatCount(successful_executions)} completed` : 'Be the first to call it'}
+        about={`${formatCount(successful_executions)} completed`}
       />
       <Figure
         label="Average time"

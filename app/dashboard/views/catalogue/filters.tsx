@@ -12,7 +12,7 @@ const TAGS_FROM = 100;
 const MOST_CUSTOM_TAGS = 24;
 
 const SORTS: Record<(typeof AGENT_SORTS)[number], string> = {
-  best: 'Best',
+  best: 'Best first',
   total_executions: 'Most called',
   success_rate: 'Most successful',
   price_asc: 'Cheapest',
@@ -28,53 +28,56 @@ export type Change = Partial<{ [Name in keyof CatalogueSearch]: CatalogueSearch[
 export function Filters({ search, onChange }: { search: CatalogueSearch; onChange(change: Change): void }) {
   return (
     <search className="grid gap-4">
-      <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined })} />
-      <TagToggles search={search} onChange={onChange} />
-      <div className="grid grid-cols-2 items-end gap-3 sm:flex sm:flex-wrap">
-        <Select
-          label="Sort by"
-          value={search.sort ?? PAGE_SORT}
-          onChange={({ target }) =>
-            onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== PAGE_SORT) })
-          }
-        >
-          {SORT_NAMES.map((sort) => (
-            <option key={sort} value={sort}>
-              {SORTS[sort]}
-            </option>
-          ))}
-        </Select>
-        <Select
-          label="Success rate"
-          value={search.success ?? ''}
-          onChange={({ target }) => onChange({ success: Number(target.value) || undefined })}
-        >
-          <option value="">Any</option>
-          {withOwn(RATES, search.success).map((rate) => (
-            <option key={rate} value={rate}>
-              {Math.round(rate * 1_000) / 10} % or more
-            </option>
-          ))}
-        </Select>
-        <Select
-          label="Calls so far"
-          value={search.calls ?? ''}
-          onChange={({ target }) => onChange({ calls: Number(target.value) || undefined })}
-        >
-          <option value="">Any</option>
-          {withOwn(CALLS, search.calls).map((calls) => (
-            <option key={calls} value={calls}>
-              {calls.toLocaleString('en-US')} or more
-            </option>
-          ))}
-        </Select>
+      <div className="grid gap-3 lg:flex lg:items-center">
+        <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined })} />
+        {/* The choices say what they are. */}
+        <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:flex [&_label]:sr-only">
+          <Select
+            label="Sort by"
+            value={search.sort ?? PAGE_SORT}
+            onChange={({ target }) =>
+              onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== PAGE_SORT) })
+            }
+          >
+            {SORT_NAMES.map((sort) => (
+              <option key={sort} value={sort}>
+                {SORTS[sort]}
+              </option>
+            ))}
+          </Select>
+          <Select
+            label="Success rate"
+            value={search.success ?? ''}
+            onChange={({ target }) => onChange({ success: Number(target.value) || undefined })}
+          >
+            <option value="">Any success rate</option>
+            {withOwn(RATES, search.success).map((rate) => (
+              <option key={rate} value={rate}>
+                {Math.round(rate * 1_000) / 10} % or more
+              </option>
+            ))}
+          </Select>
+          <Select
+            label="Calls so far"
+            value={search.calls ?? ''}
+            onChange={({ target }) => onChange({ calls: Number(target.value) || undefined })}
+          >
+            <option value="">Any number of calls</option>
+            {withOwn(CALLS, search.calls).map((calls) => (
+              <option key={calls} value={calls}>
+                {calls.toLocaleString('en-US')} or more
+              </option>
+            ))}
+          </Select>
+        </div>
         <Checkbox
-          className="py-2.5 sm:ml-2"
+          className="py-1 whitespace-nowrap"
           label="Verified creators only"
           checked={search.verified ?? false}
           onChange={({ target }) => onChange({ verified: target.checked || undefined })}
         />
       </div>
+      <TagToggles search={search} onChange={onChange} />
     </search>
   );
 }
@@ -101,7 +104,7 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
     return () => clearTimeout(timer);
   }, [text, sent, onChange]);
   return (
-    <div className="relative">
+    <div className="relative lg:flex-1">
       <label htmlFor={id} className="sr-only">
         Search agents
       </label>
@@ -122,8 +125,8 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
         value={text}
         maxLength={100}
         onChange={({ target }) => setText(target.value)}
-        placeholder="Search by what it does, its name, or its creator"
-        className="min-h-12 w-full rounded-xl border border-strong bg-raised pr-4 pl-11"
+        placeholder="Search by task, name or creator"
+        className="min-h-10 w-full rounded-lg border border-strong bg-raised pr-4 pl-11"
       />
     </div>
   );

@@ -15,7 +15,7 @@ import { useWallets } from '../../wallet/wallets.ts';
 import { exampleQuery } from '../agent/example.tsx';
 import { keep } from '../agent/run/kept.ts';
 
-const Result = lazy(() => import('../../parts/result/result.tsx').then(({ Result }) => ({ default: Result })));
+const Result = lazy(() => import('../../parts/result/result.tsx'));
 
 /** Also the height before anything is known, so that nothing moves. */
 const FRAME = 'mt-6 min-h-18 rounded-xl border border-line bg-raised px-5 py-4 text-sm';

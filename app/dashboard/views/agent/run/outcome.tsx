@@ -1,6 +1,6 @@
 /** The result of a call with its figures, or the reason for a failure and where the money is. */
 import { Link } from '@tanstack/react-router';
-import { Result, Steps } from '../../../parts/result/result.tsx';
+import Result, { Steps } from '../../../parts/result/result.tsx';
 import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
