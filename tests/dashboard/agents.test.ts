@@ -89,7 +89,7 @@ describe('agents', function () {
       const idle = agents.filter((agent: { total_executions: number }) => agent.total_executions === 0);
       expect(idle, 'agents that nobody has called').to.not.have.length(0);
       await page.goto(`/agents/${idle[0].agent_id}`);
-      await month.getByText('Nobody has called it in the last 30 days.').waitFor();
+      await page.getByText('Nobody has called it yet.').waitFor();
     }));
 
   it('are called failing after ten failures, in the list and on their own page', () =>

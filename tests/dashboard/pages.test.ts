@@ -86,14 +86,14 @@ describe('the addresses of the page', function () {
     const { agent_id, name } = site.visitor.agent('csv-analyst');
     const agent = await bodyOf(`/agents/${agent_id}`);
     expect(agent)
-      .to.include(`<title>${name} · Agent Marketplace</title>`)
+      .to.include(`<title>TEST · ${name} · Agent Marketplace</title>`)
       .and.match(new RegExp(`<h1[^>]*>${name}</h1>`));
     expect(asks(agent)).to.deep.equal([...shared, `/v1/agents/${agent_id}`]);
     for (const path of ['/agents/__AGENT_NAME__', '/agents/%3Cscript%3E', '/agents/11111111111111111111111111111111']) {
       const unknown = await bodyOf(path);
       expect(asks(unknown), path).to.deep.equal(shared);
       expect(unknown, path)
-        .to.include('<title>Agent Marketplace</title>')
+        .to.include('<title>TEST · Agent Marketplace</title>')
         .and.not.match(/__[A-Z]|%3C/);
     }
   });
