@@ -87,7 +87,7 @@ describe('the addresses of the page', function () {
     const agent = await bodyOf(`/agents/${agent_id}`);
     expect(agent)
       .to.include(`<title>TEST · ${name} · Agent Marketplace</title>`)
-      .and.match(new RegExp(`<h1[^>]*>${name}</h1>`));
+      .and.match(new RegExp(`<h1[^>]*>.*${name}</span></h1>`));
     expect(asks(agent)).to.deep.equal([...shared, `/v1/agents/${agent_id}`]);
     for (const path of ['/agents/__AGENT_NAME__', '/agents/%3Cscript%3E', '/agents/11111111111111111111111111111111']) {
       const unknown = await bodyOf(path);

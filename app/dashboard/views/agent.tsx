@@ -59,14 +59,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   return (
     <>
-      <PageHead
-        title={
-          <span className="flex items-center gap-3">
-            <Avatar address={agent.agent_id} /> {agent.name}
-          </span>
-        }
-        about={agent.tagline}
-      >
+      <PageHead title={<Title picture={<Avatar address={agent.agent_id} />} name={agent.name} />} about={agent.tagline}>
         <div className="flex flex-wrap items-center gap-4">
           <p className="text-sm text-faint">
             <span className="text-xl font-semibold text-ink tabular-nums">
@@ -153,6 +146,15 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
   );
 }
 
+function Title({ picture, name }: { picture: ReactNode; name: string }) {
+  return (
+    <span className="flex items-center gap-3">
+      {picture}
+      {name}
+    </span>
+  );
+}
+
 /** Shows the name and tagline if the catalogue's data already contain them. */
 function Loading({ agentId }: { agentId: string }) {
   const lists = queryClient.getQueriesData<AgentPage>({ queryKey: ['agents'] });
@@ -160,7 +162,7 @@ function Loading({ agentId }: { agentId: string }) {
   return (
     <div aria-busy="true">
       {known ? (
-        <PageHead title={known.name} about={known.tagline}>
+        <PageHead title={<Title picture={<Skeleton className="size-10" />} name={known.name} />} about={known.tagline}>
           <Skeleton className="h-10 w-60" />
         </PageHead>
       ) : (
