@@ -1,5 +1,5 @@
 /**
- * Converts the program's accounts to rows, each with the slot of its reading. Events make the same rows (handlers.ts).
+ * Converts the program's accounts to rows, each with the slot of its reading. Events make the same rows (handlers/).
  */
 import type { PublicKey } from '@solana/web3.js';
 import { constants } from '../../app/sdk/program/constants.ts';

@@ -16,11 +16,12 @@ import {
   PROGRAM_ID,
 } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { untilFound } from '../harness/edge/until.ts';
 import type { Visitor } from '../journey/visitor.ts';
 
 /** Transactions per request. A node accepts 50 KiB. */
 const AT_ONCE = 50;
-/** Like all other readings here; the relay's transactions are of version 0. */
+/** Like all other readings here. */
 const CONFIRMED = { commitment: 'confirmed', maxSupportedTransactionVersion: 1 } as const;
 
 interface Lamports {
@@ -74,12 +75,14 @@ async function readFees({ demo, connection }: Visitor, since: string): Promise<{
   }
   let [fees, given] = [0n, 0n];
   for (const some of chunks(signatures, AT_ONCE)) {
+    // A node lists a signature before it has stored the transaction.
     const transactions = await Promise.all(
-      some.map(({ signature }) => connection.getTransaction(signature, CONFIRMED)),
+      some.map(({ signature }) =>
+        untilFound(`the node has the transaction ${signature}`, () => connection.getTransaction(signature, CONFIRMED)),
+      ),
     );
-    for (const [at, transaction] of transactions.entries()) {
-      if (!transaction?.meta) throw new Error(`the node does not know its own transaction ${some[at]?.signature}`);
-      const { fee, preBalances, postBalances } = transaction.meta;
+    for (const transaction of transactions) {
+      const { fee, preBalances, postBalances } = transaction.meta!;
       const keys = transaction.transaction.message.staticAccountKeys;
       const place = keys.findIndex((key) => key.equals(relay));
       if (place === 0) fees += BigInt(fee);

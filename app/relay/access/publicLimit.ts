@@ -29,7 +29,7 @@ export interface PublicRate {
 export interface Cost {
   /** The number of ordinary requests that cost as much; default: 1. */
   weight?: number | undefined;
-  /** True for a request that counts no more while many calls run: a part of one, or a probe. */
+  /** True for a request that counts no more while many calls run: a payment, a start, a part of one to /mcp, or /ready. */
   isUrgent?: boolean | undefined;
 }
 

@@ -39,7 +39,7 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     isAlone: parts.watch.isAlone,
     authorities,
     hasPaid: parts.payers.hasPaid,
-    requireServing: exposure.requireRoom,
+    requireExposure: exposure.requireRoom,
     openFailed(error, listing) {
       if (error === 'ExposureLimitReached') exposure.reached(listing);
       // The chain's refusal counts until Config shows otherwise.

@@ -1,5 +1,5 @@
 /**
- * The two ways to make a paid call, and the order of their checks. Before this, the HTTP layer checks size and media
+ * Calls by key and starts of calls that wallets have paid, and the order of their checks. Before this, the HTTP layer checks size and media
  * type of the body, then the key. The engine checks the money after it.
  */
 import type { ExecuteBody } from '../../sdk/wire/wire.ts';

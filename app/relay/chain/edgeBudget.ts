@@ -1,5 +1,5 @@
 /**
- * Limits reads of the chain for strangers: key registration, sign-in, pages and probes. The budget is separate, so that
+ * Limits reads of the chain for strangers: keys, starts, tests, sign-in and pages. The budget is separate, so that
  * strangers cannot use up the node's quota for settling money. Each wallet with a live key has a budget of its own, so
  * that strangers cannot use up the reads of its requests either. A key's deposit comes back, so wallets that have never
  * paid also share one budget: many of them together read no more than strangers do.

@@ -56,6 +56,7 @@ export function createDepositing(
     if (obstacle || !mayLand) return giveBack(row, at, obstacle ?? why);
     const openBefore = at.now + OPEN_WINDOW_SECONDS;
     const signed = await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor);
+    if (isRefused(row, signed)) return 'wait';
     await journal.openSigned(row, signed, openBefore);
     return 'next';
   }

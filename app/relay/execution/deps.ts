@@ -59,7 +59,7 @@ export interface EngineDeps {
   /** Maximum size of a result per cent of its price, bytes. */
   resultBytesPerCent: number;
   /** Throws if new executions of a listing are refused. */
-  requireServing(listing: string): void;
+  requireExposure(listing: string): void;
   /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */
   openFailed(error: string | null, listing: string): void;
   /** Called with each claimed call, to warn its wallet in time. */

@@ -121,7 +121,9 @@ export function createEnding(
     else if (outcome.kind === 'failed') {
       const culprit = part === 'unknown' ? 'operator' : culpritOf(signed.kind, outcome.error);
       if (part === 'own' && culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
-      await journal.failed(row, borne(signed, part), isOpen ? culprit : null);
+      // Nothing that ends the record later changes that these were the operator's doing.
+      const isOperators = part === 'unknown' || outcome.error === UPGRADING;
+      await journal.failed(row, borne(signed, part), isOpen || isOperators ? culprit : null);
     }
     if (await followRecord(row, fresh, outcome.kind === 'expired' ? signed : undefined)) return 'ended';
     // It has ended and left its address, and the index will show how. Or a node is wrong.

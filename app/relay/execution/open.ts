@@ -4,12 +4,12 @@ import { UPGRADING } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
-import { isRefused, lastOf, type StoredTransaction, transactionsOf } from '../ledger/transactions.ts';
+import { isRefused, lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposit.ts';
 import type { Why } from './depositAt.ts';
 import { type EngineDeps, type Progress, type Step, takeOpening } from './deps.ts';
 import { followGone } from './gone.ts';
-import { borne, partIn, type Sharing } from './sharing.ts';
+import { borne, isInUpgrade, partIn, type Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
@@ -136,12 +136,12 @@ export function createOpening(
   ): Promise<Step> {
     const { error, message, slot } = outcome;
     const part = partIn(row, signed, outcome);
-    if (part === 'others' || part === 'unknown' || isInUpgrade(row, error)) {
+    if (part === 'others' || part === 'unknown' || isInUpgrade(row, 'open', outcome)) {
       // Alone it may land. If it is what made the whole fail, it fails again, and pays for that.
       if (part === 'others') await journal.decided(row, signed, 'expired');
       else await journal.failed(row, signed, 'operator');
       if (row.deposit === null) return signAgain(row);
-      return voidOpen(row, progress, openRefused(null, 'another call of the same transaction failed', row));
+      return voidOpen(row, progress, openRefused(null, 'the transaction failed through no fault of this call', row));
     }
     deps.openFailed(error, row.listing);
     const culprit = culpritOf(error);
@@ -153,10 +153,6 @@ export function createOpening(
 
   return { open };
 }
-
-/** An upgrade lasts until the next slot. A program that was closed refuses every open. */
-const isInUpgrade = (row: JournalRow, error: string | null) =>
-  error === UPGRADING && transactionsOf(row, 'open').length === 1;
 
 /** An open failed because the record was there: its caller has opened it, or earlier bytes have. */
 async function noteOpened(

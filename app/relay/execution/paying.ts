@@ -6,7 +6,7 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import type { Outcome } from '../chain/confirmations.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
-import { lastOf } from '../ledger/transactions.ts';
+import { isRefused, lastOf, transactionsOf } from '../ledger/transactions.ts';
 import { WOULD_FAIL } from './buying.ts';
 import {
   createDepositReader,
@@ -23,7 +23,7 @@ import type { EngineDeps, Progress, Step } from './deps.ts';
 import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
 import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
-import { borne, partIn, type Sharing } from './sharing.ts';
+import { borne, isInUpgrade, partIn, type Sharing } from './sharing.ts';
 import { signDeposit } from './sign.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
@@ -67,19 +67,22 @@ function createPreparing(
     }
     if (outcome.kind === 'unknown') return 'wait';
     const part = partIn(row, signed, outcome);
+    const isOperators = part === 'unknown' || isInUpgrade(row, 'deposit', outcome);
     if (part === 'others') await journal.decided(row, signed, 'expired');
     else if (outcome.kind === 'failed') {
       // Its payer may have prepared the deposit itself.
       if (part === 'own') sharing.exclude(row.wallet);
-      await journal.failed(row, borne(signed, part), part === 'unknown' ? 'operator' : null);
+      await journal.failed(row, borne(signed, part), isOperators ? 'operator' : null);
     }
     const at = await read(row);
     if (isPrepared(at)) {
       await journal.depositConfirmed(row);
       return 'next';
     }
-    if (part === 'others' || part === 'unknown') {
-      await journal.depositSigned(row, await signDeposit(chain, row, deps));
+    if (part === 'others' || isOperators) {
+      const again = await signDeposit(chain, row, deps);
+      if (isRefused(row, again)) return 'wait';
+      await journal.depositSigned(row, again);
       return 'next';
     }
     const past = outcome.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
@@ -199,9 +202,13 @@ async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRo
   return failing && unpaid(WOULD_FAIL, failing === 'payer' ? 'operator' : 'wallet');
 }
 
-/** The client chooses the blockhash. Otherwise an old one would be a free way to make us pay for a deposit. */
-function culpritOfExpiry({ created_ms: arrivedMs }: JournalRow): Culprit {
-  return Date.now() - Number(arrivedMs) < PROMPT_MS ? 'wallet' : 'operator';
+/**
+ * The client chooses the blockhash. Otherwise an old one would be a free way to make us pay for a deposit. A deposit that
+ * was signed again has delayed the payment.
+ */
+function culpritOfExpiry(row: JournalRow): Culprit {
+  const isPrompt = Date.now() - Number(row.created_ms) < PROMPT_MS;
+  return isPrompt && transactionsOf(row, 'deposit').length === 1 ? 'wallet' : 'operator';
 }
 
 /**

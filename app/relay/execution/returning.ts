@@ -80,8 +80,11 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isByRemo
       isPast && outcome.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
     if (!fresh) return 'wait';
     if (outcome.kind === 'expired') await journal.decided(row, signed, 'expired');
-    // If the deposit is gone, the end of the row shows who bears the fee.
-    if (outcome.kind === 'failed') await journal.failed(row, signed, fresh.deposit && culpritOf(outcome.error));
+    // If the deposit is gone, the end of the row shows who bears the fee, except that of an upgrade.
+    if (outcome.kind === 'failed') {
+      const isKnown = fresh.deposit !== null || outcome.error === UPGRADING;
+      await journal.failed(row, signed, isKnown ? culpritOf(outcome.error) : null);
+    }
     if (!fresh.deposit) return 'next';
     if (outcome.kind === 'confirmed') return endEmptied(row, progress);
     const byAccount = outcome.kind === 'failed' && (isWaiting(row) || outcome.error === 'RefundDestinationUnusable');

@@ -10,7 +10,7 @@ import { type ExecutionRecord, findExecution, findSpender, parseAddress } from '
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { least } from '../../sdk/wire/amounts.ts';
 import type { Outcome } from '../chain/confirmations.ts';
-import type { TransactionFailure } from '../chain/failures.ts';
+import { type TransactionFailure, UPGRADING } from '../chain/failures.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
 import { createVersionOneTrial } from '../chain/versionOneTrial.ts';
@@ -201,9 +201,13 @@ function failedOf(members: Member[], { error, instruction, byProgram }: Transact
 
 type Failing = 'own' | 'others' | 'unknown';
 
+/** True for a first failure in an upgrade, which lasts until the next slot. A program that was closed fails again. */
+export const isInUpgrade = (row: JournalRow, kind: TransactionKind, outcome: Outcome): boolean =>
+  outcome.kind === 'failed' && outcome.error === UPGRADING && transactionsOf(row, kind).length === 1;
+
 /**
  * Whose part made a shared transaction fail: the row's own, or that of others, which costs this row nothing. `unknown`
- * if it failed as a whole: then each bears its share. Null if it is not shared, or has not failed.
+ * if it failed as a whole: then the operator bears it. Null if it is not shared, or has not failed.
  */
 export function partIn(
   { execution_id: id, deposit }: Pick<JournalRow, 'execution_id' | 'deposit'>,

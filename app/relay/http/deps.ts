@@ -1,5 +1,5 @@
 /**
- * The dependencies of the relay's HTTP server, built once in start.ts: the sum of those of all modules, and its own.
+ * The dependencies of the relay's HTTP server, built once in assembly/api.ts: the sum of those of all modules, and its own.
  */
 import type { Keypair } from '@solana/web3.js';
 import type { KeyDirectory } from '../../sdk/wire/wire.ts';

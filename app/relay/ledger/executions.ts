@@ -137,7 +137,6 @@ export async function countChangedListings(
 interface ListingOutcome {
   wallet: string;
   state: JournalRow['state'];
-  created_ms: bigint;
   execution_time_ms: bigint | null;
 }
 
@@ -164,7 +163,7 @@ export function createOutcomeReader(
   reasons: CreatorReasons,
 ): (listing: string, limit: number) => Promise<ListingOutcome[]> {
   const query = (listing: string, limit: number) => sql<ListingOutcome>`
-    SELECT wallet, state, created_ms, execution_time_ms FROM executions
+    SELECT wallet, state, execution_time_ms FROM executions
     WHERE listing = ${listing} AND state IN ('settled', 'refunding', 'refunded')
       AND (state = 'settled' OR ${sql.raw(isCreatorsFault(reasons))})
     ORDER BY created_ms DESC LIMIT ${limit}`;

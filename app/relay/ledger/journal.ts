@@ -1,6 +1,6 @@
 /**
- * The journal of executions with its forward-only moves. Intents (transactions to send, verified answers) are on the
- * disk before the relay acts. Notes (facts that the chain can show again) reach the disk with the next intent. A killed
+ * The journal of executions with its forward-only moves. Intents (transactions to send) are on the disk before the relay
+ * acts; an intent to settle takes the result there too. Notes (facts that the chain can show again) reach the disk with the next intent. A killed
  * process loses neither; a power cut loses some notes at most.
  *
  * Both use one connection, because a second one would always find its cached pages outdated. Several relays may share

@@ -1,5 +1,5 @@
 /** Judges a creator's answer by the SDK's rules. Long answers are judged outside the main thread. */
-import { type Expected, type Judgement, judgeNow as judgeAlone } from '../../sdk/creator/judge.ts';
+import { type Expected, type Judgement, judgeNow as judgeBySdk } from '../../sdk/creator/judge.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { type Body, lengthOf } from '../longBytes.ts';
 import { type Ask, bytesInThread } from '../workers.ts';
@@ -19,5 +19,5 @@ export async function judgeAnswer(body: Body, expected: Expected, ask?: Ask): Pr
 }
 
 export function judgeNow(bytes: Uint8Array, expected: Expected): Judgement {
-  return judgeAlone(bytes, { programId: PROGRAM_ID.toBase58(), ...expected });
+  return judgeBySdk(bytes, { programId: PROGRAM_ID.toBase58(), ...expected });
 }

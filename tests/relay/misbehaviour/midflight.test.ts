@@ -120,7 +120,7 @@ describe('creators: around the answer', () => {
       const answer = await execute({ task: 'x', timeout_seconds: 1 });
       const id = await assertRefunded(answer, before, 408, /did not respond within 1 seconds/);
       letGo();
-      // The same relay answers the next call only after it could have read the late answer.
+      // The same relay answers the next call after the late answer was sent to a closed connection.
       market.setBehaviour(null);
       expect((await execute({ task: 'x' })).status).to.equal(200);
       expect((await market.record(id))?.status).to.equal('refunded');

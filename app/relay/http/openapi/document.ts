@@ -1,5 +1,5 @@
 /**
- * /openapi.json: the table of routes and the schemas of sdk/wire.ts as one OpenAPI 3.1 document. Answers are described
+ * /openapi.json: the table of routes and the schemas of sdk/wire/wire.ts as one OpenAPI 3.1 document. Answers are described
  * as open objects, because fields may be added. The relay itself checks its answers against the closed schemas.
  */
 import type { z } from 'zod';

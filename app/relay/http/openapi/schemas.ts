@@ -1,5 +1,5 @@
 /**
- * The schemas of the document: those of sdk/wire.ts by name, as JSON Schema for generators and linters of other
+ * The schemas of the document: those of sdk/wire/wire.ts by name, as JSON Schema for generators and linters of other
  * languages. The glossary describes every field.
  */
 import { z } from 'zod';

@@ -124,7 +124,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   sort: 'The order: descending, except `price_asc`. `best` weighs the success rate by the number of calls, with agents tagged `sandbox` last. Ties are ordered by agent_id. Default: `total_executions`.',
   status: 'The status.',
   'ExecutionFull.status':
-    '`pending`: funded and queued. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.',
+    '`pending`: accepted, or funded and not dispatched yet. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.',
   steps: 'The creator’s reasoning trace, unchanged; null if it gave none.',
   tagline: 'One sentence.',
   gas_balance_address: 'The address of the wallet’s gas balance. Send the missing lamports there.',
