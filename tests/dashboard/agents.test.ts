@@ -335,7 +335,8 @@ describe('agents', function () {
         return y + height;
       };
       const brand = page.getByRole('banner').getByText('Agent Marketplace', { exact: true });
-      expect(await bottomOf(brand)).to.be.below(64);
+      const { y: top } = (await page.getByRole('banner').boundingBox())!;
+      expect((await bottomOf(brand)) - top).to.be.below(64);
       const first = page.getByRole('main').getByRole('heading', { level: 2 }).first();
       expect(await bottomOf(first)).to.be.below(844);
       // A laptop at 200 %: the head scrolls away with the rest.

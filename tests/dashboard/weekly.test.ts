@@ -40,8 +40,7 @@ describe('the week of a caller and a creator', function () {
       const { body } = await site.visitor.execute('text-report', { task, parameters }, 1);
       await untilIndexed('text-report', count + 1);
       await page.goto(pathOf('csv-analyst'));
-      const example = page.getByRole('region', { name: 'Result', exact: true });
-      await example.getByText('row_count').waitFor();
+      await page.getByRole('region', { name: 'Result as a table' }).getByRole('cell').first().waitFor();
       await page.goto(`${pathOf('text-report')}?tab=run`);
       // Before the agent's own example is loaded, the button fills in the schema's.
       await until('the example is filled in', async () => {

@@ -39,7 +39,7 @@ export default function Catalogue(): ReactNode {
       >
         Skip to the agents
       </a>
-      {!isFiltered(search) && <Welcome agent={data?.agents[0]} />}
+      {!isFiltered(search) && <Welcome agents={data?.agents} />}
       <Filters search={search} onChange={change} />
       <div className="mt-3 mb-3 flex min-h-8 sm:mt-8 sm:mb-4 flex-wrap items-center justify-between gap-3">
         <p className="text-sm text-faint" role="status">

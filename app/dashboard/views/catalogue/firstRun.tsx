@@ -2,7 +2,7 @@
  * A first result. Where test wallets exist, one click signs in with one of them and runs the agent's example for real.
  * Elsewhere it shows what the agent answered in its creator's last test, and says so.
  */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
@@ -17,11 +17,19 @@ import { keep } from '../agent/run/kept.ts';
 
 const Result = lazy(() => import('../../parts/result/result.tsx'));
 
+/** How many of the best agents are asked for an example. */
+const MOST_ASKED = 6;
+
 /** Also the height before anything is known, so that nothing moves. */
 const FRAME = 'mt-6 min-h-18 rounded-xl border border-line bg-raised px-5 py-4 text-sm';
 
-export function FirstRun({ agent }: { agent: AgentSummary | undefined }) {
-  const { data: example } = useQuery({ ...exampleQuery(agent?.agent_id ?? ''), enabled: agent !== undefined });
+export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
+  const asked = (agents ?? []).filter(({ status }) => status === 'active').slice(0, MOST_ASKED);
+  const examples = useQueries({ queries: asked.map(({ agent_id }) => exampleQuery(agent_id)) });
+  // Waits for those before it, so that the offer does not change under the visitor's hand.
+  const at = examples.findIndex(({ data, isPending }) => isPending || data);
+  const agent = asked[at];
+  const example = examples[at]?.data;
   const { wallet, isKnown } = useSession();
   const wallets = useWallets();
   const navigate = useNavigate();
@@ -40,6 +48,7 @@ export function FirstRun({ agent }: { agent: AgentSummary | undefined }) {
       });
     },
   });
+  if (agents && at === -1) return null;
   if (!agent || !example) return <div className={FRAME} />;
   if (!isTestNetwork) {
     return (

@@ -3,8 +3,8 @@ import type { ReactNode } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { FirstRun } from './firstRun.tsx';
 
-/** `agent`: the one to try first; undefined until the agents are known, and if there is none. */
-export function Welcome({ agent }: { agent: AgentSummary | undefined }) {
+/** `agents`: the first of them that has an example can be tried at once; undefined until they are known. */
+export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   return (
     <header className="mb-6 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
@@ -39,7 +39,7 @@ export function Welcome({ agent }: { agent: AgentSummary | undefined }) {
           has the code.
         </Explained>
       </div>
-      <FirstRun agent={agent} />
+      <FirstRun agents={agents} />
     </header>
   );
 }

@@ -86,7 +86,7 @@ function Made({ checks, facts }: { checks: readonly Check[]; facts: ExecutionFac
     <div className="grid gap-4">
       {others.length > 0 && <ul className={LIST}>{rows(others)}</ul>}
       {passed.length > 0 && (
-        <details className={LIST}>
+        <details className={`${LIST} printed`}>
           <summary className="flex items-center gap-3 px-4 py-3.5 text-sm font-medium hover:bg-sunken/60">
             <Mark state="passed" />
             {passed.length === 1 ? 'One check passed' : `${passed.length} checks passed`}
