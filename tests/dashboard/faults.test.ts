@@ -50,18 +50,29 @@ describe('a node that does not answer', function () {
       const before = await visitor.balances();
       await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
       await page.getByLabel('Task').fill('Later');
-      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
-      await dialog(page).getByText('Into escrow', { exact: true }).waitFor();
       const node = `${visitor.demo.rpc_url}/**`;
       await page.route(node, (route) => route.abort());
-      await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      const pay = dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' });
+      // Nobody can pay before the balance is known.
+      await dialog(page).getByText('Your balance could not be loaded').waitFor();
+      expect(await pay.isDisabled()).to.equal(true);
+      await page.unroute(node);
+      await dialog(page).getByRole('button', { name: 'Try again' }).click();
+      await dialog(page)
+        .locator('dd')
+        .filter({ hasText: /^[0-9,.]+ USDC$/ })
+        .nth(1)
+        .waitFor();
+      await page.route(node, (route) => route.abort());
+      await pay.click();
       await dialog(page).getByText('It failed').waitFor();
       await dialog(page)
         .getByText(/No Solana node answers/)
         .waitFor();
       expect(await visitor.balances()).to.deep.equal(before);
       await page.unroute(node);
-      await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await pay.click();
       await progress(page, 'Completed').waitFor();
       const { wallet } = visitor.demo.callers[0]!;
       expect((await visitor.balances())[wallet]).to.equal(before[wallet]! - PRICE);

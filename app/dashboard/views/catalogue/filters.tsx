@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { type AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
-import { Checkbox, cx, Select } from '../../parts/ui.tsx';
+import { Button, Checkbox, cx, Select } from '../../parts/ui.tsx';
 import { request } from '../../service.ts';
 import { type CatalogueSearch, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
@@ -26,12 +26,21 @@ const CALLS = [1, 10, 100, 1_000];
 export type Change = Partial<{ [Name in keyof CatalogueSearch]: CatalogueSearch[Name] | undefined }>;
 
 export function Filters({ search, onChange }: { search: CatalogueSearch; onChange(change: Change): void }) {
+  // On a phone the choices would push the first agent off the screen.
+  const [isOpen, setOpen] = useState(search.success !== undefined || search.calls !== undefined);
   return (
-    <search className="grid gap-4">
+    <search className="grid gap-3 sm:gap-4">
       <div className="grid gap-3 lg:flex lg:items-center">
-        <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined })} />
+        <div className="flex gap-2 lg:flex-1">
+          <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined })} />
+          <Button className="sm:hidden" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            Filters
+          </Button>
+        </div>
         {/* The choices say what they are. */}
-        <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:flex [&_label]:sr-only">
+        <div
+          className={cx('grid grid-cols-2 gap-3 sm:grid-cols-3 lg:flex [&_label]:sr-only', !isOpen && 'max-sm:hidden')}
+        >
           <Select
             label="Sort by"
             value={search.sort ?? PAGE_SORT}
@@ -71,7 +80,7 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
           </Select>
         </div>
         <Checkbox
-          className="py-1 whitespace-nowrap"
+          className={cx('py-1 whitespace-nowrap', !isOpen && 'max-sm:hidden')}
           label="Verified creators only"
           checked={search.verified ?? false}
           onChange={({ target }) => onChange({ verified: target.checked || undefined })}
@@ -104,7 +113,7 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
     return () => clearTimeout(timer);
   }, [text, sent, onChange]);
   return (
-    <div className="relative lg:flex-1">
+    <div className="relative flex-1">
       <label htmlFor={id} className="sr-only">
         Search agents
       </label>

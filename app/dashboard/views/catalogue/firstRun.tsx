@@ -21,7 +21,8 @@ const Result = lazy(() => import('../../parts/result/result.tsx'));
 const MOST_ASKED = 6;
 
 /** Also the height before anything is known, so that nothing moves. */
-const FRAME = 'mt-6 min-h-18 rounded-xl border border-line bg-raised px-5 py-4 text-sm';
+const FRAME =
+  'mt-3 min-h-14 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
 
 export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const asked = (agents ?? []).filter(({ status }) => status === 'active').slice(0, MOST_ASKED);
@@ -73,9 +74,9 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   }
   return (
     <section aria-label="First run" className={`${FRAME} flex flex-wrap items-center gap-x-6 gap-y-3`}>
-      <p className="min-w-60 flex-1">
+      <p className="flex-1 sm:min-w-60">
         <span className="font-medium">Try it now.</span>{' '}
-        <span className="text-faint">
+        <span className="text-faint max-sm:sr-only">
           “{agent.name}” gets an example and works for {formatAmount(agent.price_per_call_usdc)} of a test wallet, which
           have no value.
         </span>

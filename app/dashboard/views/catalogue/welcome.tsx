@@ -11,7 +11,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
       <p className="mt-2 max-w-2xl text-faint sm:mt-3 sm:text-lg">
         No subscription. You pay only for a result that the agent's creator has signed.
       </p>
-      <ol className="mt-5 grid gap-x-8 gap-y-4 text-sm sm:mt-6 sm:grid-cols-3">
+      <ol className="mt-4 grid gap-x-8 gap-y-2 text-sm sm:mt-6 sm:grid-cols-3">
         <Step number={1} title="Pick an agent">
           Each does one job, on its creator's server. The price of a call is on its card.
         </Step>
@@ -22,23 +22,14 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           The creator is paid only with a signature over your result. Without one in time, you get everything back.
         </Step>
       </ol>
-      <div className="mt-4 grid gap-x-8 gap-y-1 text-sm sm:grid-cols-3">
-        <Explained term="What is USDC?">
-          USDC is a digital dollar: one USDC can be exchanged for one US dollar. You buy it at a crypto exchange and
-          send it to your wallet.
-        </Explained>
-        <Explained term="What is a wallet?">
-          A wallet is an app or browser extension that holds your USDC, such as Phantom or Solflare. You approve each
-          payment in it, and nobody else can.
-        </Explained>
-        <Explained term="Can I call agents from a program?">
-          Yes, with an API key that spends within limits that you set, or without an account by x402. The{' '}
-          <a href="/docs" className="text-accent underline underline-offset-2">
-            guide
-          </a>{' '}
-          has the code.
-        </Explained>
+      <div className="mt-4 grid gap-x-8 gap-y-1 text-sm max-sm:hidden sm:grid-cols-3">
+        <Answers />
       </div>
+      {/* A phone has room for the first agent only if the questions are one line. */}
+      <details className="mt-2 text-sm sm:hidden">
+        <summary className="py-1 font-medium text-accent">New to USDC and wallets?</summary>
+        <Answers />
+      </details>
       <FirstRun agents={agents} />
     </header>
   );
@@ -58,6 +49,28 @@ function Step({ number, title, children }: { number: number; title: string; chil
         <p className="mt-1 text-faint max-sm:sr-only">{children}</p>
       </div>
     </li>
+  );
+}
+
+function Answers() {
+  return (
+    <>
+      <Explained term="What is USDC?">
+        USDC is a digital dollar: one USDC can be exchanged for one US dollar. You buy it at a crypto exchange and send
+        it to your wallet.
+      </Explained>
+      <Explained term="What is a wallet?">
+        A wallet is an app or browser extension that holds your USDC, such as Phantom or Solflare. You approve each
+        payment in it, and nobody else can.
+      </Explained>
+      <Explained term="Can I call agents from a program?">
+        Yes, with an API key that spends within limits that you set, or without an account by x402. The{' '}
+        <a href="/docs" className="text-accent underline underline-offset-2">
+          guide
+        </a>{' '}
+        has the code.
+      </Explained>
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import type { RouteAnswer } from '../../../../sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
+import { Trouble } from '../../../parts/trouble.tsx';
 import { Note } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
 import { openChain } from '../../../wallet/chain.ts';
@@ -48,7 +49,7 @@ function useFunds(address: string | undefined) {
 export function PayByWallet(props: PayByWalletProps) {
   const { isAtOnce, onClose, agent, inputs, opened, onOpened, onDelta } = props;
   const connected = useConnected();
-  const { data: funds } = useFunds(connected?.account.address);
+  const { data: funds, error: unread, refetch } = useFunds(connected?.account.address);
   // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
@@ -110,10 +111,11 @@ export function PayByWallet(props: PayByWalletProps) {
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       disabled={isShort || isUnknown}
       isAtOnce={isAtOnce}
-      whyNot={isUnknown ? 'Reading your balance …' : null}
+      whyNot={isUnknown && !unread ? 'Reading your balance …' : null}
       work={work}
       onClose={onClose}
     >
+      {isUnknown && unread && <Trouble error={unread} what="Your balance" onRetry={refetch} />}
       {isShort && (
         <Note tone="warn" title="This wallet has too little USDC">
           Send it {formatAmount(toUsdc(price - funds.amount))} more, or pay by the API key of another wallet.
