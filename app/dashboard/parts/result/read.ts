@@ -115,13 +115,12 @@ export function cellText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** The table as CSV. Cells that a spreadsheet would run as a formula are marked as text. */
-export const toCsv = ({ columns, rows }: Rows): string =>
-  Papa.unparse({ fields: columns, data: rows.map((row) => row.map(cellText)) }, { escapeFormulae: true });
+/** Cells that a spreadsheet would run as a formula are marked as text. */
+const write = ({ columns, rows }: Rows, format?: Papa.UnparseConfig): string =>
+  Papa.unparse({ fields: columns, data: rows.map((row) => row.map(cellText)) }, { escapeFormulae: true, ...format });
+
+/** The table as CSV. */
+export const toCsv = (table: Rows): string => write(table);
 
 /** The table as spreadsheets paste it. */
-export const toTabs = ({ columns, rows }: Rows): string =>
-  Papa.unparse(
-    { fields: columns, data: rows.map((row) => row.map(cellText)) },
-    { escapeFormulae: true, delimiter: '\t', newline: '\n' },
-  );
+export const toTabs = (table: Rows): string => write(table, { delimiter: '\t', newline: '\n' });

@@ -34,12 +34,12 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const { wallet, isKnown } = useSession();
   const wallets = useWallets();
   const navigate = useNavigate();
-  const isTestNetwork = developmentWalletsPath() !== '';
-  const test = wallets.find(({ name }) => name.startsWith('Demo caller'));
+  const hasTestWallets = developmentWalletsPath() !== '';
+  const testWallet = wallets.find(({ name }) => name.startsWith('Demo caller'));
   const run = useMutation({
     mutationFn: async () => {
-      if (!agent || !example || !test) return;
-      if (!wallet) await signIn(test);
+      if (!agent || !example || !testWallet) return;
+      if (!wallet) await signIn(testWallet);
       const { task, parameters } = example;
       keep(agent.agent_id, { task, parameters, timeout: '', call: null, isAtOnce: true });
       await navigate({
@@ -51,7 +51,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   });
   if (agents && at === -1) return null;
   if (!agent || !example) return <div className={FRAME} />;
-  if (!isTestNetwork) {
+  if (!hasTestWallets) {
     return (
       <details className={FRAME}>
         <summary className="py-1.5 font-medium">
@@ -77,12 +77,12 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
       <p className="flex-1 sm:min-w-60">
         <span className="font-medium">Try it now.</span>{' '}
         <span className="text-faint max-sm:sr-only">
-          “{agent.name}” gets an example and works for {formatAmount(agent.price_per_call_usdc)} of a test wallet, which
-          have no value.
+          “{agent.name}” gets an example. A test wallet pays {formatAmount(agent.price_per_call_usdc)}, which has no
+          value.
         </span>
       </p>
       <span className="flex items-center gap-2">
-        <Button kind="primary" busy={run.isPending} disabled={!isKnown || !test} onClick={() => run.mutate()}>
+        <Button kind="primary" busy={run.isPending} disabled={!isKnown || !testWallet} onClick={() => run.mutate()}>
           Run it
         </Button>
         <TestMark />
