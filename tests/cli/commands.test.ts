@@ -375,12 +375,9 @@ describe('the command line', function () {
   });
 });
 
-/** The execution once it has ended, or its state after a minute. */
-async function ended(api: ReturnType<typeof createClient>, executionId: string) {
-  const patientUntil = Date.now() + 60_000;
-  for (;;) {
+/** The execution once it has ended. */
+const ended = (api: ReturnType<typeof createClient>, executionId: string) =>
+  untilFound(`${executionId} has ended`, async () => {
     const record = await api.request('getExecution', { execution_id: executionId });
-    if (record.completed_at !== null || Date.now() > patientUntil) return record;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-}
+    return record.completed_at === null ? null : record;
+  });

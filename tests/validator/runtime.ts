@@ -6,6 +6,7 @@ import { signingKeyPath } from '../../app/local/demoServers.ts';
 import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { errorFromCode, settleExecution } from '../../app/sdk/program/program.ts';
 import { hashResult, parseResultHash, parseSignature, parseUuid, signResult } from '../../app/sdk/receipt/receipt.ts';
+import { untilFound } from '../harness/edge/until.ts';
 import { mixedOfNine, NINE, nineArguments, TEST_VERIFIER_ID } from '../harness/vm/verifier.ts';
 import type { Stage } from './stage.ts';
 
@@ -18,11 +19,12 @@ async function errorOf(stage: Stage, instruction: TransactionInstruction, payer:
   transaction.add(instruction).sign(payer);
   const signature = bs58.encode(transaction.signature!);
   await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
-  for (;;) {
+  const { err } = await untilFound(`the node has run ${signature}`, async () => {
     const { value } = await connection.getSignatureStatus(signature);
-    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return value.err;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+    const isFirm = value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized';
+    return isFirm ? value : null;
+  });
+  return err;
 }
 
 /** Whether functions get all arguments depends on the features of the cluster. */
