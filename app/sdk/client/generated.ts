@@ -415,7 +415,7 @@ export interface components {
             /** @description The agent's present name; null if this service does not have its description. */
             agent_name: string | null;
             /**
-             * @description `pending`: funded and queued. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.
+             * @description `pending`: accepted, or funded and not dispatched yet. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.
              * @enum {string}
              */
             status: "pending" | "running" | "completed" | "failed" | "disputed";

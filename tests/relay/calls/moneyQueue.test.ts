@@ -18,6 +18,7 @@ import { executionOf, SIGNED, TIMES, useJournals, WALLET } from '../../harness/e
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { FEE, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { readShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 const CALLS = 300;
@@ -251,8 +252,15 @@ describe('the queue for reserved money', () => {
       const after = await market.balances();
       expect(after.creator).to.equal(before.creator + (PRICE - FEE) * 5n);
       expect(after.treasury).to.equal(before.treasury + FEE * 5n);
-      // Two signatures for each paid call and the record's rent, and no other signature.
-      expect(BigInt(before.lamports - (await lamports()))).to.equal(5n * (10_000n + recordRent));
+      // An open and a settle for each paid call, which may share their transactions, and nothing for any other call.
+      const shared = readShared(market);
+      const landed = (await shared.signedFor('race ')).filter(({ outcome }) => outcome !== 'expired');
+      expect(landed.map(({ kind, outcome }) => [kind, outcome]).sort()).to.deep.equal([
+        ...Array(5).fill(['open', 'landed']),
+        ...Array(5).fill(['settle', 'landed']),
+      ]);
+      const fees = await shared.requireExactFees(landed);
+      expect(BigInt(before.lamports - (await lamports()))).to.equal(fees + 5n * recordRent);
     });
   });
 });
