@@ -6,7 +6,7 @@
  * web3.js's `onLogs` and `onSignature` are not used: they neither notice a half-open socket nor report a reconnect. If
  * their subscription changes while the socket closes, they repeat it forever and block the event loop.
  */
-import type { TransactionError } from '@solana/web3.js';
+import type { Commitment, TransactionError } from '@solana/web3.js';
 import { WebSocket } from 'undici';
 
 export interface LogNotification {
@@ -21,7 +21,9 @@ interface SubscriptionOptions {
   wsUrl: string;
   /** Base58. */
   address: string;
-  /** Called for each final transaction that mentions the address. */
+  /** `finalized` by default. */
+  commitment?: Commitment;
+  /** Called for each transaction that mentions the address, once it has this commitment. */
   onLogs(notification: LogNotification): void;
   /** The node accepted the subscription, at first and after each reconnect. Earlier transactions were not reported. */
   onSubscribed(): void;
@@ -67,7 +69,8 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
       else request('getHealth', []);
     }, heartbeatMs);
     current = { socket, heartbeat };
-    socket.onopen = () => request('logsSubscribe', [{ mentions: [options.address] }, { commitment: 'finalized' }]);
+    const { address, commitment = 'finalized' } = options;
+    socket.onopen = () => request('logsSubscribe', [{ mentions: [address] }, { commitment }]);
     socket.onerror = (event) => lose(event.message || 'error');
     socket.onclose = () => lose('closed by the node');
     socket.onmessage = (event) => {

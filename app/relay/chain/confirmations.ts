@@ -31,8 +31,6 @@ export interface Confirmations {
   submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Outcome>;
   /** True if the transaction of this signature has landed without an error. Throws if the node does not answer. */
   hasSucceeded(signature: string): Promise<boolean>;
-  /** True if a node has executed it without an error, in a block that may not be final. Throws like `hasSucceeded`. */
-  isSeen(signature: string): Promise<boolean>;
   close(): void;
 }
 
@@ -171,7 +169,6 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
       const status = await poller.status(signature);
       return status !== null && status.error === null;
     },
-    isSeen: poller.isSeen,
     close() {
       poller.end();
       for (const subscription of subscriptions) subscription.close();

@@ -81,10 +81,10 @@ export interface Fees {
     mostLamports: bigint,
   ): Promise<TransactionInstruction[]>;
   /**
-   * The budget of a transaction of version 1 with all of these, at the first attempt. `mostLamports` is the maximum
-   * priority fee of the whole; the limit of one transaction counts for each instruction.
+   * The budget of a transaction of version 1 with `count` instructions that use so many units, at the first attempt.
+   * `mostLamports` is the maximum priority fee of the whole; the cap counts for each instruction.
    */
-  budgetFor(instructions: readonly TransactionInstruction[], mostLamports: bigint): Promise<Budget>;
+  budgetOf(units: number, count: number, mostLamports: bigint): Budget;
   /** The cost by `instructionsFor` at the first attempt, if only the cap limits it. */
   quote(): PriorityQuote;
   /** Reads the current price; throws if it cannot. */
@@ -181,10 +181,9 @@ export function createFees(options: FeesOptions): Fees {
         ? [setLimit]
         : [setLimit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })];
     },
-    async budgetFor(instructions, mostLamports) {
-      const limits = await Promise.all(instructions.map((instruction) => units.limitFor([instruction])));
-      const limit = limits.reduce((sum, one) => sum + one, 0);
-      const cap = least(mostLamports, maxLamports * BigInt(instructions.length));
+    budgetOf(used, count, mostLamports) {
+      const limit = Math.min(MOST_UNITS, withSpare(used, count * SPARE_UNITS));
+      const cap = least(mostLamports, maxLamports * BigInt(count));
       return { units: limit, priority: greatest(0n, least(lamportsFor(limit), cap)) };
     },
     quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
@@ -251,6 +250,7 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
 }
 
 function limitOf(kind: string, measured: number): number {
-  const spare = kind === OPEN ? SPARE_UNITS_TO_OPEN : SPARE_UNITS;
-  return Math.min(MOST_UNITS, Math.ceil(measured * 1.2) + spare);
+  return Math.min(MOST_UNITS, withSpare(measured, kind === OPEN ? SPARE_UNITS_TO_OPEN : SPARE_UNITS));
 }
+
+const withSpare = (measured: number, spare: number): number => Math.ceil(measured * 1.2) + spare;

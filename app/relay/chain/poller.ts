@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
-import { isSeen, MAX_STATUSES, readStatuses, type SignatureStatus } from '../../solana/calls.ts';
+import { MAX_STATUSES, readStatuses, type SignatureStatus } from '../../solana/calls.ts';
 import type { Finality } from '../../solana/finality.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
@@ -40,8 +40,6 @@ export interface Poller {
   hurry(signature: string): void;
   /** The status from one node; a failure needs a second one. Null if no final status is known. */
   status(signature: string): Promise<SignatureStatus | null>;
-  /** True if one node has executed the transaction without an error. Its block may not be final. */
-  isSeen(signature: string): Promise<boolean>;
   end(): void;
 }
 
@@ -149,7 +147,6 @@ export function createPoller(options: PollerOptions): Poller {
       timer = undefined;
       schedule();
     },
-    isSeen: (signature) => options.nodes.first((node) => isSeen(node, signature)),
     status: async (signature) => (await statusesOf([signature], true))[0] ?? null,
     end() {
       isOver = true;

@@ -14,6 +14,7 @@ import { describeFailureOf, type TransactionFailure } from './failures.ts';
 import type { Fees } from './fees.ts';
 import { type ChainNode, createNodes, type NodeStatus } from './nodes.ts';
 import { type AccountsAt, COMMITMENT, createClock } from './reader.ts';
+import { createSeen, type Seen } from './seen.ts';
 import { createSigner, type RelaySigner } from './signer.ts';
 import { type Observe, timed } from './stages.ts';
 import { type Failing, failingOf, isOfPreparation, joinPayment } from './trialPayment.ts';
@@ -26,7 +27,8 @@ const NO_PACE = { late: () => undefined, inTime: () => undefined };
 export interface RelayChain
   extends RelaySigner,
     Pick<Agreement, 'readPast' | 'finalized'>,
-    Pick<Confirmations, 'submit' | 'hasSucceeded' | 'isSeen'> {
+    Pick<Confirmations, 'submit' | 'hasSucceeded'>,
+    Pick<Seen, 'untilSeen'> {
   connection: Connection;
   /** Of the cluster. */
   finality: Finality;
@@ -43,8 +45,11 @@ export interface RelayChain
    * send them. Null if it would succeed; a failure only if two nodes see the same. Throws if that cannot be decided.
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
-  /** The same at one node's newest block, which may not be final: for what decides nothing about money. */
-  simulateNewest(bytes: Uint8Array): Promise<TransactionFailure | null>;
+  /**
+   * The same at one node's newest block, which may not be final, with the compute units: for what decides nothing about
+   * money.
+   */
+  simulateNewest(bytes: Uint8Array): Promise<{ failure: TransactionFailure | null; units: number }>;
   /**
    * Why a payment would fail now: its fee payer, which is ours, has too little, or anything else; null if it would not.
    * It is simulated without our signature, so that the node cannot send it. Throws if the node does not answer.
@@ -116,6 +121,7 @@ export function createRelayChain(options: {
     payers: feePayer ? [authority, feePayer] : [authority],
     pace: fees?.pace ?? NO_PACE,
   });
+  const seen = createSeen(nodes, feePayer);
   const { readPast, finalized } = agreement;
   // The client of a payment may have a newer blockhash than the final state.
   const attempt = (bytes: Uint8Array) =>
@@ -132,7 +138,7 @@ export function createRelayChain(options: {
     scanning: connectForReading(urls, closing, SCAN_TIMEOUT_MS),
     ...signer,
     hasSucceeded: confirmations.hasSucceeded,
-    isSeen: confirmations.isSeen,
+    untilSeen: seen.untilSeen,
     submit: confirmations.submit,
     async simulate(bytes) {
       const ask = trialOf(bytes, COMMITMENT);
@@ -145,7 +151,10 @@ export function createRelayChain(options: {
       }
       return failureOf(bytes, { error });
     },
-    simulateNewest: async (bytes) => failureOf(bytes, await nodes.first(trialOf(bytes, 'processed'))),
+    async simulateNewest(bytes) {
+      const simulated = await nodes.first(trialOf(bytes, 'processed'));
+      return { failure: failureOf(bytes, simulated), units: simulated.units };
+    },
     async wouldFail(payment) {
       const { error } = await attempt(payment);
       if (error === null) return null;
@@ -168,6 +177,7 @@ export function createRelayChain(options: {
       nodes.close();
       abort.abort(new Error('closing'));
       confirmations.close();
+      seen.close();
     },
   };
 }

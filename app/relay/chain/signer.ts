@@ -31,8 +31,6 @@ const REMEMBERED = 50_000;
 const FIRST_SIGNATURE_AT = 1;
 /** Maximum difference between two nodes, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
-/** Units of an instruction of an unknown kind. */
-const DEFAULT_UNITS = 200_000;
 /** Blocks for which a blockhash is valid. */
 const BLOCKHASH_BLOCKS = 150n;
 
@@ -83,8 +81,8 @@ export interface RelaySigner {
    * The same in a transaction of version 1, which holds the instructions of several calls. Only the authority signs.
    */
   signMany(instructions: readonly TransactionInstruction[], budget: Budget): Promise<NewTransaction>;
-  /** A budget for such a transaction; see `Fees`. */
-  budgetFor(instructions: readonly TransactionInstruction[], mostPriority: bigint): Promise<Budget>;
+  /** A budget for such a transaction of `count` instructions that use so many units; see `Fees`. */
+  budgetOf(units: number, count: number, mostPriority: bigint): Budget;
   /** True if this process made the signature recently. */
   isOwn(signature: string): boolean;
   /** The current priority fees of a call's two transactions; zero if none are paid. */
@@ -161,13 +159,10 @@ export function createSigner(options: SignerOptions): RelaySigner {
         fee: LAMPORTS_PER_SIGNATURE + budget.priority,
       };
     },
-    budgetFor: async (instructions, mostPriority) =>
-      (await options.fees?.budgetFor(instructions, mostPriority)) ?? unmeasured(instructions.length),
+    budgetOf: (units, count, mostPriority) =>
+      options.fees?.budgetOf(units, count, mostPriority) ?? { units: MOST_UNITS, priority: 0n },
   };
 }
-
-/** The budget of a relay without priority fees, by the runtime's default. */
-const unmeasured = (count: number): Budget => ({ units: Math.min(MOST_UNITS, count * DEFAULT_UNITS), priority: 0n });
 
 /** Node's own Ed25519 is an order of magnitude faster than one in JavaScript. */
 function toPrivateKey(keypair: Keypair): KeyObject {

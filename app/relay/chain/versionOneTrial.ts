@@ -3,28 +3,21 @@
  * version, and its caller sends smaller transactions of version 0.
  */
 import type { Logger } from 'pino';
-import type { TransactionFailure } from './failures.ts';
-import type { RelayChain } from './relayChain.ts';
 
 const PAUSE_MS = 60_000;
 
-export interface VersionOneTrial {
-  isPaused(): boolean;
-  /** Null if it would succeed. `unknown` if the node could not simulate it, which begins a pause. */
-  simulate(bytes: Uint8Array): Promise<TransactionFailure | null | 'unknown'>;
-}
-
 /** `message` is logged when a pause begins. */
-export function createVersionOneTrial(
-  chain: Pick<RelayChain, 'simulate'>,
+export function createVersionOneTrial<Answer>(
+  simulate: (bytes: Uint8Array) => Promise<Answer>,
   log: Pick<Logger, 'warn'>,
   message: string,
-): VersionOneTrial {
+) {
   let pausedUntil = 0;
   return {
     isPaused: () => performance.now() < pausedUntil,
-    simulate: (bytes) =>
-      chain.simulate(bytes).catch((error) => {
+    /** `unknown` if the node could not simulate it, which begins a pause. */
+    simulate: (bytes: Uint8Array): Promise<Answer | 'unknown'> =>
+      simulate(bytes).catch((error) => {
         log.warn({ error }, message);
         pausedUntil = performance.now() + PAUSE_MS;
         return 'unknown' as const;

@@ -3,7 +3,6 @@
  * A node that shows the payment has executed it, so a later block takes the open, unless the payment's block is dropped.
  * Then the open fails, and is signed again.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../errors.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { lastOf, transactionsOf } from '../ledger/transactions.ts';
@@ -12,9 +11,6 @@ import { createDepositReader, type DepositAt, isOpenedFrom, isPaid, whyNotToOpen
 import { type EngineDeps, type Progress, takeOpening } from './deps.ts';
 import { borne, partIn, type Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from './sign.ts';
-
-/** How often a node is asked for a payment that is on its way: once a slot. */
-const POLL_MS = 200;
 
 const hasOpen = (row: JournalRow): boolean => transactionsOf(row, 'open').length > 0;
 
@@ -39,19 +35,10 @@ export function createEarlyOpen(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     known: AbortSignal,
   ): Promise<void> {
     // After a crash the stored open is sent when the payment is final.
-    if (hasOpen(row) || !(await isSeen(payment.signature, known))) return;
+    if (hasOpen(row) || !(await chain.untilSeen(payment.signature, known))) return;
     if (!(await store(row))) return;
     const stored = lastOf(row, 'open');
     progress.opening = { signature: stored.signature, outcome: send(row, stored) };
-  }
-
-  /** True once a node shows the transaction, final or not. False if its outcome was known before. */
-  async function isSeen(signature: string, known: AbortSignal): Promise<boolean> {
-    while (!known.aborted) {
-      if (await chain.isSeen(signature).catch(() => false)) return !known.aborted;
-      await sleep(POLL_MS, undefined, { signal: known }).catch(() => undefined);
-    }
-    return false;
   }
 
   /** False if the execution can no longer be opened, or if the node does not answer. That costs only time. */

@@ -5,6 +5,7 @@
  */
 import { VersionedTransaction } from '@solana/web3.js';
 import type { Outcome } from '../chain/confirmations.ts';
+import { hasAssertions } from '../chain/trialPayment.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
 import { isRefused, lastOf, transactionsOf } from '../ledger/transactions.ts';
 import { WOULD_FAIL } from './buying.ts';
@@ -195,8 +196,12 @@ function createPayment(
   return { pay, follow, open, withoutMoney };
 }
 
-/** The accounts may have changed since the payment was tried. A payment that fails would still cost our fee. */
+/**
+ * The accounts may have changed since the payment was tried. A payment that fails would still cost our fee. One without
+ * assertions can only fail for what `whyNotToPay` has read.
+ */
 async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRow): Promise<Why | null> {
+  if (!hasAssertions(payment!)) return null;
   // If the node does not answer, the payment is signed: the chain decides in the end.
   const failing = await chain.wouldFail(payment!).catch(() => null);
   return failing && unpaid(WOULD_FAIL, failing === 'payer' ? 'operator' : 'wallet');

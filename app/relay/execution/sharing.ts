@@ -58,8 +58,6 @@ export interface Part extends Pick<SharedMove, 'state' | 'changes'> {
 
 interface Member extends Part {
   row: JournalRow;
-  /** Its instruction, whatever the fee: for its size and its compute units. */
-  sample: TransactionInstruction;
   /** True once the shared transaction is stored, false if the call goes alone. Only its first decision counts. */
   resolve(isShared: boolean): void;
   reject(error: unknown): void;
@@ -80,7 +78,7 @@ export function createSharing({
   const alone = new LRUCache<string, true>({ max: MAX_ALONE, ttl: ALONE_MS });
   // A failure costs nothing but the sharing. The newest block shows payments that are not final yet.
   const trial = createVersionOneTrial(
-    { simulate: chain.simulateNewest },
+    chain.simulateNewest,
     log,
     'cannot simulate a shared transaction; each call gets its own for a minute',
   );
@@ -138,17 +136,21 @@ export function createSharing({
   async function store(kind: Kind, members: Member[]): Promise<void> {
     const count = BigInt(members.length);
     const mostPriority = members.reduce((most, one) => least(most, one.mostPriority), members[0]!.mostPriority) * count;
-    const budget = await chain.budgetFor(samplesOf(members), mostPriority);
-    if (budget.units > MOST_UNITS) return sendHalves(kind, members);
-    const shares = sharesOf(LAMPORTS_PER_SIGNATURE + budget.priority, members.length);
-    const instructions = members.map(({ instruction }, index) => instruction(shares[index]!));
-    const signed = await chain.signMany(instructions, budget).catch(chainUnreadable);
-    const failure = await trial.simulate(signed.bytes);
-    if (failure === 'unknown') return sendAlone(members);
-    if (failure) {
-      const failed = failedOf(members, failure);
+    const sign = async (units: number) => {
+      const budget = chain.budgetOf(units, members.length, mostPriority);
+      const shares = sharesOf(LAMPORTS_PER_SIGNATURE + budget.priority, members.length);
+      const instructions = members.map(({ instruction }, index) => instruction(shares[index]!));
+      return { shares, signed: await chain.signMany(instructions, budget).catch(chainUnreadable) };
+    };
+    // The largest budget costs the most. One that suffices is known after the simulation.
+    const largest = await sign(MOST_UNITS);
+    const tried = await trial.simulate(largest.signed.bytes);
+    if (tried === 'unknown') return sendAlone(members);
+    if (tried.failure) {
+      const failed = failedOf(members, tried.failure);
       return failed ? sendWithout(kind, members, failed) : sendHalves(kind, members);
     }
+    const { shares, signed } = await sign(tried.units);
     const moves = members.map(({ row, state, changes }, index) => ({ row, state, changes, fee: shares[index]! }));
     try {
       await journal.intendShared(moves, kind.kind, signed);
@@ -184,15 +186,12 @@ export function createSharing({
       if (!(await mayShare(KINDS[kind], row)) || queues[kind].leavesNow()) return false;
       const part = await partOf();
       if (part === null) return false;
-      const sample = part.instruction(0n);
-      return new Promise((resolve, reject) => queues[kind].join({ ...part, row, sample, resolve, reject }));
+      return new Promise((resolve, reject) => queues[kind].join({ ...part, row, resolve, reject }));
     },
     /** This wallet or listing has made a shared transaction fail. */
     exclude: (address: string): void => void alone.set(address, true),
   };
 }
-
-const samplesOf = (members: Member[]) => members.map(({ sample }) => sample);
 
 /** The call whose part would fail by the program's own check. Any other failure may be that of the whole. */
 function failedOf(members: Member[], { error, instruction, byProgram }: TransactionFailure): Member | undefined {

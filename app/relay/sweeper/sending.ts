@@ -55,7 +55,7 @@ export function createSending(deps: {
 }): Sending {
   const { chain, transactions, stop, patienceMs, log } = deps;
   const trial = createVersionOneTrial(
-    chain,
+    chain.simulate,
     log,
     'cannot simulate a transaction of version 1; records are archived by smaller ones for a minute',
   );

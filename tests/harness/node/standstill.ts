@@ -106,8 +106,8 @@ export function createStandstill(report: (task: string) => void) {
     wrapChain(chain: RelayChain): RelayChain {
       return {
         ...chain,
-        async isSeen(signature) {
-          return !stopsAt(LATE, sends.get(signature)?.id ?? '') && (await chain.isSeen(signature));
+        async untilSeen(signature, stop) {
+          return !stopsAt(LATE, sends.get(signature)?.id ?? '') && (await chain.untilSeen(signature, stop));
         },
         async submit(signed, hasHappened, stop) {
           const { id, name } = sends.get(signed.signature) ?? { id: '', name: '' };

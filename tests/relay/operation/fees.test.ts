@@ -88,6 +88,14 @@ describe('the price of priority', () => {
     expect(fees.quote()).to.deep.equal({ open: 2_000n, settle: 8_000n });
   });
 
+  it('of a shared transaction counts the cap once for each call, and never exceeds what was collected', async () => {
+    const { fees } = await stand({ price: 1_000_000n, maxLamports: 50_000n });
+    expect(fees.budgetOf(100_000, 4, UNBOUNDED)).to.deep.equal({ units: 200_000, priority: 200_000n });
+    expect(fees.budgetOf(100_000, 4, 1_000n)).to.deep.equal({ units: 200_000, priority: 1_000n });
+    expect(fees.budgetOf(1_000_000, 8, UNBOUNDED)).to.deep.equal({ units: 1_360_000, priority: 400_000n });
+    expect(fees.budgetOf(1_400_000, 8, 0n)).to.deep.equal({ units: 1_400_000, priority: 0n });
+  });
+
   it('doubles while transactions are late, at most once in 2.5 seconds, and falls again afterwards', async () => {
     const { fees, state } = await stand({ price: 2_000n });
     const price = async () => read(await fees.instructionsFor([open], 0, UNBOUNDED))[1];

@@ -15,9 +15,9 @@ describe('sharing', () => {
   async function share(ids: string[], chain: object, intendShared: (moves: SharedMove[]) => Promise<void>) {
     const all = {
       authority: PublicKey.default,
-      budgetFor: async () => ({ units: 1, priority: 0n }),
+      budgetOf: () => ({ units: 1, priority: 0n }),
       signMany: async () => SIGNED,
-      simulateNewest: async () => null,
+      simulateNewest: async () => ({ failure: null, units: 1 }),
       ...chain,
     };
     const deps = { chain: all, journal: { intendShared }, hasPaid: async () => true, log: {} };
@@ -45,7 +45,7 @@ describe('sharing', () => {
     const stored: string[][] = [];
     const ends = await share(
       ['a', 'b', 'c'],
-      { simulateNewest: async () => failures.shift() ?? null },
+      { simulateNewest: async () => ({ failure: failures.shift() ?? null, units: 1 }) },
       async (moves) => void stored.push(moves.map(({ row }) => row.execution_id)),
     );
     expect(ends.map((end) => end.status === 'fulfilled' && end.value)).to.deep.equal([true, false, true]);
@@ -53,8 +53,16 @@ describe('sharing', () => {
   });
 
   it('stores one half although the other cannot be stored', async () => {
-    const budgetFor = async ({ length }: unknown[]) => ({ units: length * 500_000, priority: 0n });
-    const ends = await share(['a', 'b', 'c', 'd'], { budgetFor }, async (moves) => {
+    const tooLarge = { error: null, message: '', instruction: 2, byProgram: false };
+    let signedCalls = 0;
+    const chain = {
+      async signMany(instructions: unknown[]) {
+        signedCalls = instructions.length;
+        return SIGNED;
+      },
+      simulateNewest: async () => ({ failure: signedCalls > 2 ? tooLarge : null, units: 1 }),
+    };
+    const ends = await share(['a', 'b', 'c', 'd'], chain, async (moves) => {
       if (moves.some(({ row }) => row.execution_id === 'a')) throw new Error('the disk is full');
     });
     expect(ends.map((end) => (end.status === 'fulfilled' ? end.value : end.reason.message))).to.deep.equal([
