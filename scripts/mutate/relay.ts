@@ -23,7 +23,7 @@ interface MoneyPath {
 
 const PATHS: MoneyPath[] = [
   {
-    files: ['ledger/claims.ts', 'ledger/funding.ts', 'ledger/sums.ts', 'execution/moneyQueue.ts'],
+    files: ['ledger/claims.ts', 'ledger/funding.ts', 'ledger/sums.ts', 'execution/begin/moneyQueue.ts'],
     tests: [
       'operation/journal',
       'operation/lending',
@@ -51,7 +51,12 @@ const PATHS: MoneyPath[] = [
     ],
   },
   {
-    files: ['execution/buying.ts', 'execution/depositAt.ts', 'execution/paying.ts', 'execution/returning.ts'],
+    files: [
+      'execution/deposits/buying.ts',
+      'execution/deposits/depositAt.ts',
+      'execution/deposits/paying.ts',
+      'execution/deposits/returning.ts',
+    ],
     tests: ['x402/route', 'x402/attacks', 'x402/interrupted', 'x402/lyingRelay', 'x402/serviceFee', 'kills/deposits'],
   },
 ];

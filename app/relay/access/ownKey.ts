@@ -7,8 +7,8 @@ import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { OwnKey } from '../../sdk/wire/wire.ts';
 import type { KeyMoney } from '../chain/accounts.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
+import { isNewPeriod, periodEnd, periodLeft } from '../execution/begin/payer.ts';
 import type { Principal } from '../execution/contract.ts';
-import { isNewPeriod, periodEnd, periodLeft } from '../execution/payer.ts';
 import { type AuthDeps, INVALID_KEY } from './auth.ts';
 import { earlier } from './keys.ts';
 

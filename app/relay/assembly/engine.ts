@@ -5,9 +5,9 @@ import { attachedIndex, readRestartSlot } from '../../../indexer/queries/read.ts
 import { areOpensPaused, parseAddress } from '../../sdk/program/program.ts';
 import { watchAuthorities } from '../chain/cluster.ts';
 import { createWarnings } from '../events/warnings.ts';
+import { createExposure } from '../execution/begin/exposure.ts';
 import { createEngine } from '../execution/engine.ts';
-import { createExposure } from '../execution/exposure.ts';
-import { compareEnds } from '../execution/restarted.ts';
+import { compareEnds } from '../execution/recovery/restarted.ts';
 import { isReturned, readClosedEnd } from '../ledger/indexed.ts';
 import { createJournal, type Journal } from '../ledger/journal.ts';
 import { createLeadership, type Leadership } from '../ledger/leadership.ts';

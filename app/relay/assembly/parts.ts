@@ -15,7 +15,7 @@ import { createFees, recentPrice } from '../chain/fees.ts';
 import { createRelayChain, type RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { RelayConfig } from '../config.ts';
-import { type AuthorityWatch, createAuthorityWatch } from '../execution/authorityWatch.ts';
+import { type AuthorityWatch, createAuthorityWatch } from '../execution/recovery/authorityWatch.ts';
 import type { RelayDeps } from '../http/deps.ts';
 import { listBackups } from '../ledger/backup.ts';
 import { shareCallKeys } from '../ledger/callKeys.ts';

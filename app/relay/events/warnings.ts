@@ -6,8 +6,8 @@ import type { GroupCommit } from '../../database/groupCommit.ts';
 import { U64_MAX } from '../../sdk/wire/decimal.ts';
 import type { EventData, EventType } from '../../sdk/wire/events.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { periodLeft } from '../execution/begin/payer.ts';
 import type { ClaimedCall } from '../execution/deps.ts';
-import { periodLeft } from '../execution/payer.ts';
 import { raiseWarning, takeBackWarning, type Warning } from '../ledger/events.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 

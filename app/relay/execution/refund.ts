@@ -11,8 +11,7 @@ import type { EngineDeps, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { borne, isUsual, partIn, type Sharing } from './sharing.ts';
 import { partOfRefund, signRefund } from './sign.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
-import { SETTLE_MARGIN_SECONDS } from './timing.ts';
+import { readSnapshot, SETTLE_MARGIN_SECONDS, type Snapshot } from './snapshot.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
 

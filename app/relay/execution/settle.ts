@@ -7,8 +7,7 @@ import type { Ending } from './ending.ts';
 import type { Refunding } from './refund.ts';
 import { isUsual, type Sharing } from './sharing.ts';
 import { partOfSettle, signSettle } from './sign.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
-import { SETTLE_MARGIN_SECONDS } from './timing.ts';
+import { readSnapshot, SETTLE_MARGIN_SECONDS, type Snapshot } from './snapshot.ts';
 
 export type Settling = ReturnType<typeof createSettling>;
 

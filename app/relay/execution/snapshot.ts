@@ -1,3 +1,4 @@
+/** The accounts of an execution at one moment, and whether there is time left to serve and settle it. */
 import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
@@ -61,4 +62,12 @@ function addressesOf(row: Located): PublicKey[] {
   const id = parseUuid(row.execution_id);
   if (!id) throw new Error(`${row.execution_id} is not an execution id`);
   return [findExecution(id), parseAddress(row.listing)];
+}
+
+/** Relays stop settling this long before refund_at, seconds. */
+export const SETTLE_MARGIN_SECONDS = 60n;
+
+/** True if an agent that begins now could still be paid after its whole timeout. */
+export function hasTimeToServe(row: JournalRow, { now }: Snapshot): boolean {
+  return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
 }

@@ -4,7 +4,7 @@
  * stays and is checked again.
  */
 import { ENDED_STATES, type ExecutionState, type JournalRow } from '../ledger/tables.ts';
-import { createDepositing } from './deposit.ts';
+import { createDepositing } from './deposits/deposit.ts';
 import type { EngineDeps, Progress, Step } from './deps.ts';
 import { createEnding } from './ending.ts';
 import { createOpening } from './open.ts';
@@ -12,8 +12,7 @@ import { createRefunding } from './refund.ts';
 import { createServing } from './serve.ts';
 import { createSettling } from './settle.ts';
 import type { Sharing } from './sharing.ts';
-import { readSnapshot, type Snapshot } from './snapshot.ts';
-import { hasTimeToServe } from './timing.ts';
+import { hasTimeToServe, readSnapshot, type Snapshot } from './snapshot.ts';
 
 const OF_DEPOSITS: readonly ExecutionState[] = [
   'deposit_signed',

@@ -1,7 +1,7 @@
 /** How much rent the operator may lend: by its setting, and never more than its balance allows. */
 import type { Kysely } from 'kysely';
 import { least } from '../../sdk/wire/amounts.ts';
-import { RENTS_SECONDS } from '../execution/recover.ts';
+import { RENTS_SECONDS } from '../execution/recovery/recover.ts';
 import type { Lending } from '../ledger/funding.ts';
 import { readLent } from '../ledger/sums.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { AuthorityWatch } from '../execution/authorityWatch.ts';
 import type { RunningEngine } from '../execution/engine.ts';
+import type { AuthorityWatch } from '../execution/recovery/authorityWatch.ts';
 import { readUnknownOpen } from '../ledger/indexed.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { ChainWatch } from './chainWatch.ts';

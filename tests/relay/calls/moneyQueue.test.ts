@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createMoneyQueue } from '../../../app/relay/execution/moneyQueue.ts';
-import type { PayerAccounts } from '../../../app/relay/execution/payer.ts';
+import { createMoneyQueue } from '../../../app/relay/execution/begin/moneyQueue.ts';
+import type { PayerAccounts } from '../../../app/relay/execution/begin/payer.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
 import type { Funds } from '../../../app/relay/ledger/funding.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';

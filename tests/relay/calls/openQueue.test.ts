@@ -1,7 +1,7 @@
 /** The queue of one wallet: its order, and calls that are refused before they have waited long. */
 import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
-import { createOpenQueue, type Ticket, type Verdict } from '../../../app/relay/execution/openQueue.ts';
+import { createOpenQueue, type Ticket, type Verdict } from '../../../app/relay/execution/begin/openQueue.ts';
 
 const WALLET = 'a wallet';
 const LISTING = 'an agent';

@@ -6,7 +6,7 @@ import { type Connection, Keypair, SystemProgram, Transaction } from '@solana/we
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import pino from 'pino';
-import { createAuthorityWatch } from '../../../app/relay/execution/authorityWatch.ts';
+import { createAuthorityWatch } from '../../../app/relay/execution/recovery/authorityWatch.ts';
 import type { ListedSignature } from '../../../app/solana/calls.ts';
 
 const NOW = 1_800_000_000;

@@ -6,7 +6,7 @@ import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { type EngineDeps, newProgress } from '../../../app/relay/execution/deps.ts';
 import { createOpening } from '../../../app/relay/execution/open.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
-import { startRecovery } from '../../../app/relay/execution/recover.ts';
+import { startRecovery } from '../../../app/relay/execution/recovery/recover.ts';
 import type { Refunding } from '../../../app/relay/execution/refund.ts';
 import { createServing } from '../../../app/relay/execution/serve.ts';
 import type { Settling } from '../../../app/relay/execution/settle.ts';

@@ -12,7 +12,7 @@ import {
   obstacleOf,
   waysToPay,
   whatHolds,
-} from '../../../app/relay/execution/waysToPay.ts';
+} from '../../../app/relay/execution/begin/waysToPay.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
 import { FIRST_OPENS_OF_LISTING, type Lending, type Way } from '../../../app/relay/ledger/funding.ts';
 import { readLent } from '../../../app/relay/ledger/sums.ts';

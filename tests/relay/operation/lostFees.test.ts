@@ -7,11 +7,11 @@ import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@s
 import { expect } from 'chai';
 import { describeFailure, UPGRADING } from '../../../app/relay/chain/failures.ts';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
+import { createReturning } from '../../../app/relay/execution/deposits/returning.ts';
 import { type EngineDeps, newProgress, type Step } from '../../../app/relay/execution/deps.ts';
 import { createEnding } from '../../../app/relay/execution/ending.ts';
 import { createOpening } from '../../../app/relay/execution/open.ts';
 import { createRefunding } from '../../../app/relay/execution/refund.ts';
-import { createReturning } from '../../../app/relay/execution/returning.ts';
 import { readSnapshot } from '../../../app/relay/execution/snapshot.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';

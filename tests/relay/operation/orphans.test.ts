@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
-import { adoptOrphans } from '../../../app/relay/execution/orphans.ts';
+import { adoptOrphans } from '../../../app/relay/execution/recovery/orphans.ts';
 import { readLandedReturns, readUnknownOpen } from '../../../app/relay/ledger/indexed.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createLog } from '../../../app/relay/log.ts';

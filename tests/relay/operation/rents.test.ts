@@ -2,7 +2,7 @@
 import { type AccountInfo, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { sql } from 'kysely';
-import { countRents } from '../../../app/relay/execution/rents.ts';
+import { countRents } from '../../../app/relay/execution/recovery/rents.ts';
 import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';

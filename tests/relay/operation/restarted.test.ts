@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { compareEnds } from '../../../app/relay/execution/restarted.ts';
+import { compareEnds } from '../../../app/relay/execution/recovery/restarted.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { ExecutionColumns, ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createLog } from '../../../app/relay/log.ts';

@@ -2,10 +2,10 @@
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { createReturning } from '../../../app/relay/execution/deposits/returning.ts';
 import { type EngineDeps, newProgress } from '../../../app/relay/execution/deps.ts';
 import { createEnding, type Ending } from '../../../app/relay/execution/ending.ts';
 import { createRefunding, isHeldBack } from '../../../app/relay/execution/refund.ts';
-import { createReturning } from '../../../app/relay/execution/returning.ts';
 import type { Snapshot } from '../../../app/relay/execution/snapshot.ts';
 import { lastOf } from '../../../app/relay/ledger/transactions.ts';
 import type { NewTransaction } from '../../../app/relay/ledger/writing.ts';

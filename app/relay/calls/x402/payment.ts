@@ -14,7 +14,7 @@ import { findTokenAccount } from '../../../sdk/program/program.ts';
 import { formatSignature, verifyMessage } from '../../../sdk/receipt/receipt.ts';
 import { networkFee } from '../../chain/networkFee.ts';
 import { LIGHTHOUSE } from '../../chain/trialPayment.ts';
-import { MAX_PAYMENT_FEE, refusePayment } from '../../execution/buying.ts';
+import { MAX_PAYMENT_FEE, refusePayment } from '../../execution/deposits/buying.ts';
 
 /** Programs whose instructions wallets add, beside Lighthouse: memos. None moves money. */
 const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];

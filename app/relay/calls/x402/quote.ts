@@ -8,7 +8,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../../sdk/program/clusters.ts';
 import { depositAddress, parseAddress } from '../../../sdk/program/program.ts';
-import { refusePayment } from '../../execution/buying.ts';
+import { refusePayment } from '../../execution/deposits/buying.ts';
 
 /** Time that the client allows for the answer beyond the agent's timeout. */
 const ANSWER_MARGIN_SECONDS = 30;

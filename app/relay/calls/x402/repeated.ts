@@ -3,8 +3,8 @@ import { parseAddress } from '../../../sdk/program/program.ts';
 import { deriveExecutionId, formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { ExecuteBody } from '../../../sdk/wire/wire.ts';
 import { ApiError } from '../../errors.ts';
-import { refusePayment } from '../../execution/buying.ts';
 import type { Engine } from '../../execution/contract.ts';
+import { refusePayment } from '../../execution/deposits/buying.ts';
 import {
   type DepositCall,
   readByDeposit,

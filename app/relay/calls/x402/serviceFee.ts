@@ -2,7 +2,7 @@
 import { constants } from '../../../sdk/program/program.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
 import { costOf as costOfCall, type PriorityQuote } from '../../chain/fees.ts';
-import { MAX_PAYMENT_FEE } from '../../execution/buying.ts';
+import { MAX_PAYMENT_FEE } from '../../execution/deposits/buying.ts';
 
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 /** Base units. The fee changes in such steps, so that it seldom changes. */

@@ -7,8 +7,8 @@
  * silent for a while. A restored ledger looks like another deployment for the same time.
  */
 import type { Logger } from 'pino';
-import { type Authored, readAuthored } from '../chain/authored.ts';
-import type { RelayChain } from '../chain/relayChain.ts';
+import { type Authored, readAuthored } from '../../chain/authored.ts';
+import type { RelayChain } from '../../chain/relayChain.ts';
 
 /** Time between two checks: one call to the node, as long as nobody else signs. */
 const POLL_MS = 30_000;

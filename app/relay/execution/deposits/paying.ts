@@ -4,10 +4,14 @@
  * payment for each deposit. It is on the disk before it is sent, so a repeat never pays twice.
  */
 import { VersionedTransaction } from '@solana/web3.js';
-import type { Outcome } from '../chain/confirmations.ts';
-import { hasAssertions } from '../chain/trialPayment.ts';
-import type { Culprit, JournalRow } from '../ledger/tables.ts';
-import { isRefused, lastOf, transactionsOf } from '../ledger/transactions.ts';
+import type { Outcome } from '../../chain/confirmations.ts';
+import { hasAssertions } from '../../chain/trialPayment.ts';
+import type { Culprit, JournalRow } from '../../ledger/tables.ts';
+import { isRefused, lastOf, transactionsOf } from '../../ledger/transactions.ts';
+import type { EngineDeps, Progress, Step } from '../deps.ts';
+import { followGone } from '../recovery/gone.ts';
+import { borne, isInUpgrade, partIn, type Sharing } from '../sharing.ts';
+import { signDeposit } from '../sign.ts';
 import { WOULD_FAIL } from './buying.ts';
 import {
   createDepositReader,
@@ -20,12 +24,8 @@ import {
   type Why,
   whyNotToOpen,
 } from './depositAt.ts';
-import type { EngineDeps, Progress, Step } from './deps.ts';
 import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
-import { followGone } from './gone.ts';
 import type { Returning } from './returning.ts';
-import { borne, isInUpgrade, partIn, type Sharing } from './sharing.ts';
-import { signDeposit } from './sign.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
 const SENT_BACK: Why = {
@@ -137,7 +137,7 @@ function createPayment(
     };
     const known = new AbortController();
     const paying = chain.submit(signed, hasHappened, stopping).finally(() => known.abort());
-    await early.open(row, progress, signed, known.signal);
+    await early.openEarly(row, progress, signed, known.signal);
     const outcome = await paying;
     if (outcome.kind === 'unknown') return 'wait';
     if (outcome.kind === 'failed') await journal.failed(row, signed, null);
@@ -161,7 +161,7 @@ function createPayment(
   }
 
   /** Signs the open of a paid deposit, or the return if the execution cannot be opened. */
-  async function open(row: JournalRow, progress: Progress): Promise<Step> {
+  async function openPaid(row: JournalRow, progress: Progress): Promise<Step> {
     const at = await read(row);
     if (at.record && isOpenedFrom(row, at)) {
       await journal.openConfirmed(row, at.record, at.slot);
@@ -193,7 +193,7 @@ function createPayment(
     return 'ended';
   }
 
-  return { pay, follow, open, withoutMoney };
+  return { pay, follow, openPaid, withoutMoney };
 }
 
 /**

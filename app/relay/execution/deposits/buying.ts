@@ -3,29 +3,29 @@
  * stores the transaction that creates the deposit. Nothing is sent yet. The payment has only the client's signature.
  */
 import { VersionedTransaction } from '@solana/web3.js';
-import { isUndecided } from '../../database/temporary.ts';
-import { decodeOwn, findExecution, findTokenAccount, ownAccount, parseAddress } from '../../sdk/program/program.ts';
-import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
-import { least } from '../../sdk/wire/amounts.ts';
-import type { PaymentReason } from '../../sdk/wire/errorDetails.ts';
-import { formatUsdc } from '../../sdk/wire/usdc.ts';
-import type { Agent } from '../agents/catalog.ts';
-import { costOf } from '../chain/fees.ts';
-import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
-import { ApiError, chainUnreadable } from '../errors.ts';
-import { type ClaimedDeposit, NotFunded } from '../ledger/claims.ts';
-import { type Funds, NO_KEY, type Way } from '../ledger/funding.ts';
-import type { JournalRow } from '../ledger/tables.ts';
-import { JournalConflict } from '../ledger/writing.ts';
-import { interrupted, isOpenable, nodeBehind } from './claiming.ts';
-import type { DepositCall } from './contract.ts';
+import { isUndecided } from '../../../database/temporary.ts';
+import { decodeOwn, findExecution, findTokenAccount, ownAccount, parseAddress } from '../../../sdk/program/program.ts';
+import { deriveExecutionId, formatUuid } from '../../../sdk/receipt/receipt.ts';
+import { least } from '../../../sdk/wire/amounts.ts';
+import type { PaymentReason } from '../../../sdk/wire/errorDetails.ts';
+import { formatUsdc } from '../../../sdk/wire/usdc.ts';
+import type { Agent } from '../../agents/catalog.ts';
+import { costOf } from '../../chain/fees.ts';
+import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
+import { ApiError, chainUnreadable } from '../../errors.ts';
+import { type ClaimedDeposit, NotFunded } from '../../ledger/claims.ts';
+import { type Funds, NO_KEY, type Way } from '../../ledger/funding.ts';
+import type { JournalRow } from '../../ledger/tables.ts';
+import { JournalConflict } from '../../ledger/writing.ts';
+import { interrupted, isOpenable, nodeBehind } from '../begin/claiming.ts';
+import type { OpenQueue } from '../begin/openQueue.ts';
+import { lentShortage, obstacleOf } from '../begin/waysToPay.ts';
+import type { DepositCall } from '../contract.ts';
+import type { EngineDeps, Progress } from '../deps.ts';
+import type { Sharing } from '../sharing.ts';
+import { depositInstruction, partOfDeposit, signDeposit } from '../sign.ts';
+import { inProgress } from '../standing.ts';
 import { payableOf } from './depositAt.ts';
-import type { EngineDeps, Progress } from './deps.ts';
-import type { OpenQueue } from './openQueue.ts';
-import type { Sharing } from './sharing.ts';
-import { depositInstruction, partOfDeposit, signDeposit } from './sign.ts';
-import { inProgress } from './standing.ts';
-import { lentShortage, obstacleOf } from './waysToPay.ts';
 
 /** More than any key's limit or gas balance. Every ledger stores such numbers exactly. */
 const UNCAPPED = 2n ** 53n;

@@ -3,7 +3,7 @@
  * ends, and each refusal costs a network fee. The relay therefore refuses such a listing for a while.
  */
 import { LRUCache } from 'lru-cache';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../../errors.ts';
 
 const REST_MS = 30_000;
 const MAX_LISTINGS = 10_000;

@@ -9,13 +9,13 @@ import {
   findExecution,
   findTokenAccount,
   parseAddress,
-} from '../../sdk/program/program.ts';
-import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { AccountsAt } from '../chain/reader.ts';
-import { readToken, usableAccount } from '../chain/tokenAccounts.ts';
-import type { Culprit, JournalRow } from '../ledger/tables.ts';
-import type { EngineDeps } from './deps.ts';
-import { OPEN_WINDOW_SECONDS } from './sign.ts';
+} from '../../../sdk/program/program.ts';
+import { parseUuid } from '../../../sdk/receipt/receipt.ts';
+import type { AccountsAt } from '../../chain/reader.ts';
+import { readToken, usableAccount } from '../../chain/tokenAccounts.ts';
+import type { Culprit, JournalRow } from '../../ledger/tables.ts';
+import type { EngineDeps } from '../deps.ts';
+import { OPEN_WINDOW_SECONDS } from '../sign.ts';
 
 /** Why a deposit is sent back, and whose doing that was: an error code of the API, and its message. */
 export interface Why {

@@ -11,17 +11,17 @@ import {
   type KeyGrant,
   ownAccount,
   parseAddress,
-} from '../../sdk/program/program.ts';
-import type { SpendingLimit } from '../../sdk/wire/errorDetails.ts';
-import { toTime } from '../../sdk/wire/time.ts';
-import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
-import type { AccountsAt } from '../chain/reader.ts';
-import type { RelayChain } from '../chain/relayChain.ts';
-import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
-import { readToken } from '../chain/tokenAccounts.ts';
-import { ApiError, chainUnreadable, withRenewal } from '../errors.ts';
-import type { Funds } from '../ledger/funding.ts';
-import type { Held } from '../ledger/sums.ts';
+} from '../../../sdk/program/program.ts';
+import type { SpendingLimit } from '../../../sdk/wire/errorDetails.ts';
+import { toTime } from '../../../sdk/wire/time.ts';
+import { formatUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import type { AccountsAt } from '../../chain/reader.ts';
+import type { RelayChain } from '../../chain/relayChain.ts';
+import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
+import { readToken } from '../../chain/tokenAccounts.ts';
+import { ApiError, chainUnreadable, withRenewal } from '../../errors.ts';
+import type { Funds } from '../../ledger/funding.ts';
+import type { Held } from '../../ledger/sums.ts';
 import type { Means } from './waysToPay.ts';
 
 /** The payer: a wallet, through one of its keys, 32 hex digits. */

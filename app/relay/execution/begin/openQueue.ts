@@ -3,8 +3,8 @@
  * order of arrival. The ledger, which several relays share, decides which call may go on. The queue only keeps the order
  * of this process. A call that it cannot serve in time is refused at once.
  */
-import type { Finality } from '../../solana/finality.ts';
-import { ApiError } from '../errors.ts';
+import type { Finality } from '../../../solana/finality.ts';
+import { ApiError } from '../../errors.ts';
 
 /** Maximum wait of a call for earlier opens to land, on a slow chain, and maximum calls of a wallet in the queue. */
 const MAX_WAIT_MS = 30_000;

@@ -2,12 +2,12 @@
  * Who pays what for a call: the ways to pay for it, and why none of them is possible now. Each refusal names its rule,
  * the figures, and when they change.
  */
-import { findSpender, parseAddress } from '../../sdk/program/program.ts';
-import { FIRST_GAS } from '../../sdk/wallet/usualAmounts.ts';
-import { greatest, least } from '../../sdk/wire/amounts.ts';
-import { formatSol } from '../../sdk/wire/sol.ts';
-import type { Rents } from '../chain/rent.ts';
-import { ApiError } from '../errors.ts';
+import { findSpender, parseAddress } from '../../../sdk/program/program.ts';
+import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
+import { greatest, least } from '../../../sdk/wire/amounts.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
+import type { Rents } from '../../chain/rent.ts';
+import { ApiError } from '../../errors.ts';
 import {
   FIRST_OPENS_OF_LISTING,
   type Kind,
@@ -18,8 +18,8 @@ import {
   shareOf,
   tryAfterMs,
   type Way,
-} from '../ledger/funding.ts';
-import type { Held, Sums } from '../ledger/sums.ts';
+} from '../../ledger/funding.ts';
+import type { Held, Sums } from '../../ledger/sums.ts';
 
 /** Retry delay while the rent of calls in progress is lent: it comes back when the calls end. */
 const RETRY_SECONDS = 5;

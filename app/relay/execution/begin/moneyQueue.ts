@@ -3,9 +3,9 @@
  * share. This module only knows which call waits for what. Calls of one wallet therefore query together, as soon as one
  * of them is decided.
  */
-import type { Funds } from '../ledger/funding.ts';
-import type { Journal } from '../ledger/journal.ts';
-import type { Held } from '../ledger/sums.ts';
+import type { Funds } from '../../ledger/funding.ts';
+import type { Journal } from '../../ledger/journal.ts';
+import type { Held } from '../../ledger/sums.ts';
 import type { Payer, PayerAccounts } from './payer.ts';
 
 /** Poll interval while no event arrives: another relay's opens may have landed. */

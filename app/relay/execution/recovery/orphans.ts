@@ -10,17 +10,17 @@ import {
   PROGRAM_ID,
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
-} from '../../sdk/program/program.ts';
-import { formatUuid } from '../../sdk/receipt/receipt.ts';
-import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
-import { COMMITMENT } from '../chain/reader.ts';
-import { readMany } from '../chain/readMany.ts';
-import type { RelayChain } from '../chain/relayChain.ts';
-import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
-import type { ClaimedExecution } from '../ledger/claims.ts';
-import type { Way } from '../ledger/funding.ts';
-import type { JournalRow } from '../ledger/tables.ts';
-import type { EngineDeps } from './deps.ts';
+} from '../../../sdk/program/program.ts';
+import { formatUuid } from '../../../sdk/receipt/receipt.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../../chain/networkFee.ts';
+import { COMMITMENT } from '../../chain/reader.ts';
+import { readMany } from '../../chain/readMany.ts';
+import type { RelayChain } from '../../chain/relayChain.ts';
+import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
+import type { ClaimedExecution } from '../../ledger/claims.ts';
+import type { Way } from '../../ledger/funding.ts';
+import type { JournalRow } from '../../ledger/tables.ts';
+import type { EngineDeps } from '../deps.ts';
 
 /** The row of a record with a lost request. */
 export function toRow(record: ExecutionRecord): ClaimedExecution {

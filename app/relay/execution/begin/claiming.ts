@@ -2,7 +2,7 @@
  * Claims a paid call: it takes an id and reserves the money, checked against the payer's accounts. The claim is retried
  * while only earlier calls of the same wallet block it.
  */
-import { findExecution, parseAddress } from '../../sdk/program/program.ts';
+import { findExecution, parseAddress } from '../../../sdk/program/program.ts';
 import {
   createNonce,
   deriveExecutionId,
@@ -10,21 +10,21 @@ import {
   nonceHalfHour,
   parseUuid,
   takesNonceHalfHour,
-} from '../../sdk/receipt/receipt.ts';
-import type { Agent } from '../agents/catalog.ts';
-import { costOf } from '../chain/fees.ts';
-import { ApiError } from '../errors.ts';
-import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
-import type { Held, Sums } from '../ledger/sums.ts';
-import type { JournalRow } from '../ledger/tables.ts';
-import { JournalConflict } from '../ledger/writing.ts';
-import type { PaidCall, Principal } from './contract.ts';
-import type { EngineDeps } from './deps.ts';
+} from '../../../sdk/receipt/receipt.ts';
+import type { Agent } from '../../agents/catalog.ts';
+import { costOf } from '../../chain/fees.ts';
+import { ApiError } from '../../errors.ts';
+import { type ClaimedExecution, NotFunded } from '../../ledger/claims.ts';
+import type { Held, Sums } from '../../ledger/sums.ts';
+import type { JournalRow } from '../../ledger/tables.ts';
+import { JournalConflict } from '../../ledger/writing.ts';
+import type { PaidCall, Principal } from '../contract.ts';
+import type { EngineDeps } from '../deps.ts';
+import { OPEN_WINDOW_SECONDS } from '../sign.ts';
+import { inProgress } from '../standing.ts';
 import type { MoneyQueue } from './moneyQueue.ts';
 import type { Ticket } from './openQueue.ts';
 import { allowedBy, fundsOf, isTaken, meansOf, type PayerAccounts, readPayer, requirePayable } from './payer.ts';
-import { OPEN_WINDOW_SECONDS } from './sign.ts';
-import { inProgress } from './standing.ts';
 import { cannotLend, gasBalanceBusy, gasShortage, obstacleOf, waysToPay, whatHolds } from './waysToPay.ts';
 
 /**

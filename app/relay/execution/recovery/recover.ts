@@ -2,11 +2,11 @@
  * Recovery regularly continues unfinished rows that nobody works on, and adopts open records without a row.
  */
 import type { Logger } from 'pino';
-import type { Journal } from '../ledger/journal.ts';
-import type { Leadership } from '../ledger/leadership.ts';
-import type { Beginning } from './begin.ts';
-import { type EngineDeps, newProgress } from './deps.ts';
-import type { Work } from './work.ts';
+import type { Journal } from '../../ledger/journal.ts';
+import type { Leadership } from '../../ledger/leadership.ts';
+import type { Beginning } from '../begin/begin.ts';
+import { type EngineDeps, newProgress } from '../deps.ts';
+import type { Work } from '../work.ts';
 
 /** Interval of the search for unfinished rows: two statements in our own ledger. */
 const RECOVERY_INTERVAL_MS = 500;

@@ -2,11 +2,10 @@
  * An open whose record cannot be found. From an hour after its open on, an ended record may have left its address, so a
  * missing record does not mean that nothing was paid: the relay may have been down, or a stranger may have ended it.
  */
-import { constants } from '../../sdk/program/program.ts';
-import type { JournalRow } from '../ledger/tables.ts';
-import { transactionsOf } from '../ledger/transactions.ts';
-import type { EngineDeps, Step } from './deps.ts';
-import { hasLanded } from './landed.ts';
+import { constants } from '../../../sdk/program/program.ts';
+import type { JournalRow } from '../../ledger/tables.ts';
+import { transactionsOf } from '../../ledger/transactions.ts';
+import type { EngineDeps, Step } from '../deps.ts';
 
 /**
  * If an open of the row has landed and its record has left its address, confirms the open: the next step ends the row as
@@ -26,4 +25,13 @@ export async function followGone(
   }
   const opens = transactionsOf(row, 'open').map(({ signature }) => signature);
   return (await hasLanded(chain, opens)) ? 'wait' : null;
+}
+
+/** True if one of these transactions has landed and succeeded. */
+export async function hasLanded(
+  chain: Pick<EngineDeps['chain'], 'hasSucceeded'>,
+  signatures: readonly string[],
+): Promise<boolean> {
+  const landed = await Promise.all(signatures.map((signature) => chain.hasSucceeded(signature)));
+  return landed.includes(true);
 }

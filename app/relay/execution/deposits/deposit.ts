@@ -1,13 +1,13 @@
 /** The steps of a deposit, one for each state. A deposit takes the payment of an x402 client for a call. */
-import type { JournalRow } from '../ledger/tables.ts';
-import { isRefused, transactionsOf } from '../ledger/transactions.ts';
+import type { JournalRow } from '../../ledger/tables.ts';
+import { isRefused, transactionsOf } from '../../ledger/transactions.ts';
+import type { EngineDeps, Progress, Step } from '../deps.ts';
+import type { Ending } from '../ending.ts';
+import type { Sharing } from '../sharing.ts';
+import { OPEN_WINDOW_SECONDS, signOpen } from '../sign.ts';
 import { createDepositReader, isOpenedFrom, isPaid, type Why, whyNotToOpen } from './depositAt.ts';
-import type { EngineDeps, Progress, Step } from './deps.ts';
-import type { Ending } from './ending.ts';
 import { createPaying } from './paying.ts';
 import { createReturning } from './returning.ts';
-import type { Sharing } from './sharing.ts';
-import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 
 export type Depositing = ReturnType<typeof createDepositing>;
 
@@ -22,7 +22,7 @@ export function createDepositing(
   const { read } = createDepositReader(deps);
   const returning = createReturning(deps, ending, stopping);
   const { giveBack } = returning;
-  const { prepare, pay, follow, open, withoutMoney } = createPaying(deps, returning, sharing, stopping);
+  const { prepare, pay, follow, openPaid, withoutMoney } = createPaying(deps, returning, sharing, stopping);
 
   /** True if the open took the deposit. */
   const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(row, await read(row));
@@ -71,7 +71,7 @@ export function createDepositing(
       case 'pay_signed':
         return follow(row, progress);
       case 'paid':
-        return open(row, progress);
+        return openPaid(row, progress);
       default:
         return returning.sendBack(row, progress);
     }

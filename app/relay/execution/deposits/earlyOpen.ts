@@ -3,14 +3,14 @@
  * A node that shows the payment has executed it, so a later block takes the open, unless the payment's block is dropped.
  * Then the open fails, and is signed again.
  */
-import { ApiError } from '../errors.ts';
-import type { JournalRow } from '../ledger/tables.ts';
-import { lastOf, transactionsOf } from '../ledger/transactions.ts';
-import type { SignedTransaction } from '../ledger/writing.ts';
+import { ApiError } from '../../errors.ts';
+import type { JournalRow } from '../../ledger/tables.ts';
+import { lastOf, transactionsOf } from '../../ledger/transactions.ts';
+import type { SignedTransaction } from '../../ledger/writing.ts';
+import { type EngineDeps, type Progress, takeOpening } from '../deps.ts';
+import { borne, partIn, type Sharing } from '../sharing.ts';
+import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from '../sign.ts';
 import { createDepositReader, type DepositAt, isOpenedFrom, isPaid, whyNotToOpen } from './depositAt.ts';
-import { type EngineDeps, type Progress, takeOpening } from './deps.ts';
-import { borne, partIn, type Sharing } from './sharing.ts';
-import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from './sign.ts';
 
 const hasOpen = (row: JournalRow): boolean => transactionsOf(row, 'open').length > 0;
 
@@ -28,7 +28,7 @@ export function createEarlyOpen(deps: EngineDeps, sharing: Pick<Sharing, 'share'
   const { read } = createDepositReader(deps);
 
   /** Signs, stores and sends the open once a node shows the payment. Does nothing once `known` says its outcome. */
-  async function open(
+  async function openEarly(
     row: JournalRow,
     progress: Progress,
     payment: SignedTransaction,
@@ -87,5 +87,5 @@ export function createEarlyOpen(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     return outcome.kind === 'failed' || outcome.kind === 'expired';
   }
 
-  return { open, sign, isDead };
+  return { openEarly, sign, isDead };
 }

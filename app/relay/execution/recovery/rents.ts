@@ -1,9 +1,9 @@
 /** Notices which of the rents that the operator lent have returned. */
-import { constants, findExecution, ownAccount } from '../../sdk/program/program.ts';
-import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { RelayChain } from '../chain/relayChain.ts';
-import type { Journal } from '../ledger/journal.ts';
-import type { JournalRow } from '../ledger/tables.ts';
+import { constants, findExecution, ownAccount } from '../../../sdk/program/program.ts';
+import { parseUuid } from '../../../sdk/receipt/receipt.ts';
+import type { RelayChain } from '../../chain/relayChain.ts';
+import type { Journal } from '../../ledger/journal.ts';
+import type { JournalRow } from '../../ledger/tables.ts';
 
 /** Rows of one batch: a node reads 100 accounts at a time, and the clock is one. */
 const BATCH = 99;

@@ -6,15 +6,15 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { chunks } from '../../process/chunks.ts';
-import { constants, decodeOwn, type ExecutionRecord, findExecution, ownAccount } from '../../sdk/program/program.ts';
-import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { RelayChain } from '../chain/relayChain.ts';
-import type { Journal } from '../ledger/journal.ts';
-import { type Doubted, readDoubted } from '../ledger/restarts.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
-import { readOpenSignatures } from '../ledger/transactions.ts';
-import { hasLanded } from './landed.ts';
+import { chunks } from '../../../process/chunks.ts';
+import { constants, decodeOwn, type ExecutionRecord, findExecution, ownAccount } from '../../../sdk/program/program.ts';
+import { parseUuid } from '../../../sdk/receipt/receipt.ts';
+import type { RelayChain } from '../../chain/relayChain.ts';
+import type { Journal } from '../../ledger/journal.ts';
+import { type Doubted, readDoubted } from '../../ledger/restarts.ts';
+import type { LedgerDatabase } from '../../ledger/tables.ts';
+import { readOpenSignatures } from '../../ledger/transactions.ts';
+import { hasLanded } from './gone.ts';
 import { isByWallet } from './orphans.ts';
 
 /** A node reads 100 accounts at a time, and the clock is one. */

@@ -1,14 +1,14 @@
 /** Sends a deposit back to its payer, and closes it, paid or not. */
-import { UPGRADING } from '../chain/failures.ts';
-import { type Culprit, isWaiting, type JournalRow, type TransactionRow } from '../ledger/tables.ts';
-import { isRefused, lastOf, transactionsOf, undecidedOf } from '../ledger/transactions.ts';
-import type { NewTransaction } from '../ledger/writing.ts';
+import { UPGRADING } from '../../chain/failures.ts';
+import { type Culprit, isWaiting, type JournalRow, type TransactionRow } from '../../ledger/tables.ts';
+import { isRefused, lastOf, transactionsOf, undecidedOf } from '../../ledger/transactions.ts';
+import type { NewTransaction } from '../../ledger/writing.ts';
+import type { EngineDeps, Progress, Step } from '../deps.ts';
+import type { Ending } from '../ending.ts';
+import { hasLanded } from '../recovery/gone.ts';
+import { isHeldBack } from '../refund.ts';
+import { signReturn } from '../sign.ts';
 import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
-import type { EngineDeps, Progress, Step } from './deps.ts';
-import type { Ending } from './ending.ts';
-import { hasLanded } from './landed.ts';
-import { isHeldBack } from './refund.ts';
-import { signReturn } from './sign.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
 
