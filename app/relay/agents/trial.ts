@@ -4,7 +4,7 @@
  * it, and at a limited rate.
  */
 import { sql } from 'kysely';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { finding, testCreator } from '../../sdk/creator/conformance.ts';
 import type { ConformanceTools } from '../../sdk/creator/conformanceCalls.ts';
 import type { Config } from '../../sdk/program/program.ts';
@@ -55,8 +55,8 @@ export interface TrialDeps extends Pick<PendingDeps, 'views' | 'ledger' | 'now'>
 
 /** Rate limits of tests, by endpoint and by wallet. A creator has that of a wallet once for each live listing. */
 export interface TrialLimits {
-  endpoint: RateLimiterAbstract;
-  wallet: RateLimiterAbstract;
+  endpoint: RateLimiterMemory;
+  wallet: RateLimiterMemory;
 }
 
 export function createTrialLimits(): TrialLimits {
@@ -158,7 +158,7 @@ async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<
 }
 
 /** Counts one test of a key that may have the limiter's points so many times. */
-async function spend(limiter: RateLimiterAbstract, key: string, times: number, what: string): Promise<void> {
+async function spend(limiter: RateLimiterMemory, key: string, times: number, what: string): Promise<void> {
   try {
     await limiter.consume(key);
   } catch (refusal) {

@@ -137,7 +137,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
     documents: createDocuments(files.views.db),
     agentHealth: createAgentHealth(files.ledger),
     gate,
-    watch: watchAuthority(config, { files, chain, gate }, log),
+    watch: watchForAnotherDeployment(config, { files, chain, gate }, log),
     metrics,
     observe,
   };
@@ -199,7 +199,7 @@ function requireAuthority(config: Config, chain: RelayChain): void {
   );
 }
 
-function watchAuthority(
+function watchForAnotherDeployment(
   config: RelayConfig,
   { files, chain, gate }: Pick<EngineParts, 'files' | 'chain' | 'gate'>,
   log: Logger,

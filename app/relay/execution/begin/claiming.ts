@@ -24,7 +24,7 @@ import { OPEN_WINDOW_SECONDS } from '../sign.ts';
 import { inProgress } from '../standing.ts';
 import type { MoneyQueue } from './moneyQueue.ts';
 import type { Ticket } from './openQueue.ts';
-import { allowedBy, fundsOf, isTaken, meansOf, type PayerAccounts, readPayer, requirePayable } from './payer.ts';
+import { allowedBy, fundsOf, hasRecord, meansOf, type PayerAccounts, readPayer, requirePayable } from './payer.ts';
 import { cannotLend, gasBalanceBusy, gasShortage, obstacleOf, waysToPay, whatHolds } from './waysToPay.ts';
 
 /**
@@ -59,7 +59,7 @@ interface Attempt extends Claim {
 }
 
 /** The money of a payer for a call, and the ways to pay for it. */
-interface Funding {
+interface PaymentOptions {
   accounts: PayerAccounts;
   allowed: ReturnType<typeof allowedBy>;
   means: ReturnType<typeof meansOf>;
@@ -68,7 +68,7 @@ interface Funding {
 }
 
 /** Reads the payer's money and finds what blocks the payment. */
-function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
+function createOptions({ chain, journal, usdcMint, lending }: EngineDeps) {
   /**
    * Reads the payer's accounts and checks that they can pay. If the first request of a repeated call has just taken the
    * money, the error is `request_in_progress`.
@@ -79,7 +79,7 @@ function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
     try {
       const accounts = known ?? (await readPayer(chain, principal, usdcMint, record));
       requirePayable(accounts, allowedBy(accounts), agent.price);
-      if (!isTaken(accounts)) return accounts;
+      if (!hasRecord(accounts)) return accounts;
     } catch (error) {
       await requireNotRunning(principal, call);
       throw error;
@@ -87,7 +87,7 @@ function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
     throw inProgress(executionId);
   }
 
-  function fundingOf({ principal, agent, owed }: Attempt, accounts: PayerAccounts): Funding {
+  function optionsFor({ principal, agent, owed }: Attempt, accounts: PayerAccounts): PaymentOptions {
     const allowed = allowedBy(accounts);
     const means = meansOf(accounts, allowed, costOf(chain.quote()));
     const ways = waysToPay(means, lending, owed);
@@ -99,13 +99,13 @@ function createFunding({ chain, journal, usdcMint, lending }: EngineDeps) {
     if (first) throw inProgress(first);
   }
 
-  return { readFunds, fundingOf, requireNotRunning };
+  return { readFunds, optionsFor, requireNotRunning };
 }
 
 /** `starting` holds the ids between their claim and their first step. Each claim adds its own. */
 export function createClaiming(deps: EngineDeps, moneyQueue: MoneyQueue, starting: Set<string>) {
   const { chain, journal, usdcMint, lending } = deps;
-  const { readFunds, fundingOf, requireNotRunning } = createFunding(deps);
+  const { readFunds, optionsFor, requireNotRunning } = createOptions(deps);
   const maxWaitMs = MAX_WAIT_MS + chain.finality.ms;
 
   /** Returns the row and the chain's time of acceptance. Throws ApiError. */
@@ -126,8 +126,8 @@ export function createClaiming(deps: EngineDeps, moneyQueue: MoneyQueue, startin
       attempt.identity = identify(principal.wallet, call, accounts.now);
       return null;
     }
-    const funding = fundingOf(attempt, accounts);
-    const { ways, funds } = funding;
+    const options = optionsFor(attempt, accounts);
+    const { ways, funds } = options;
     const { executionId, nonce } = attempt.identity;
     // The same call is already starting. This one must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
@@ -135,7 +135,7 @@ export function createClaiming(deps: EngineDeps, moneyQueue: MoneyQueue, startin
     try {
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
       const row = await journal.claim(claimed, Date.now(), { ways, lending, funds });
-      noticeClaimed(deps, attempt, funding, row);
+      noticeClaimed(deps, attempt, options, row);
       return { row, now: accounts.now };
     } catch (error) {
       starting.delete(executionId);
@@ -143,15 +143,15 @@ export function createClaiming(deps: EngineDeps, moneyQueue: MoneyQueue, startin
         throw inProgress((await journal.idByTail(principal.wallet, call.repeatable.tail)) ?? executionId);
       }
       if (!(error instanceof NotFunded)) throw error;
-      await waitForFunds(attempt, funding, error.sums);
+      await waitForFunds(attempt, options, error.sums);
       return null;
     }
   }
 
   /** Waits until the obstacle may be gone. Throws ApiError if waiting does not help or takes too long. */
-  async function waitForFunds(attempt: Attempt, funding: Funding, sums: Sums & Held): Promise<void> {
+  async function waitForFunds(attempt: Attempt, options: PaymentOptions, sums: Sums & Held): Promise<void> {
     const { principal, agent, call, patientUntil } = attempt;
-    const { accounts, allowed, means, ways, funds } = funding;
+    const { accounts, allowed, means, ways, funds } = options;
     const isPromised = sums.held_wallet + agent.price > funds.wallet || sums.held_key + agent.price > funds.key;
     if (isPromised || sums.failed_since > 0n) {
       attempt.known = await waitForMoney(principal, accounts, agent.price, patientUntil - performance.now());
@@ -201,8 +201,13 @@ export function createClaiming(deps: EngineDeps, moneyQueue: MoneyQueue, startin
   return { claim };
 }
 
-function noticeClaimed(deps: EngineDeps, { principal, agent }: Attempt, funding: Funding, row: JournalRow): void {
-  const { accounts, allowed, means, funds } = funding;
+function noticeClaimed(
+  deps: EngineDeps,
+  { principal, agent }: Attempt,
+  options: PaymentOptions,
+  row: JournalRow,
+): void {
+  const { accounts, allowed, means, funds } = options;
   const gas = row.gas_balance_lamports > 0n ? means.fee + means.gas : 0n;
   const gasBalance = funds.gasBalance - funds.gasBalanceRest - row.gas_balance_lamports;
   const { wallet, keyId } = principal;

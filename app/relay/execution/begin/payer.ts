@@ -91,7 +91,7 @@ export async function readPayer(
 }
 
 /** True if the requested record exists. */
-export const isTaken = ({ accounts }: PayerAccounts): boolean => ownAccount(accounts[4]) !== null;
+export const hasRecord = ({ accounts }: PayerAccounts): boolean => ownAccount(accounts[4]) !== null;
 
 /** The money that the payer can spend according to its accounts. Each limit is before reservations. */
 export interface Allowed {

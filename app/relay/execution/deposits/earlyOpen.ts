@@ -19,7 +19,7 @@ export const isOpenUndecided = (row: JournalRow): boolean =>
   transactionsOf(row, 'open').some(({ outcome }) => outcome === null);
 
 /** True if the deposit has its money, or our open has taken it already. */
-export const isTaken = (row: JournalRow, at: DepositAt): boolean =>
+export const hasReceived = (row: JournalRow, at: DepositAt): boolean =>
   isPaid(row, at) || (hasOpen(row) && isOpenedFrom(row, at));
 
 /** Creates what opens from deposits. */

@@ -24,7 +24,7 @@ import {
   type Why,
   whyNotToOpen,
 } from './depositAt.ts';
-import { createEarlyOpen, isOpenUndecided, isTaken } from './earlyOpen.ts';
+import { createEarlyOpen, hasReceived, isOpenUndecided } from './earlyOpen.ts';
 import type { Returning } from './returning.ts';
 
 const NOT_OURS = unpaid('The deposit was prepared again for another wallet', 'operator');
@@ -142,11 +142,11 @@ function createPayment(
     if (outcome.kind === 'unknown') return 'wait';
     if (outcome.kind === 'failed') await journal.failed(row, signed, null);
     const at = await read(row);
-    if (isTaken(row, at)) return notePaid(row, at);
+    if (hasReceived(row, at)) return notePaid(row, at);
     // If a landed payment has no visible effect, a node is wrong. Only a reading past its last valid height decides.
     const past = outcome.kind === 'failed' ? at : await readPast(row, signed.lastValidHeight);
     if (!past) return 'wait';
-    if (isTaken(row, past)) return notePaid(row, past);
+    if (hasReceived(row, past)) return notePaid(row, past);
     if (outcome.kind === 'expired') await journal.decided(row, signed, 'expired');
     // Without the payment its open fails. Nobody but us caused that.
     if (!(await early.isDead(row, progress))) return 'wait';
