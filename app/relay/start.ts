@@ -21,7 +21,7 @@ import type { RelayChain } from './chain/relayChain.ts';
 import type { RelayConfig } from './config.ts';
 import { createEvents } from './events/events.ts';
 import type { createEngine } from './execution/engine.ts';
-import { startKeeping } from './execution/recovery/keeping.ts';
+import { startKeeping } from './execution/keeping.ts';
 import { startRecovery } from './execution/recovery/recover.ts';
 import type { RelayDeps } from './http/deps.ts';
 import { watchAnswers } from './http/drain.ts';

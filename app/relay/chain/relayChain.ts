@@ -46,8 +46,8 @@ export interface RelayChain
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
   /**
-   * The same at one node's newest block, which may not be final, with the compute units: for what decides nothing about
-   * money.
+   * The same at one node's newest block, which may not be final, with the compute units: for what is sent again if it
+   * was wrong.
    */
   simulateNewest(bytes: Uint8Array): Promise<{ failure: TransactionFailure | null; units: number }>;
   /**
@@ -153,6 +153,7 @@ export function createRelayChain(options: {
     },
     async simulateNewest(bytes) {
       const simulated = await nodes.first(trialOf(bytes, 'processed'));
+      if (!simulated.error && simulated.units === 0) throw new Error('the simulation has no compute units');
       return { failure: failureOf(bytes, simulated), units: simulated.units };
     },
     async wouldFail(payment) {

@@ -1,67 +1,67 @@
 /**
- * Tells when a node has executed a payment of an x402 client, in a block that may not be final: by notification, with
- * polling as a fallback.
+ * Tells when a node has executed a payment of an x402 client, in a block that may not be final. A notification of any node
+ * makes it ask at once, and without one it asks once a slot.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import { isSeen } from '../../solana/calls.ts';
 import { subscribe } from '../../solana/subscription.ts';
-import type { ChainNode, Nodes } from './nodes.ts';
+import type { Nodes } from './nodes.ts';
 
-/** How often a node is asked for a payment: with notifications, and without them once a slot. */
-const POLL_MS = 1_000;
-const POLL_ALONE_MS = 200;
+const POLL_MS = 200;
 
 export interface Seen {
   /**
-   * Waits until a node has executed this payment without an error. False if `stop` ends the waiting. Never rejects
-   * because of a node.
+   * Waits until the node that answers first has executed this payment without an error. False once `stop` ends the
+   * waiting. Never rejects because of a node.
    */
   untilSeen(signature: string, stop: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
-/** Subscribes at once to all transactions that `feePayer` pays for, at every node that has a WebSocket. */
-export function createSeen(nodes: Nodes, feePayer: PublicKey | null): Seen {
+/**
+ * Subscribes at once to all transactions that `feePayer` pays for, at every node that has a WebSocket. `pollMs` is the
+ * pause between two questions.
+ */
+export function createSeen(
+  nodes: Pick<Nodes, 'all' | 'first'>,
+  feePayer: PublicKey | null,
+  pollMs: number = POLL_MS,
+): Seen {
   const waiting = new Map<string, () => void>();
-  const reporting = new Set<ChainNode>();
   const subscriptions = nodes.all.flatMap((node) => {
     if (node.wsUrl === null || feePayer === null) return [];
     const subscription = subscribe({
       wsUrl: node.wsUrl,
       address: feePayer.toBase58(),
       commitment: 'processed',
-      onLogs({ signature, error }) {
-        if (error === null) waiting.get(signature)?.();
-      },
-      onSubscribed: () => void reporting.add(node),
-      onLost: () => void reporting.delete(node),
+      onLogs: ({ signature, error }) => error === null && waiting.get(signature)?.(),
+      onSubscribed: () => undefined,
+      onLost: () => undefined,
     });
     return [subscription];
   });
 
-  async function poll(signature: string, isDone: () => boolean, stop: AbortSignal): Promise<void> {
-    while (!isDone()) {
-      const pollMs = reporting.size > 0 ? POLL_MS : POLL_ALONE_MS;
-      await sleep(pollMs, undefined, { signal: stop }).catch(() => undefined);
-      if (isDone()) return;
-      if (await nodes.first((node) => isSeen(node, signature)).catch(() => false)) return;
+  async function poll(signature: string, noticed: Promise<void>, stop: AbortSignal): Promise<boolean> {
+    const pause = () => sleep(pollMs, undefined, { signal: stop }).catch(() => undefined);
+    await Promise.race([noticed, pause()]);
+    while (!stop.aborted) {
+      if (await nodes.first((node) => isSeen(node, signature)).catch(() => false)) return true;
+      await pause();
     }
+    return false;
   }
 
   return {
     async untilSeen(signature, stop) {
-      const ended = new AbortController();
-      const end = () => ended.abort();
+      if (stop.aborted) return false;
       const noticed = new Promise<void>((resolve) => waiting.set(signature, resolve));
-      stop.addEventListener('abort', end, { once: true });
-      if (stop.aborted) end();
+      const stopped = new Promise<false>((resolve) => {
+        stop.addEventListener('abort', () => resolve(false), { once: true });
+      });
       try {
-        await Promise.race([noticed, poll(signature, () => ended.signal.aborted, ended.signal)]);
-        return !stop.aborted;
+        return await Promise.race([poll(signature, noticed, stop), stopped]);
       } finally {
-        end();
-        stop.removeEventListener('abort', end);
         waiting.delete(signature);
       }
     },

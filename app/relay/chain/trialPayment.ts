@@ -14,8 +14,6 @@ import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import type { Simulation } from '../../solana/calls.ts';
 import { toVersionOne } from './versionOne.ts';
 
-/** The program of assertions that wallets add to a payment. */
-export const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 /** First byte of the instruction that sets the limit of compute units, and units of each such instruction. */
 const SET_UNIT_LIMIT = 2;
 const BUDGET_UNITS = 150;
@@ -50,10 +48,6 @@ export function failingOf(
   const used = units - (preparation.length > 0 ? unitsOf(logs) : 0) + budget.length * BUDGET_UNITS;
   return used > Buffer.from(limit.data).readUInt32LE(1) ? 'payment' : null;
 }
-
-/** True if wallets have added assertions, which may fail although the payer has the money. */
-export const hasAssertions = (payment: Uint8Array): boolean =>
-  VersionedTransaction.deserialize(payment).message.staticAccountKeys.some((key) => key.toBase58() === LIGHTHOUSE);
 
 type Compiled = VersionedMessage['compiledInstructions'][number];
 

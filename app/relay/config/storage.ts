@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { databaseUrl } from '../../database/postgres.ts';
-import type { KeepingSettings } from '../execution/recovery/keeping.ts';
+import type { KeepingSettings } from '../execution/keeping.ts';
 import type { ObjectSettings } from '../outbound/resultObjects.ts';
 
 /** Maximum size of results, and how long and where they are kept. */

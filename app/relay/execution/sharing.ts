@@ -12,7 +12,7 @@ import { least } from '../../sdk/wire/amounts.ts';
 import type { Outcome } from '../chain/confirmations.ts';
 import { type TransactionFailure, UPGRADING } from '../chain/failures.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
-import { instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
+import { type Budget, instructionOf, MOST_UNITS } from '../chain/versionOne.ts';
 import { createVersionOneTrial } from '../chain/versionOneTrial.ts';
 import { chainUnreadable } from '../errors.ts';
 import { SharedConflict, type SharedMove } from '../ledger/moves.ts';
@@ -136,21 +136,23 @@ export function createSharing({
   async function store(kind: Kind, members: Member[]): Promise<void> {
     const count = BigInt(members.length);
     const mostPriority = members.reduce((most, one) => least(most, one.mostPriority), members[0]!.mostPriority) * count;
-    const sign = async (units: number) => {
-      const budget = chain.budgetOf(units, members.length, mostPriority);
+    const budgetOf = (units: number) => chain.budgetOf(units, members.length, mostPriority);
+    const sign = async (budget: Budget) => {
       const shares = sharesOf(LAMPORTS_PER_SIGNATURE + budget.priority, members.length);
       const instructions = members.map(({ instruction }, index) => instruction(shares[index]!));
       return { shares, signed: await chain.signMany(instructions, budget).catch(chainUnreadable) };
     };
     // The largest budget costs the most. One that suffices is known after the simulation.
-    const largest = await sign(MOST_UNITS);
+    const largest = await sign(budgetOf(MOST_UNITS));
     const tried = await trial.simulate(largest.signed.bytes);
     if (tried === 'unknown') return sendAlone(members);
     if (tried.failure) {
       const failed = failedOf(members, tried.failure);
       return failed ? sendWithout(kind, members, failed) : sendHalves(kind, members);
     }
-    const { shares, signed } = await sign(tried.units);
+    const budget = budgetOf(tried.units);
+    if (budget.units === MOST_UNITS) return sendHalves(kind, members);
+    const { shares, signed } = await sign(budget);
     const moves = members.map(({ row, state, changes }, index) => ({ row, state, changes, fee: shares[index]! }));
     try {
       await journal.intendShared(moves, kind.kind, signed);

@@ -13,8 +13,8 @@ import { compilable, JournalConflict, type NewTransaction, type Writing } from '
 /**
  * For each state, the states that may move to it. A state that may move to itself has bytes that are signed again, and
  * `pay_signed` those of the open. No end is taken back here. `unfinished.ts` does that with statements of its own: if a
- * node was wrong about an open (`execution/orphans.ts`), and if a restart of the cluster took final blocks back
- * (`execution/restarted.ts`).
+ * node was wrong about an open (`execution/recovery/orphans.ts`), and if a restart of the cluster took final blocks back
+ * (`execution/recovery/restarted.ts`).
  */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   deposit_signed: ['accepted', 'deposit_signed'],

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import pino from 'pino';
-import { keepResults } from '../../../app/relay/execution/recovery/keeping.ts';
+import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { createReadText, createResultObjects, type ResultObjects } from '../../../app/relay/outbound/resultObjects.ts';
 import { maxResultBytes } from '../../../app/relay/outbound/resultSize.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';

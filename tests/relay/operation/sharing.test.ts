@@ -1,8 +1,9 @@
 /** Calls that share a transaction, each with an outcome of its own. */
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
+import type { Budget } from '../../../app/relay/chain/versionOne.ts';
 import { createSharing, type Part } from '../../../app/relay/execution/sharing.ts';
-import type { SharedMove } from '../../../app/relay/ledger/moves.ts';
+import type { Mover } from '../../../app/relay/ledger/moves.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { SIGNED } from '../../harness/edge/journals.ts';
@@ -12,7 +13,7 @@ const PART: Part = { instruction, mostPriority: 0n, state: 'open_signed', change
 
 describe('sharing', () => {
   /** How calls with these ids end that are ready together, after a first one that goes alone. */
-  async function share(ids: string[], chain: object, intendShared: (moves: SharedMove[]) => Promise<void>) {
+  async function share(ids: string[], chain: object, intendShared: Mover['intendShared']) {
     const all = {
       authority: PublicKey.default,
       budgetOf: () => ({ units: 1, priority: 0n }),
@@ -38,6 +39,22 @@ describe('sharing', () => {
     for (const end of ends) {
       expect(end.status === 'rejected' && end.reason).to.include({ code: 'service_unavailable' });
     }
+  });
+
+  it('stores what it signed with the units and the fee of the simulation, not what it has tried', async () => {
+    const stored: unknown[] = [];
+    const chain = {
+      budgetOf: (units: number, count: number) => ({ units: units + count, priority: BigInt(units) }),
+      signMany: async (_: unknown, budget: Budget) => ({ ...SIGNED, fee: budget.priority }),
+      simulateNewest: async (bytes: Uint8Array) => ({ failure: null, units: bytes.length > 0 ? 1_000 : 0 }),
+    };
+    await share(['a', 'b'], chain, async (moves, _, signed) => {
+      stored.push(
+        moves.map(({ fee }) => fee),
+        signed.fee,
+      );
+    });
+    expect(stored).to.deep.equal([[3_000n, 3_000n], 1_000n]);
   });
 
   it('takes out the call whose part would fail, and shares without it', async () => {

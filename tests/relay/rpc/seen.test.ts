@@ -3,36 +3,52 @@ import { Keypair, SystemProgram, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import pino from 'pino';
-import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
+import { createNodes, type Nodes } from '../../../app/relay/chain/nodes.ts';
+import { createClock } from '../../../app/relay/chain/reader.ts';
+import { createSeen, type Seen } from '../../../app/relay/chain/seen.ts';
+import { FAST } from '../../../app/solana/finality.ts';
+import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startNode, type TestNode } from '../../harness/node/node.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-/** Two of final transactions, one of payments that may not be final. */
-const SUBSCRIPTIONS = 3;
+const HOUR_MS = 3_600_000;
 
 describe('a payment that is not final', () => {
   const feePayer = Keypair.generate();
   let node: TestNode;
   let proxy: RpcProxy;
-  let chain: RelayChain;
+  let nodes: Nodes;
+  let seen: Seen | undefined;
   before(async () => {
-    node = await startNode({ slotTimeMs: 3_600_000, deploy: false });
+    node = await startNode({ slotTimeMs: HOUR_MS, deploy: false });
     await node.fundSol(feePayer.publicKey, 1e9);
   });
   after(() => node.stop());
   beforeEach(async () => {
     proxy = await startRpcProxy(node);
+    nodes = createNodes({
+      nodes: [{ rpcUrl: proxy.rpcUrl, wsUrl: proxy.wsUrl }],
+      finality: FAST,
+      clock: createClock(),
+      log: pino({ level: 'silent' }),
+      closing: new AbortController().signal,
+      fetch: createRpcFetch(),
+    });
   });
   afterEach(async () => {
-    chain.close();
+    seen?.close();
+    nodes.close();
     await proxy.close();
   });
 
-  const connect = () => {
-    const { rpcUrl, wsUrl } = proxy;
-    const log = pino({ level: 'silent' });
-    chain = createRelayChain({ rpcUrl, wsUrl, authority: Keypair.generate(), feePayer, log });
-  };
+  /** Resolves once the node has accepted the subscription. */
+  const subscribed = () =>
+    new Promise<void>((resolve) => {
+      proxy.onMessage((message, pass) => {
+        pass();
+        if (message.method === undefined) resolve();
+      });
+    });
 
   /** A signed transfer of the fee payer to itself. It fails if it has less. */
   async function sign(lamports: number): Promise<{ signature: string; send(): Promise<unknown> }> {
@@ -45,38 +61,42 @@ describe('a payment that is not final', () => {
     return { signature: bs58.encode(payment.signature!), send };
   }
 
-  /** Resolves once the node has accepted all subscriptions. */
-  const subscribed = () =>
-    new Promise<void>((resolve) => {
-      let accepted = 0;
-      proxy.onMessage((message, pass) => {
-        pass();
-        if (message.method === undefined) accepted += 1;
-        if (accepted === SUBSCRIPTIONS) resolve();
-      });
-    });
-
-  it('is noticed by its notification, while the node answers no question, unless it has failed', async () => {
+  it('is noticed by its notification, unless it has failed', async () => {
     const ready = subscribed();
-    connect();
+    seen = createSeen(nodes, feePayer.publicKey, HOUR_MS);
     await ready;
-    proxy.onCall(() => 'silence');
     const [failing, paying] = [await sign(2e9), await sign(1)];
     const stop = new AbortController();
-    const failed = chain.untilSeen(failing.signature, stop.signal);
-    const paid = chain.untilSeen(paying.signature, stop.signal);
+    const failed = seen.untilSeen(failing.signature, stop.signal);
+    const paid = seen.untilSeen(paying.signature, stop.signal);
     await failing.send();
     await paying.send();
     expect(await Promise.race([failed.then(() => 'failed'), paid])).to.equal(true);
     stop.abort();
     expect(await failed).to.equal(false);
+    expect(await seen.untilSeen(paying.signature, stop.signal)).to.equal(false);
   });
 
-  it('is noticed by polling without a WebSocket', async () => {
+  it('is noticed without a WebSocket', async () => {
     proxy.cutSockets(true);
-    connect();
+    seen = createSeen(nodes, feePayer.publicKey);
     const { signature, send } = await sign(2);
     await send();
-    expect(await chain.untilSeen(signature, new AbortController().signal)).to.equal(true);
+    expect(await seen.untilSeen(signature, new AbortController().signal)).to.equal(true);
+  });
+
+  it('is no longer waited for once it is stopped, while the node does not answer', async () => {
+    const asked = new Promise<void>((resolve) => {
+      proxy.onCall(() => {
+        resolve();
+        return 'silence';
+      });
+    });
+    seen = createSeen(nodes, feePayer.publicKey, 1);
+    const stop = new AbortController();
+    const waiting = seen.untilSeen(bs58.encode(Buffer.alloc(64, 7)), stop.signal);
+    await asked;
+    stop.abort();
+    expect(await waiting).to.equal(false);
   });
 });

@@ -13,11 +13,11 @@ import {
 import { findTokenAccount } from '../../../sdk/program/program.ts';
 import { formatSignature, verifyMessage } from '../../../sdk/receipt/receipt.ts';
 import { networkFee } from '../../chain/networkFee.ts';
-import { LIGHTHOUSE } from '../../chain/trialPayment.ts';
 import { MAX_PAYMENT_FEE, refusePayment } from '../../execution/deposits/buying.ts';
 
-/** Programs whose instructions wallets add, beside Lighthouse: memos. None moves money. */
+/** Programs whose instructions wallets add: memos, and Lighthouse's assertions. They move no money. */
 const MEMOS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
+const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 const MAX_MEMOS = 4;
 /** Twice as many as Phantom adds to a payment. */
 const MAX_GUARDS = 8;

@@ -5,7 +5,6 @@
  */
 import { VersionedTransaction } from '@solana/web3.js';
 import type { Outcome } from '../../chain/confirmations.ts';
-import { hasAssertions } from '../../chain/trialPayment.ts';
 import type { Culprit, JournalRow } from '../../ledger/tables.ts';
 import { isRefused, lastOf, transactionsOf } from '../../ledger/transactions.ts';
 import type { EngineDeps, Progress, Step } from '../deps.ts';
@@ -196,12 +195,8 @@ function createPayment(
   return { pay, follow, openPaid, withoutMoney };
 }
 
-/**
- * The accounts may have changed since the payment was tried. A payment that fails would still cost our fee. One without
- * assertions can only fail for what `whyNotToPay` has read.
- */
+/** The accounts may have changed since the payment was tried. A payment that fails would still cost our fee. */
 async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRow): Promise<Why | null> {
-  if (!hasAssertions(payment!)) return null;
   // If the node does not answer, the payment is signed: the chain decides in the end.
   const failing = await chain.wouldFail(payment!).catch(() => null);
   return failing && unpaid(WOULD_FAIL, failing === 'payer' ? 'operator' : 'wallet');

@@ -5,11 +5,11 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import { dropFailedBodies } from '../../ledger/failedAnswers.ts';
-import { dropResult, markMoved, readExpired, readMovable, readStored } from '../../ledger/results.ts';
-import type { LedgerDatabase, LedgerTables } from '../../ledger/tables.ts';
-import type { ResultObjects } from '../../outbound/resultObjects.ts';
-import { runEvery } from '../../waiting.ts';
+import { dropFailedBodies } from '../ledger/failedAnswers.ts';
+import { dropResult, markMoved, readExpired, readMovable, readStored } from '../ledger/results.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { ResultObjects } from '../outbound/resultObjects.ts';
+import { runEvery } from '../waiting.ts';
 
 const EVERY_MS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
