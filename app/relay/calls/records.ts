@@ -53,10 +53,10 @@ export async function listExecutions(
   wallet: string,
   query: ExecutionsQuery,
 ): Promise<ExecutionPage> {
-  const { status, agent_id: agentId, idempotency_key: key, limit, offset } = query;
+  const { status, agent_id: agentId, key_id: keyId, idempotency_key: key, limit, offset } = query;
   const from = Math.max(0, (query.from?.floorSeconds ?? -1) + 1);
   const to = query.to?.ceilSeconds ?? NEVER;
-  const wanted = { wallet, status, agentId, from, to, limit, offset };
+  const wanted = { wallet, status, agentId, keyId, from, to, limit, offset };
   const { rows, total } = await (key === undefined ? readPage(deps, wanted) : readKeyed(deps, wanted, key));
   const names = await agentNames(deps, rows);
   return { executions: rows.map((row) => toSummary(deps, row, names.get(row.listing) ?? null)), total, limit, offset };

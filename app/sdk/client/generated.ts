@@ -1911,7 +1911,7 @@ export interface Routes {
     executeAgent: { input: { agent_id: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
     buyExecution: { input: { agent_id: string; payer?: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] };
     startExecution: { input: { execution_id: string; body: components["schemas"]["StartBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
-    listExecutions: { input: { limit?: number; offset?: number; status?: "pending" | "running" | "completed" | "failed" | "disputed"; agent_id?: string; idempotency_key?: string; from?: string; to?: string }; answer: components["schemas"]["ExecutionPage"] };
+    listExecutions: { input: { limit?: number; offset?: number; status?: "pending" | "running" | "completed" | "failed" | "disputed"; agent_id?: string; key_id?: string; idempotency_key?: string; from?: string; to?: string }; answer: components["schemas"]["ExecutionPage"] };
     getExecution: { input: { execution_id: string }; answer: components["schemas"]["ExecutionFull"] };
     getExecutionReceipt: { input: { execution_id: string }; answer: components["schemas"]["Receipt"] };
     deleteExecutionContent: { input: { execution_id: string }; answer: components["schemas"]["ContentDeleted"] };

@@ -132,6 +132,8 @@ describe('GET /v1/executions', () => {
       [key.keyId, null],
       [null, null],
     ]);
+    const { json } = await world.get(`/v1/executions?key_id=${key.keyId}`, other.apiKey);
+    expect(json).to.deep.include({ total: 1, executions: shown.filter(({ key_id }) => key_id === key.keyId) });
     const taskOf = (rows: Record<string, unknown>[]) => rows.find(({ execution_id }) => execution_id === id)!.task;
     expect(taskOf(shown)).to.equal('ä'.repeat(200));
     await deleteContent(world.ledger, id, EPOCH * 1_000);
@@ -247,6 +249,7 @@ describe('GET /v1/executions', () => {
     ['limit=101', 'limit'],
     ['status=done', 'status'],
     ['agent_id=x', 'agent_id'],
+    ['key_id=x', 'key_id'],
     ['from=2025-10-09', 'from'],
     ['from=2025-10-09T08:54:40', 'from'],
     ['from=2025-02-30T00:00:00Z', 'from'],

@@ -150,6 +150,8 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   tags: 'Standard tags first, then custom ones.',
   'listAgents.creator': 'Only agents of this wallet.',
   'listAgents.tags': 'Tags separated by commas; only agents that have all of them. An unknown tag gives an empty list.',
+  'listExecutions.key_id':
+    'Only executions that this API key paid for. Then `total` counts at most 10,000 beyond the page.',
   'listExecutions.agent_id': 'Only this agent’s executions.',
   idempotency_key: 'Only the execution of your call with this `Idempotency-Key`. Empty: no call with it has begun.',
   'listExecutions.status': 'Only executions with this status.',
