@@ -141,7 +141,7 @@ describe('a marketplace that does not answer', function () {
       await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Not started').waitFor();
       expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! - PRICE });
-      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await page.getByRole('link', { name: 'Call and receipt' }).click();
       await dialog(page).getByText('The price is in escrow, but the work has not started.').waitFor();
       await dialog(page).getByRole('button', { name: 'Leave' }).click();
       await page.getByText('If no result comes').waitFor();
