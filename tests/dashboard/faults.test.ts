@@ -154,7 +154,7 @@ describe('a marketplace that does not answer', function () {
       await dialog(page).getByRole('button', { name: 'Sign the refund' }).click();
       await dialog(page).waitFor({ state: 'detached' });
       expect(await visitor.balances()).to.deep.equal(before);
-      await page.getByRole('main').getByText('failed', { exact: true }).first().waitFor();
+      await page.getByRole('main').getByText('Refunded 0.01 USDC', { exact: true }).first().waitFor();
     }));
 
   /** Pays a deposit of the first demo caller. The caller prepares it itself, so no relay opens or returns it. */
