@@ -127,7 +127,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         formatShort={formatShort}
         series={seriesOf(groups, days)}
       />
-      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Calls', 'Paid', 'Refunded', 'Awarded']}>
+      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>
         {groups.map((group) => (
           <tr key={group.id} className="tabular-nums">
             <td className="min-w-36 font-medium" title={group.id}>

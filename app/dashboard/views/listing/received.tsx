@@ -33,6 +33,7 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
   });
   return (
     <section className="grid gap-4" aria-label="Received calls">
+      <h2 className="sr-only">Received calls</h2>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <p className="max-w-xl text-sm text-faint">
           Ended calls of this agent, newest first. Request and answer are shown until the caller deletes them.
