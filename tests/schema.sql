@@ -146,6 +146,9 @@ CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
+CREATE INDEX executions_by_key
+  ON executions (key_id, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC)
+  WHERE key_id IS NOT NULL;
 
 CREATE TABLE deposits (
   deposit TEXT PRIMARY KEY,

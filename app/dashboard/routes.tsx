@@ -15,6 +15,7 @@ import { parseAdminSearch } from './views/admin/search.ts';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
 import Docs from './views/docs.tsx';
 import { parseExecutionsSearch } from './views/executions/search.ts';
+import { parseListingSearch } from './views/listing/search.ts';
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NotFound });
 
@@ -83,6 +84,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/creator/$agentId',
+    validateSearch: parseListingSearch,
     component: view(() => import('./views/listing.tsx')),
   }),
   // Not lazy, because its document already contains the text.

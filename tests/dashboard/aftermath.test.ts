@@ -81,7 +81,7 @@ describe('the page, days after a call', function () {
       await page.getByRole('button', { name: 'Claim award' }).waitFor({ state: 'detached' });
 
       await page.goto(`/executions/${executionId}`);
-      await page.getByText('refunded after a dispute', { exact: true }).waitFor();
+      await page.getByText('Disputed, decided for you', { exact: true }).waitFor();
       const amounts = page
         .locator('section')
         .filter({ has: page.getByRole('heading', { name: 'Paid, less the refund', exact: true }) });
@@ -120,7 +120,7 @@ describe('the page, days after a call', function () {
       await page.getByText("The caller's USDC account is missing or frozen.").first().waitFor();
       await page.getByRole('heading', { name: 'In escrow', exact: true }).waitFor();
       await freeze(false);
-      await page.getByText('Refunded 0.02 USDC').waitFor();
+      await page.getByRole('list').getByText('Refunded 0.02 USDC').waitFor();
       await page.getByRole('link', { name: 'in the explorer' }).first().waitFor();
     });
     expect(await visitor.balances()).to.deep.equal(before);
@@ -243,7 +243,7 @@ describe('the page, days after a call', function () {
       await page.getByRole('button', { name: 'Delete …' }).waitFor({ state: 'detached' });
     });
     const { content_deleted_at } = await read();
-    const gone = { result: null, steps: null, ipfs_url: null, content_deleted_at };
+    const gone = { task: null, result: null, steps: null, ipfs_url: null, content_deleted_at };
     expect(content_deleted_at).to.be.a('string');
     expect(await read()).to.deep.equal({ ...before, ...gone });
   });

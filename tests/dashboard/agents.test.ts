@@ -146,7 +146,7 @@ describe('agents', function () {
       );
       expect(kept).to.not.include('crtx_');
 
-      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await page.getByRole('link', { name: 'Call and receipt' }).click();
       await page.waitForURL(/\/executions\/[0-9a-f-]{32,36}$/);
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -255,7 +255,7 @@ describe('agents', function () {
       await page.reload();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
-      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await page.getByRole('link', { name: 'Call and receipt' }).click();
       const asked = page.locator('section').filter({ has: page.getByRole('heading', { name: 'What you asked' }) });
       await asked.getByText('Echo <b>this</b>').waitFor();
     }));

@@ -157,7 +157,7 @@ describe('the caller', function () {
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await stopPolls(page);
       await page.goto('/executions');
-      await page.getByRole('region', { name: 'Executions' }).waitFor();
+      await page.getByRole('region', { name: 'Calls' }).waitFor();
       const parameters = { seconds: 6 };
       const { status, body } = await site.visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
       // 202 if the escrow takes longer than the service waits.
@@ -178,7 +178,7 @@ describe('the caller', function () {
       await stopPolls(page);
       await page.goto('/executions');
       await Promise.all([opened(), signInAs(page, 'Demo caller 1')]);
-      const newest = page.getByRole('region', { name: 'Executions' }).locator('tbody tr').first();
+      const newest = page.getByRole('region', { name: 'Calls' }).locator('tbody tr').first();
       await newest.waitFor();
       await Promise.all([closed(), turn('hidden')]);
       const { body } = await site.visitor.execute('sandbox-echo', { task: 'Unseen' });
@@ -297,6 +297,6 @@ describe('the caller', function () {
   it('sees no execution of another wallet', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       await page.goto(`/executions/${executionId}`);
-      await page.getByText('This wallet has no such execution').waitFor();
+      await page.getByText('This wallet has no such call').waitFor();
     }));
 });

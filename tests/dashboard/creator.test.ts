@@ -20,6 +20,7 @@ import {
 import { until } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
 import { assertAccessible, PHONE, recordTexts, untilShown } from './browser.ts';
+import { assertSameFigures, figure } from './figures.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { giveEvidence, useSite } from './site.ts';
 
@@ -81,9 +82,6 @@ describe('the creator', function () {
   const shownAgent = async () => (await site.visitor.send(`/v1/agents/${agentId}`, null)).body;
   const creatorWallet = () => site.visitor.agent('text-report').creator;
   const collateral = () => site.visitor.units(site.visitor.seeds('collateral_vault', new PublicKey(agentId).toBytes()));
-  const figure = (page: Page, name: string, value: string) =>
-    page.locator('section').filter({ hasText: new RegExp(`^${name}${value}$`) });
-
   /** Pictures that the page makes itself. */
   const AVATAR = '[src^="data:image/svg+xml,"]';
   /** Asserts that no text of a stranger has become markup. */
@@ -240,7 +238,7 @@ describe('the creator', function () {
         [creatorWallet()]: before[creatorWallet()]! + PRICE - FEE,
         treasury: before.treasury! + FEE,
       });
-      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await page.getByRole('link', { name: 'Call and receipt' }).click();
       await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
       executionId = new URL(page.url()).pathname.split('/').at(-1)!;
       await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
@@ -269,9 +267,14 @@ describe('the creator', function () {
       await page.goto(`/creator/${agentId}`);
       await page.getByRole('tab', { name: 'Received calls' }).click();
       const calls = page.getByRole('region', { name: 'Received calls' });
-      await calls.getByText('completed', { exact: true }).waitFor();
-      await page.getByLabel('Only failed calls').click();
-      await calls.getByText('completed', { exact: true }).waitFor({ state: 'detached' });
+      await calls.getByText('Completed', { exact: true }).waitFor();
+      await page.getByLabel('Only without a valid result').click();
+      await calls.getByText('Completed', { exact: true }).waitFor({ state: 'detached' });
+      // The filter and the tab are in the URL.
+      await page.reload();
+      await calls.getByText('Refunded 0.05 USDC').first().waitFor();
+      expect(await page.getByLabel('Only without a valid result').isChecked()).to.equal(true);
+      expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
       await calls.getByText(`Nothing to shout ${IMAGE}`).click();
       const sent = calls.getByRole('region', { name: 'What was sent' });
       expect(JSON.parse((await sent.textContent())!)).to.deep.include({
@@ -411,6 +414,9 @@ describe('the creator', function () {
       await page.goto(`/creator/${agentId}`);
       const left = Number(held - PRICE) / 1e6;
       await figure(page, 'Collateral', `${left} USDC`).waitFor();
+      await page.getByText('Disputes took 0.05 USDC of the collateral').waitFor();
+      await assertSameFigures(page, site.visitor, agentId);
+      await page.goto(`/creator/${agentId}`);
       // The page says why the agent is paused and how much is missing. Resuming deposits that amount.
       await page.getByText('Paused: its collateral is too low').waitFor();
       await page.getByText('Upheld disputes took 0.05 USDC of its collateral.').waitFor();

@@ -141,7 +141,7 @@ describe('a marketplace that does not answer', function () {
       await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Not started').waitFor();
       expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! - PRICE });
-      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      await page.getByRole('link', { name: 'Call and receipt' }).click();
       await dialog(page).getByText('The price is in escrow, but the work has not started.').waitFor();
       await dialog(page).getByRole('button', { name: 'Leave' }).click();
       await page.getByText('If no result comes').waitFor();
@@ -154,7 +154,7 @@ describe('a marketplace that does not answer', function () {
       await dialog(page).getByRole('button', { name: 'Sign the refund' }).click();
       await dialog(page).waitFor({ state: 'detached' });
       expect(await visitor.balances()).to.deep.equal(before);
-      await page.getByRole('main').getByText('failed', { exact: true }).first().waitFor();
+      await page.getByRole('main').getByText('Refunded 0.01 USDC', { exact: true }).first().waitFor();
     }));
 
   /** Pays a deposit of the first demo caller. The caller prepares it itself, so no relay opens or returns it. */

@@ -56,11 +56,11 @@ describe('with the keyboard alone', function () {
       await dialog.waitFor({ state: 'detached' });
       await page.getByRole('region', { name: 'Progress' }).waitFor();
       await until('the focus is somewhere', async () => (await focused(page)) !== 'nothing');
-      await tabTo(page, 'your executions', 'Retry now');
+      await tabTo(page, 'your calls', 'Retry now');
       answer();
       await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
       await until('the focus is back', async () => (await focused(page)) !== 'nothing');
-      await tabTo(page, 'Execution and receipt');
+      await tabTo(page, 'Call and receipt');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
     }));

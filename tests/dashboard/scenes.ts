@@ -83,6 +83,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'creator', path: '/creator', ...creator },
     { name: 'creator-new', path: '/creator/new', ...creator },
     { name: 'creator-listing', path: `/creator/${agentId}`, ...creator },
+    { name: 'creator-received', path: `/creator/${agentId}?tab=received`, ...creator },
     { name: 'admin', path: '/admin', ...admin },
     { name: 'admin-disputes', path: '/admin?tab=disputes', ...admin },
     { name: 'admin-dispute', path: `/admin/disputes/${disputed}`, ...admin },

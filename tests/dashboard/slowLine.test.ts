@@ -180,7 +180,7 @@ describe('on a slow line, with the keyboard alone', function () {
           [creatorWallet()]: before[creatorWallet()]! + PRICE - FEE,
           treasury: before.treasury! + FEE,
         });
-        await pressOn(page, 'Execution and receipt');
+        await pressOn(page, 'Call and receipt');
         await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
         executionId = new URL(page.url()).pathname.split('/').at(-1)!;
         await page.getByRole('button', { name: 'Open a dispute' }).waitFor();

@@ -1,6 +1,7 @@
 /** A wallet's payments, earnings and content: statements, and the time from which content can be deleted. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import Papa from 'papaparse';
 import type { Page } from 'playwright-core';
 import type { SpendRow, SpendStatement } from '../../app/sdk/wire/statement.ts';
 import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
@@ -70,6 +71,36 @@ describe('the statements of a wallet', function () {
       }
     }));
 
+  it('list calls in words, filtered by the URL, and save what is filtered with exact amounts', () =>
+    site.visit(CALLER, async (page) => {
+      type Row = Record<string, string | number | null>;
+      const failed: { executions: Row[]; total: number } = JSON.parse(await textOf('/v1/executions?status=failed'));
+      await page.goto('/executions?status=failed');
+      const calls = page.getByRole('region', { name: 'Calls' });
+      const row = calls.getByRole('row').filter({ hasText: 'Fail' }).filter({ hasText: 'sandbox-error' }).first();
+      await row.getByText('Refunded 0.04 USDC', { exact: true }).waitFor();
+      await row.getByText('0.00 USDC', { exact: true }).waitFor();
+      await row.getByText('local network', { exact: true }).waitFor();
+      await assertAccessibleInEveryLook(page);
+      const key = failed.executions.find(({ key_name }) => key_name === 'local network')!;
+      await page.getByLabel('API key', { exact: true }).selectOption({ label: 'local network' });
+      await page.waitForURL(`**/executions?status=failed&key=${key.key_id}`);
+      await page.reload();
+      await row.waitFor();
+      const { file, text } = await save(page, 'Download CSV');
+      expect(file).to.equal('calls-failed.csv');
+      const { data } = Papa.parse<Row>(text, { header: true });
+      const byKey = JSON.parse(await textOf(`/v1/executions?status=failed&key_id=${key.key_id}`)).executions as Row[];
+      const idsOf = (rows: Row[]) => rows.map(({ execution_id }) => execution_id);
+      expect(idsOf(data)).to.deep.equal(idsOf(byKey));
+      const saved = data.find(({ execution_id }) => execution_id === key.execution_id)!;
+      expect(saved).to.include({ task: 'Fail', outcome: 'Refunded 0.04 USDC', called_with: 'local network' });
+      expect(saved).to.include({ cost_usdc: '0', refunded_usdc: '0.04', returned_usdc: '0' });
+      await page.getByRole('button', { name: 'Clear' }).click();
+      await page.waitForURL('**/executions');
+      await calls.getByText('Completed', { exact: true }).first().waitFor();
+    }));
+
   it('show the payments by agent and by key, with a chart, a table and the CSV of the service', () =>
     site.visit(CALLER, async (page) => {
       const { rows } = JSON.parse(await textOf('/v1/statements/spend')) as SpendStatement;
@@ -94,7 +125,7 @@ describe('the statements of a wallet', function () {
       await page.getByLabel('From (UTC)').fill('2001-01-01');
       await page.getByText('At most 92 days').waitFor();
       await page.getByLabel('To (UTC)').fill('2001-01-02');
-      await page.getByText('No execution of this wallet ended on these days').waitFor();
+      await page.getByText('No call of this wallet ended on these days').waitFor();
     }));
 
   it('appear for the creator on the page of its agents', () =>

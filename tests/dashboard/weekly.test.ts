@@ -96,7 +96,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByRole('banner').getByText('1 running').waitFor();
       await page.goBack();
       await running.waitFor();
-      await page.getByRole('link', { name: 'your executions' }).click();
+      await page.getByRole('link', { name: 'your calls' }).click();
       await page.getByRole('main').getByRole('link', { name: 'sandbox-later' }).first().click();
       await page.getByRole('heading', { name: 'What you asked' }).waitFor();
       await page.getByText(LATER, { exact: true }).waitFor();

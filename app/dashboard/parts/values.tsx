@@ -1,6 +1,6 @@
 /** Shows values the same way everywhere: money, times, addresses, statuses, and texts to copy. */
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { Badge, Button, type Tone } from './ui.tsx';
@@ -49,6 +49,43 @@ export function Time({ at }: { at: string }) {
   const text = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   return (
     <time dateTime={at} title={at}>
+      {text}
+    </time>
+  );
+}
+
+const AGO = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const AGO_UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+/** After this time, a date says more, seconds. */
+const AGO_SECONDS = 7 * 86_400;
+/** A shown age is at most so old, ms. */
+const AGO_MS = 30_000;
+
+function agoText(at: string): string {
+  const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1_000);
+  if (seconds > AGO_SECONDS) return new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' });
+  const [unit, size] = AGO_UNITS.find(([, size]) => seconds >= size) ?? [];
+  return unit ? AGO.format(-Math.floor(seconds / size), unit) : 'just now';
+}
+
+/** The age of a time, such as `5 minutes ago`; the exact time on hover. */
+export function Ago({ at }: { at: string }) {
+  const [text, setText] = useState(() => agoText(at));
+  useEffect(() => {
+    setText(agoText(at));
+    const timer = setInterval(() => setText(agoText(at)), AGO_MS);
+    return () => clearInterval(timer);
+  }, [at]);
+  return (
+    <time
+      dateTime={at}
+      title={new Date(at).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
+      className="whitespace-nowrap"
+    >
       {text}
     </time>
   );

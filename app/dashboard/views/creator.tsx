@@ -9,7 +9,7 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
 import { isDraftKept } from './listing/kept.ts';
-import { heldCollateral, ownListingsQuery, sumUsdc } from './listing/own.ts';
+import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 
 export default function View() {
   return (
@@ -41,7 +41,11 @@ function Listings() {
   return (
     <div className="grid gap-8">
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Figure label="Earned" value={formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))} />
+        <Figure
+          label="Earned"
+          value={formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))}
+          about={takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)))}
+        />
         <Figure label="Calls" value={formatCount(listings.reduce((sum, one) => sum + one.total_executions, 0))} />
         <Figure label="Collateral held" value={formatAmount(sumUsdc(listings.map(heldCollateral)))} />
         <Figure label="Open disputes" value={formatCount(disputes)} />

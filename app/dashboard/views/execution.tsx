@@ -1,4 +1,4 @@
-/** One execution: its answer and cost, and how to check, refund or dispute it. */
+/** One call: its answer and cost, and how to check, refund or dispute it. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,7 +10,7 @@ import Result, { Steps } from '../parts/result/result.tsx';
 import { useNotify } from '../parts/toasts.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
-import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
+import { formatSpan, saveFile, shorten, Time } from '../parts/values.tsx';
 import { explain, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
@@ -30,6 +30,7 @@ import {
 } from './executions/polling.ts';
 import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
+import { OutcomeBadge } from './executions/rows.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
@@ -46,8 +47,8 @@ export default function View() {
   if (wallet) return <Shown key={executionId} executionId={executionId} wallet={wallet} />;
   return (
     <>
-      <PageHead title="Execution" about={executionId} />
-      <SignedIn why="An execution is shown to the wallet that paid for it. Anybody can verify it without a wallet.">
+      <PageHead title="Call" about={executionId} />
+      <SignedIn why="A call is shown to the wallet that paid for it. Anybody can verify it without a wallet.">
         {null}
       </SignedIn>
     </>
@@ -88,8 +89,8 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
     if (error instanceof MarketplaceError && error.status === 404) return <Missing executionId={executionId} />;
     return (
       <>
-        <PageHead title="Execution" about={executionId} />
-        {error ? <Trouble error={error} what="The execution" onRetry={refetch} /> : <Skeleton className="h-128" />}
+        <PageHead title="Call" about={executionId} />
+        {error ? <Trouble error={error} what="The call" onRetry={refetch} /> : <Skeleton className="h-128" />}
       </>
     );
   }
@@ -153,9 +154,9 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
 function Missing({ executionId }: { executionId: string }) {
   return (
     <>
-      <PageHead title="Execution" about={executionId} />
-      <Empty title="This wallet has no such execution">
-        <p className="mb-5">It may belong to another wallet. Anybody can verify a settled execution.</p>
+      <PageHead title="Call" about={executionId} />
+      <Empty title="This wallet has no such call">
+        <p className="mb-5">It may belong to another wallet. Anybody can verify a call that was paid.</p>
         <a href={`/verify?id=${encodeURIComponent(executionId)}`} className={buttonStyle('primary')}>
           Verify it
         </a>
@@ -166,7 +167,7 @@ function Missing({ executionId }: { executionId: string }) {
 
 function Head({ execution }: { execution: Execution }) {
   const notify = useNotify();
-  const { execution_id: id, agent_id, agent_name, status } = execution;
+  const { execution_id: id, agent_id, agent_name } = execution;
   const isSettled = execution.creator_amount_usdc > 0;
   const receipt = useMutation({
     mutationFn: () => readReceipt(id),
@@ -181,7 +182,7 @@ function Head({ execution }: { execution: Execution }) {
         title={agent_name ?? shorten(agent_id)}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <Status value={status}>{execution.dispute?.outcome === 'upheld' && 'refunded after a dispute'}</Status>
+            <OutcomeBadge call={execution} />
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>

@@ -1,6 +1,6 @@
 /** One agent for its creator: figures, changes, tests, and actions that only its wallet may sign. */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
@@ -15,12 +15,15 @@ import { exampleQuery } from './agent/example.tsx';
 import { CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
-import { heldCollateral, ownListingsQuery } from './listing/own.ts';
+import { heldCollateral, ownListingsQuery, takenText } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
+import { TABS, type Tab } from './listing/search.ts';
 import { ShownExample } from './listing/shownExample.tsx';
 import { Statistics } from './listing/statistics.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
+
+const route = getRouteApi('/creator/$agentId');
 
 export default function View() {
   return (
@@ -31,7 +34,7 @@ export default function View() {
 }
 
 function Found() {
-  const { agentId } = useParams({ from: '/creator/$agentId' });
+  const { agentId } = route.useParams();
   const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
   if (isPending) return <Waiting />;
   if (error) {
@@ -57,10 +60,16 @@ function Found() {
   );
 }
 
-const TABS = ['Overview', 'Received', 'Edit', 'Test', 'Settings'] as const;
 /** The tabs of a delisted agent. */
-const ALWAYS: readonly string[] = ['Overview', 'Received', 'Settings'];
-type Tab = (typeof TABS)[number];
+const ALWAYS: readonly Tab[] = ['overview', 'received', 'settings'];
+
+const LABELS: Record<Tab, string> = {
+  overview: 'Overview',
+  received: 'Received calls',
+  edit: 'Edit',
+  test: 'Test',
+  settings: 'Settings',
+};
 
 const UNSAVED = (
   <>
@@ -68,13 +77,13 @@ const UNSAVED = (
   </>
 );
 
-const labelOf = (tab: Tab, isChanged: boolean) => {
-  if (tab === 'Received') return 'Received calls';
-  return tab === 'Edit' && isChanged ? UNSAVED : tab;
-};
+const labelOf = (tab: Tab, isChanged: boolean) => (tab === 'edit' && isChanged ? UNSAVED : LABELS[tab]);
 
 function Manage({ listing }: { listing: OwnListing }) {
-  const [tab, setTab] = useState<Tab>('Overview');
+  const { tab: asked = 'overview', failed = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const setTab = (next: Tab) =>
+    void navigate({ search: next === 'overview' ? {} : { tab: next }, replace: true, resetScroll: false });
   // Only changed fields are kept, so that the others follow the chain.
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const [outcome, setOutcome] = useState<TestOutcome | null>(null);
@@ -83,6 +92,7 @@ function Manage({ listing }: { listing: OwnListing }) {
   const change = (part: Partial<Draft>) => setChanges((before) => ({ ...before, ...part }));
   const isDelisted = listing.status === 'delisted';
   const shown = TABS.filter((name) => !isDelisted || ALWAYS.includes(name));
+  const tab = shown.includes(asked) ? asked : 'overview';
   const isChanged = !isDelisted && !isSame(draft, present);
   return (
     <>
@@ -112,23 +122,33 @@ function Manage({ listing }: { listing: OwnListing }) {
       </PageHead>
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
         <TabLine label="About this agent" tabs={shown.map((name) => [name, labelOf(name, isChanged)])} />
-        <Tabs.Content value="Overview">
+        <Tabs.Content value="overview">
           <Overview listing={listing} />
         </Tabs.Content>
-        <Tabs.Content value="Received">
-          <Received agentId={listing.agent_id} />
+        <Tabs.Content value="received">
+          <Received
+            agentId={listing.agent_id}
+            failed={failed}
+            onFailed={(next) =>
+              void navigate({
+                search: { tab: 'received', ...(next && { failed: true }) },
+                replace: true,
+                resetScroll: false,
+              })
+            }
+          />
         </Tabs.Content>
-        <Tabs.Content value="Edit">
+        <Tabs.Content value="edit">
           <Edit
             listing={listing}
             present={present}
             draft={draft}
             onChange={change}
             onReset={() => setChanges({})}
-            onTest={() => setTab('Test')}
+            onTest={() => setTab('test')}
           />
         </Tabs.Content>
-        <Tabs.Content value="Test">
+        <Tabs.Content value="test">
           <ShownExample listing={listing} />
           <TestPanel
             draft={draft}
@@ -142,7 +162,7 @@ function Manage({ listing }: { listing: OwnListing }) {
           />
         </Tabs.Content>
         {/* Stays mounted, so that a new key survives a switch of tabs during its rotation. */}
-        <Tabs.Content value="Settings" forceMount className="grid gap-6 data-[state=inactive]:hidden">
+        <Tabs.Content value="settings" forceMount className="grid gap-6 data-[state=inactive]:hidden">
           <CollateralCard listing={listing} />
           <RotateCard listing={listing} />
           {!isDelisted && <DelistCard listing={listing} />}
@@ -170,7 +190,7 @@ function Overview({ listing }: { listing: OwnListing }) {
         </Note>
       )}
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
-        <Figure label="Earned" value={formatAmount(earned_usdc)} />
+        <Figure label="Earned" value={formatAmount(earned_usdc)} about={takenText(collateral.slashed_usdc)} />
         <Figure label="Calls" value={formatCount(total_executions)} />
         <Figure label="Success" value={total_executions > 0 ? formatRate(success_rate) : '–'} />
         <Figure label="Open disputes" value={formatCount(open_disputes)} />

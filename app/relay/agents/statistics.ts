@@ -82,7 +82,7 @@ export async function readStatistics(
   const last = today({ now });
   const first = last - days + 1;
   const all = await readDays(views, agentId, { first, last });
-  const failures = await readFailures(views, agentId, first * DAY_SECONDS * 1_000, CREATOR_REASONS);
+  const failures = await readFailures(views, agentId, first * DAY_SECONDS, CREATOR_REASONS);
   return {
     days: Array.from({ length: days }, (_, index) => {
       const rows = rowsOf(all, first + index);

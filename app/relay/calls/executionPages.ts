@@ -17,6 +17,8 @@ export interface PageQuery {
   status: ExecutionStatus | undefined;
   /** The listing's address. */
   agentId: string | undefined;
+  /** The API key on the chain, 32 hex digits. */
+  keyId: string | undefined;
   /** Unix seconds; `to` is exclusive. */
   from: number;
   to: number;
@@ -43,6 +45,8 @@ interface Span {
 }
 
 const DAY = 86_400n;
+/** Most executions of a single key that are counted beyond the page. */
+const MOST_OF_KEY = 10_000;
 /** Maximum delay of the index for a single transaction: a node may list it late. */
 const LATE_SECONDS = 120n;
 
@@ -103,18 +107,20 @@ interface Day {
 
 /**
  * Executions that the chain has ended. Counting a million index rows blocks SQLite's thread for 140 ms. Whole days are
- * therefore counted in `caller_totals`, and only partial days by their rows.
+ * therefore counted in `caller_totals`, and only partial days by their rows. Those of one key are counted up to a limit.
  */
-function endedPart(views: Views, { wallet, status, agentId }: PageQuery) {
+function endedPart(views: Views, { wallet, status, agentId, keyId, limit, offset }: PageQuery) {
   const statuses = status === undefined ? ALL_ENDED : (ENDED[status] ?? []);
   const rowsIn = ({ from, to }: Span) => sql`chain.executions
     WHERE caller = ${wallet} AND opened_at >= ${from} AND opened_at < ${to}
-    ${agentId === undefined ? sql.raw('') : sql`AND listing = ${agentId}`}`;
+    ${agentId === undefined ? sql.raw('') : sql`AND listing = ${agentId}`}
+    ${keyId === undefined ? sql.raw('') : sql`AND key_id = ${keyId}`}`;
 
   async function countRows(span: Span): Promise<Day[]> {
     if (span.from >= span.to) return [];
-    const { rows } = await sql<{ total: bigint }>`
-      SELECT count(*) AS total FROM ${rowsIn(span)} AND status IN (${sql.join(statuses)})`.execute(views);
+    const most = keyId === undefined ? sql.raw('') : sql`LIMIT ${offset + limit + MOST_OF_KEY}`;
+    const { rows } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (
+      SELECT 1 FROM ${rowsIn(span)} AND status IN (${sql.join(statuses)}) ${most}) AS counted`.execute(views);
     return [{ from: span.from, executions: Number(rows[0]!.total) }];
   }
 
@@ -122,6 +128,7 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery) {
     /** Newest first; days without executions may be missing. */
     async count({ from, to }: Span): Promise<Day[]> {
       if (statuses.length === 0) return [];
+      if (keyId !== undefined) return countRows({ from, to });
       const [first, end] = [(from + DAY - 1n) / DAY, to / DAY];
       if (first > end) return countRows({ from, to });
       const { rows } = await sql<{ day: bigint; total: bigint }>`
@@ -160,7 +167,7 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery) {
  * The others: executions in progress, ended ones that the index may not show yet, and those that never opened. The
  * index has an ended execution if it is older than the newest indexed one by more than LATE_SECONDS.
  */
-async function otherPart(views: Views, { wallet, status, agentId }: PageQuery, { from, to }: Span) {
+async function otherPart(views: Views, { wallet, status, agentId, keyId }: PageQuery, { from, to }: Span) {
   const newest = await sql<{ opened_at: bigint }>`SELECT opened_at FROM chain.executions
     WHERE opened_slot IS NOT NULL ORDER BY opened_slot DESC, open_index DESC LIMIT 1`.execute(views);
   const since = (newest.rows[0]?.opened_at ?? 0n) - LATE_SECONDS;
@@ -169,22 +176,23 @@ async function otherPart(views: Views, { wallet, status, agentId }: PageQuery, {
     c.open_index AS open_index, j.created_ms AS created_ms`;
   // The states are literals, as in the partial index of each.
   const journal = (condition: string) => sql`
-    SELECT j.execution_id AS execution_id, j.listing AS listing, ${columns}
+    SELECT j.execution_id AS execution_id, j.listing AS listing, j.key_id AS key_id, ${columns}
     FROM executions AS j LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
     WHERE j.wallet = ${wallet} AND c.execution_id IS NULL AND ${sql.raw(condition)}`;
   const matching = sql`(
     ${journal("j.state NOT IN ('settled', 'refunded', 'returned', 'void') AND j.state <> 'accepted'")}
     UNION ALL ${journal("j.state IN ('settled', 'refunded')")} AND j.settled_at >= ${since}
-    UNION ALL SELECT execution_id, listing, 'failed', coalesce(opened_at, accepted_at), CAST(1 AS BIGINT),
+    UNION ALL SELECT execution_id, listing, key_id, 'failed', coalesce(opened_at, accepted_at), CAST(1 AS BIGINT),
       CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), created_ms
     FROM executions WHERE wallet = ${wallet} AND state IN ('returned', 'void')
-    UNION ALL SELECT c.execution_id, c.listing, ${columns}
+    UNION ALL SELECT c.execution_id, c.listing, c.key_id, ${columns}
     FROM chain.executions AS c
     LEFT JOIN executions AS j ON j.execution_id = c.execution_id AND j.state <> 'accepted'
     WHERE c.caller = ${wallet} AND c.status = 'open') AS known
     WHERE initiated_at >= ${from} AND initiated_at < ${to}
     ${status === undefined ? sql.raw('') : sql`AND status = ${status}`}
-    ${agentId === undefined ? sql.raw('') : sql`AND listing = ${agentId}`}`;
+    ${agentId === undefined ? sql.raw('') : sql`AND listing = ${agentId}`}
+    ${keyId === undefined ? sql.raw('') : sql`AND key_id = ${keyId}`}`;
   return {
     async count(): Promise<number> {
       const { rows } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM ${matching}`.execute(views);

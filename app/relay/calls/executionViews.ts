@@ -7,7 +7,8 @@
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
-import type { ExecutionStatus } from '../../sdk/wire/wire.ts';
+import { type ExecutionStatus, TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
+import { NO_KEY } from '../ledger/funding.ts';
 import type { ExecutionState, LedgerDatabase, RefundState } from '../ledger/tables.ts';
 
 /** One execution from either table or both. Times are unix seconds, amounts base units. */
@@ -18,10 +19,19 @@ export interface ExecutionView {
   record: string | null;
   listing: string;
   metadata_hash: string | null;
+  /** Its beginning; null if it is not known here, or deleted. */
+  task: string | null;
+  key_id: string | null;
+  key_name: string | null;
   status: ExecutionStatus;
   initiated_at: bigint;
   completed_at: bigint | null;
   cost: bigint;
+  price: bigint;
+  /** Paid to the caller for an upheld dispute; null if there is none, or if the chain does not show it any more. */
+  returned: bigint | null;
+  /** 1 if its refund waits for its caller to claim it, 0 once it is claimed; null if it went to the caller. */
+  is_unclaimed: bigint | null;
   creator_amount: bigint;
   platform_amount: bigint;
   execution_time_ms: bigint | null;
@@ -65,12 +75,23 @@ const COLUMNS = sql.raw(`
   c.record AS record,
   coalesce(j.listing, c.listing) AS listing,
   j.metadata_hash AS metadata_hash,
+  CASE WHEN j.metadata_hash <> '' AND j.content_deleted_ms IS NULL THEN substr(j.task, 1, ${TASK_CHARACTERS}) END AS task,
+  coalesce(c.key_id, nullif(j.key_id, '${NO_KEY}')) AS key_id,
+  -- A key's id is the beginning of its hash, which is the primary key.
+  (SELECT name FROM api_keys AS k WHERE k.wallet = coalesce(j.wallet, c.caller)
+    AND k.key_hash BETWEEN coalesce(c.key_id, j.key_id) AND coalesce(c.key_id, j.key_id) || 'g') AS key_name,
   coalesce(c.settled_at, j.settled_at) AS completed_at,
   CASE
     WHEN c.status = 'refunded' OR (j.state IN ('refunded', 'returned', 'void') AND coalesce(c.status, 'open') = 'open') THEN 0
     WHEN c.execution_id IS NULL AND j.opened_at IS NULL THEN 0
     ELSE coalesce(c.price, j.price)
   END AS cost,
+  coalesce(c.price, j.price) AS price,
+  (SELECT amount_to_caller - owed FROM chain.disputes AS d WHERE d.execution_id = c.execution_id AND d.outcome = 'upheld')
+    AS returned,
+  -- A deposit's address can be prepared again. The last refund is that of the call.
+  (SELECT CASE WHEN claimed_at IS NULL THEN 1 ELSE 0 END FROM chain.unclaimed_refunds
+    WHERE source IN (c.record, coalesce(c.deposit, j.deposit)) ORDER BY unclaimed_at DESC LIMIT 1) AS is_unclaimed,
   CASE WHEN coalesce(c.status, 'open') = 'open' THEN coalesce(j.creator_amount, 0) ELSE c.creator_amount END
     AS creator_amount,
   CASE WHEN coalesce(c.status, 'open') = 'open' THEN coalesce(j.platform_amount, 0) ELSE c.platform_amount END

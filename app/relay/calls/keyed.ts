@@ -22,7 +22,7 @@ export interface KeyedPageDeps {
  */
 export async function readKeyed(
   { ledger, views, lostCalls, accounts }: KeyedPageDeps,
-  { wallet, status, agentId, from, to, limit, offset }: PageQuery,
+  { wallet, status, agentId, keyId, from, to, limit, offset }: PageQuery,
   key: string,
 ): Promise<{ rows: ExecutionView[]; total: number }> {
   await lostCalls.requireKnown();
@@ -34,6 +34,7 @@ export async function readKeyed(
       row.wallet === wallet &&
       (status ?? row.status) === row.status &&
       (agentId ?? row.listing) === row.listing &&
+      (keyId ?? row.key_id) === row.key_id &&
       row.initiated_at >= from &&
       row.initiated_at < to,
   );

@@ -2,6 +2,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { ReceivedCall, ReceivedCallContent } from '../../sdk/wire/procedures.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import { requireOwn } from '../agents/ownListings.ts';
 import { ApiError } from '../errors.ts';
 import { toRequest } from '../execution/serve.ts';
@@ -13,7 +15,11 @@ import type { ResultsDeps } from './results.ts';
 
 interface CallRow {
   execution_id: string;
+  task: string | null;
   status: ReceivedCall['status'];
+  is_upheld: bigint;
+  earned: bigint;
+  refunded: bigint;
   dispatched_ms: bigint;
   duration_ms: bigint | null;
   http_status: bigint | null;
@@ -25,6 +31,10 @@ interface CallRow {
 const COLUMNS = sql.raw(`j.execution_id AS execution_id,
   CASE WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
     WHEN j.state = 'settled' THEN 'completed' ELSE 'failed' END AS status,
+  CASE WHEN j.content_deleted_ms IS NULL THEN substr(j.task, 1, ${TASK_CHARACTERS}) END AS task,
+  CASE WHEN c.status = 'dispute_upheld' THEN 1 ELSE 0 END AS is_upheld,
+  CASE WHEN j.state = 'settled' THEN coalesce(j.creator_amount, 0) ELSE 0 END AS earned,
+  CASE WHEN j.state = 'refunded' THEN j.price ELSE 0 END AS refunded,
   j.dispatched_ms AS dispatched_ms,
   coalesce(f.duration_ms, r.execution_time_ms) AS duration_ms,
   CASE WHEN f.execution_id IS NULL AND r.execution_id IS NOT NULL THEN 200 ELSE f.http_status END AS http_status,
@@ -86,7 +96,7 @@ export async function readReceived(
 ): Promise<ReceivedCallContent> {
   const { rows } = await sql<
     CallRow & {
-      task: string;
+      whole_task: string;
       parameters: string;
       wallet: string;
       timeout_seconds: bigint;
@@ -95,7 +105,7 @@ export async function readReceived(
       is_cut: bigint | null;
     }
   >`
-    SELECT ${COLUMNS}, j.task AS task, j.parameters AS parameters, j.wallet AS wallet,
+    SELECT ${COLUMNS}, j.task AS whole_task, j.parameters AS parameters, j.wallet AS wallet,
       j.timeout_seconds AS timeout_seconds, j.content_deleted_ms AS content_deleted_ms, f.body AS body, f.is_cut AS is_cut
     FROM (SELECT execution_id AS id, listing FROM executions
       WHERE execution_id = ${executionId} AND ${RECEIVED.all}) AS picked
@@ -105,7 +115,11 @@ export async function readReceived(
   if (!row) throw notReceived();
   const call = toCall(row);
   if (row.content_deleted_ms !== null) return { call, request: null, answer: null };
-  return { call, request: renderRequest(toRequest(row)).toString(), answer: await answerOf(deps, row) };
+  return {
+    call,
+    request: renderRequest(toRequest({ ...row, task: row.whole_task })).toString(),
+    answer: await answerOf(deps, row),
+  };
 }
 
 async function answerOf(
@@ -123,7 +137,11 @@ async function answerOf(
 function toCall(row: CallRow): ReceivedCall {
   return {
     execution_id: row.execution_id,
+    task: row.task,
     status: row.status,
+    dispute: row.status === 'disputed' ? { outcome: row.is_upheld === 1n ? 'upheld' : 'open' } : null,
+    earned_usdc: toUsdc(row.earned),
+    refunded_usdc: toUsdc(row.refunded),
     received_at: toTimeOfMs(row.dispatched_ms),
     duration_ms: row.duration_ms === null ? null : Number(row.duration_ms),
     http_status: row.http_status === null ? null : Number(row.http_status),

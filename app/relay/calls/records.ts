@@ -53,10 +53,10 @@ export async function listExecutions(
   wallet: string,
   query: ExecutionsQuery,
 ): Promise<ExecutionPage> {
-  const { status, agent_id: agentId, idempotency_key: key, limit, offset } = query;
+  const { status, agent_id: agentId, key_id: keyId, idempotency_key: key, limit, offset } = query;
   const from = Math.max(0, (query.from?.floorSeconds ?? -1) + 1);
   const to = query.to?.ceilSeconds ?? NEVER;
-  const wanted = { wallet, status, agentId, from, to, limit, offset };
+  const wanted = { wallet, status, agentId, keyId, from, to, limit, offset };
   const { rows, total } = await (key === undefined ? readPage(deps, wanted) : readKeyed(deps, wanted, key));
   const names = await agentNames(deps, rows);
   return { executions: rows.map((row) => toSummary(deps, row, names.get(row.listing) ?? null)), total, limit, offset };
@@ -92,14 +92,26 @@ export async function agentNames(
 }
 
 function toSummary(deps: RecordsDeps, row: ExecutionView, agentName: string | null): ExecutionSummary {
+  const refund = refundOf(row);
+  const isUpheld = row.chain_status === 'dispute_upheld';
   return {
     execution_id: row.execution_id,
     agent_id: row.listing,
     agent_name: agentName,
+    task: row.task,
+    key_id: row.key_id,
+    key_name: row.key_name,
+    deposit: row.deposit,
     status: row.status,
+    error: row.status === 'failed' ? errorOf(row) : null,
+    refund,
+    dispute: row.status === 'disputed' ? { outcome: isUpheld ? 'upheld' : 'open' } : null,
     cost_usdc: toUsdc(row.cost),
+    refunded_usdc: refund !== 'done' ? 0 : row.state === 'returned' ? null : toUsdc(row.price),
+    returned_usdc: !isUpheld ? 0 : row.returned === null ? null : toUsdc(row.returned),
     initiated_at: toTime(row.initiated_at),
     completed_at: row.completed_at === null ? null : toTime(row.completed_at),
+    execution_time_ms: isSettled(row) && row.execution_time_ms !== null ? Number(row.execution_time_ms) : null,
     // An archived record has no account any more. Its fields are in the transaction that archived it.
     on_chain_record: row.archived_by
       ? transactionUrl(deps, row.archived_by)
@@ -134,12 +146,8 @@ async function toFull(
     signature: result?.signature ?? null,
     execution_signature: result?.execution_signature ?? null,
     steps: result?.steps ? [] : null,
-    error: row.status === 'failed' ? errorOf(row) : null,
-    refund: refundOf(row, unclaimed),
     unclaimed: unclaimed && toUnclaimed(unclaimed),
     archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
-    dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
-    deposit: row.deposit,
     content_deleted_at: deletedMs === null ? null : toTimeOfMs(deletedMs),
   };
   const parts: Parts = {
@@ -172,10 +180,10 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 /** The state of the refund; null if no money ever moved, or none goes back. */
-function refundOf(row: ExecutionView, unclaimed: UnclaimedRefundRow | null): ExecutionFull['refund'] {
+function refundOf(row: ExecutionView): ExecutionSummary['refund'] {
   if (row.status === 'running') return row.state === 'refunding' || row.state === 'returning' ? 'pending' : null;
   if (row.status !== 'failed') return null;
-  if (isRefunded(row)) return unclaimed?.claimed_at === null ? 'unclaimed' : 'done';
+  if (isRefunded(row)) return row.is_unclaimed === 1n ? 'unclaimed' : 'done';
   if (row.state === 'void') return null;
   return row.refund_state === 'waiting' ? 'waiting' : null;
 }

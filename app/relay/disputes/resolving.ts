@@ -51,7 +51,8 @@ async function findCase(deps: ResolvingDeps, dispute: DisputeSummary): Promise<D
     .where('content_deleted_ms', 'is', null)
     .executeTakeFirst();
   return {
-    execution: whole(execution),
+    // The name of a key is its wallet's own.
+    execution: { ...whole(execution), key_name: null },
     task: asked?.task ?? null,
     parameters: asked ? JSON.parse(asked.parameters) : null,
     dispute,

@@ -218,11 +218,17 @@ interface Failure {
   last_at: bigint;
 }
 
-/** Reasons why executions of a listing since `sinceMs` failed by its creator's fault, the most frequent first. */
+/** Executions are listed up to so long before their end, ms: longer ones are refunds that wait for the caller. */
+const LONGEST_MS = 7 * 86_400_000;
+
+/**
+ * Reasons why executions of a listing that ended since `since`, unix seconds, failed by its creator's fault, the most
+ * frequent first. An upheld dispute is one of them.
+ */
 export async function readFailures(
   views: Kysely<LedgerDatabase>,
   listing: string,
-  sinceMs: number,
+  since: number,
   reasons: CreatorReasons,
 ): Promise<Failure[]> {
   const { rows } = await sql<Failure>`
@@ -232,9 +238,16 @@ export async function readFailures(
       count(*) AS count,
       max(coalesce(settled_at, created_ms / 1000)) AS last_at
     FROM executions
-    WHERE listing = ${listing} AND created_ms >= ${BigInt(sinceMs)} AND state = 'refunded'
-      AND ${sql.raw(isCreatorsFault(reasons))}
-    GROUP BY 1, 2 ORDER BY count DESC, last_at DESC LIMIT ${MAX_FAILURES}`.execute(views);
+    WHERE listing = ${listing} AND created_ms >= ${BigInt(since * 1_000 - LONGEST_MS)} AND state = 'refunded'
+      AND coalesce(settled_at, created_ms / 1000) >= ${BigInt(since)} AND ${sql.raw(isCreatorsFault(reasons))}
+    GROUP BY 1, 2
+    UNION ALL
+    SELECT 'dispute_upheld', 'A caller disputed the result, and the dispute was upheld', count(*),
+      max(coalesce(d.resolved_at, e.settled_at))
+    FROM chain.disputes AS d JOIN chain.executions AS e ON e.execution_id = d.execution_id
+    WHERE d.listing = ${listing} AND d.outcome = 'upheld' AND e.settled_at >= ${BigInt(since)}
+    HAVING count(*) > 0
+    ORDER BY count DESC, last_at DESC LIMIT ${MAX_FAILURES}`.execute(views);
   return rows;
 }
 

@@ -23,6 +23,8 @@ import type {
 export interface ExecutionFilter {
   status?: ExecutionSummary['status'] | undefined;
   agent_id?: string | undefined;
+  /** The API key that paid, 32 hex digits. */
+  key_id?: string | undefined;
   /** The key of the call, such as `error.idempotencyKey`. Empty: no call with it has begun. */
   idempotency_key?: string | undefined;
   /** Exclusive. Text must be ISO 8601 with a time zone. */

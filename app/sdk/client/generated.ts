@@ -414,13 +414,45 @@ export interface components {
             agent_id: string;
             /** @description The agent's present name; null if this service does not have its description. */
             agent_name: string | null;
+            /** @description The beginning of the task, up to 200 characters; null if its caller deleted it, or if this service does not have it. */
+            task: string | null;
+            /** @description The API key that paid, on the chain; null if the wallet itself or an x402 client paid. */
+            key_id: string | null;
+            /** @description Its name; null if this service did not make it. */
+            key_name: string | null;
+            /** @description The deposit that an x402 client paid into; null if a key or a wallet paid. */
+            deposit: string | null;
             /**
              * @description `pending`: accepted, or funded and not dispatched yet. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.
              * @enum {string}
              */
             status: "pending" | "running" | "completed" | "failed" | "disputed";
+            /** @description Why it failed; null unless `failed`. */
+            error: {
+                /**
+                 * @description The error code, for programs. The guide explains each code.
+                 * @enum {string}
+                 */
+                code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "payment_required" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "payment_id_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
+                /** @description For people; the text may change. */
+                message: string;
+            } | null;
+            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null. */
+            refund: ("pending" | "waiting" | "unclaimed" | "done") | null;
+            /** @description The dispute; null unless the execution is `disputed`. */
+            dispute: {
+                /**
+                 * @description `open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.
+                 * @enum {string}
+                 */
+                outcome: "open" | "upheld";
+            } | null;
             /** @description The amount that the caller pays, USDC: the price once the escrow is open, 0 after a refund. */
             cost_usdc: number;
+            /** @description The price that came back after a failure, USDC; 0 if none did. Null if a deposit came back: the chain has its amount. */
+            refunded_usdc: number | null;
+            /** @description The award of an upheld dispute that the caller has received, USDC; 0 if there is none, null if the chain no longer shows it. */
+            returned_usdc: number | null;
             /**
              * Format: date-time
              * @description When the escrow was funded, by the chain’s clock.
@@ -428,6 +460,8 @@ export interface components {
             initiated_at: string;
             /** @description When the execution was settled or refunded, by the chain’s clock; null until then. */
             completed_at: string | null;
+            /** @description From dispatch to result, milliseconds; null until settled. */
+            execution_time_ms: number | null;
             /**
              * Format: uri
              * @description The `ExecutionRecord` account in a block explorer; for an archived execution, the transaction that archived it.
@@ -443,8 +477,6 @@ export interface components {
             platform_amount_usdc: number;
             /** @description LLM tokens as the creator reports them; null if it does not. */
             tokens_used: number | null;
-            /** @description From dispatch to result, milliseconds; null until settled. */
-            execution_time_ms: number | null;
             /** @description A URL with the exact bytes of the result, readable by anyone who has it; null if there is no result. */
             ipfs_url: string | null;
             /** @description The creator’s signature over `result_hash`, as the program verified it: `ed25519:` and base58; null without a result. */
@@ -453,32 +485,10 @@ export interface components {
             execution_signature: string | null;
             /** @description The creator’s reasoning trace, unchanged; null if it gave none. */
             steps: unknown[] | null;
-            /** @description Why it failed; null unless `failed`. */
-            error: {
-                /**
-                 * @description The error code, for programs. The guide explains each code.
-                 * @enum {string}
-                 */
-                code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "payment_required" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "payment_id_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
-                /** @description For people; the text may change. */
-                message: string;
-            } | null;
-            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null. */
-            refund: ("pending" | "waiting" | "unclaimed" | "done") | null;
             /** @description Its unclaimed refund, which stays after it was claimed; null if the money went straight to the caller. */
             unclaimed: components["schemas"]["UnclaimedRefund"] | null;
-            /** @description The dispute; null unless the execution is `disputed`. */
-            dispute: {
-                /**
-                 * @description `open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.
-                 * @enum {string}
-                 */
-                outcome: "open" | "upheld";
-            } | null;
             /** @description The URL of the proof of an archived execution; null while its record’s account exists, and for a few seconds after. */
             archive: components["schemas"]["ExecutionArchive"] | null;
-            /** @description The deposit that an x402 client paid into; null if a key or a wallet paid. */
-            deposit: string | null;
             /** @description When its caller deleted task, parameters and result; null while they are kept. */
             content_deleted_at: string | null;
         };
@@ -499,13 +509,45 @@ export interface components {
             agent_id: string;
             /** @description The agent's present name; null if this service does not have its description. */
             agent_name: string | null;
+            /** @description The beginning of the task, up to 200 characters; null if its caller deleted it, or if this service does not have it. */
+            task: string | null;
+            /** @description The API key that paid, on the chain; null if the wallet itself or an x402 client paid. */
+            key_id: string | null;
+            /** @description Its name; null if this service did not make it. */
+            key_name: string | null;
+            /** @description The deposit that an x402 client paid into; null if a key or a wallet paid. */
+            deposit: string | null;
             /**
              * @description The status.
              * @enum {string}
              */
             status: "pending" | "running" | "completed" | "failed" | "disputed";
+            /** @description Why it failed; null unless `failed`. */
+            error: {
+                /**
+                 * @description The error code, for programs. The guide explains each code.
+                 * @enum {string}
+                 */
+                code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "payment_required" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "payment_id_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
+                /** @description For people; the text may change. */
+                message: string;
+            } | null;
+            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null. */
+            refund: ("pending" | "waiting" | "unclaimed" | "done") | null;
+            /** @description The dispute; null unless the execution is `disputed`. */
+            dispute: {
+                /**
+                 * @description `open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.
+                 * @enum {string}
+                 */
+                outcome: "open" | "upheld";
+            } | null;
             /** @description The amount that the caller pays, USDC: the price once the escrow is open, 0 after a refund. */
             cost_usdc: number;
+            /** @description The price that came back after a failure, USDC; 0 if none did. Null if a deposit came back: the chain has its amount. */
+            refunded_usdc: number | null;
+            /** @description The award of an upheld dispute that the caller has received, USDC; 0 if there is none, null if the chain no longer shows it. */
+            returned_usdc: number | null;
             /**
              * Format: date-time
              * @description When the escrow was funded, by the chain’s clock.
@@ -513,6 +555,8 @@ export interface components {
             initiated_at: string;
             /** @description When the execution was settled or refunded, by the chain’s clock; null until then. */
             completed_at: string | null;
+            /** @description From dispatch to result, milliseconds; null until settled. */
+            execution_time_ms: number | null;
             /**
              * Format: uri
              * @description The `ExecutionRecord` account in a block explorer; for an archived execution, the transaction that archived it.
@@ -1867,7 +1911,7 @@ export interface Routes {
     executeAgent: { input: { agent_id: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
     buyExecution: { input: { agent_id: string; payer?: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] };
     startExecution: { input: { execution_id: string; body: components["schemas"]["StartBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
-    listExecutions: { input: { limit?: number; offset?: number; status?: "pending" | "running" | "completed" | "failed" | "disputed"; agent_id?: string; idempotency_key?: string; from?: string; to?: string }; answer: components["schemas"]["ExecutionPage"] };
+    listExecutions: { input: { limit?: number; offset?: number; status?: "pending" | "running" | "completed" | "failed" | "disputed"; agent_id?: string; key_id?: string; idempotency_key?: string; from?: string; to?: string }; answer: components["schemas"]["ExecutionPage"] };
     getExecution: { input: { execution_id: string }; answer: components["schemas"]["ExecutionFull"] };
     getExecutionReceipt: { input: { execution_id: string }; answer: components["schemas"]["Receipt"] };
     deleteExecutionContent: { input: { execution_id: string }; answer: components["schemas"]["ContentDeleted"] };

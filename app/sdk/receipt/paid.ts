@@ -56,20 +56,23 @@ export interface Refund {
   at: number | null;
 }
 
-/** The node answered that no transaction has touched the record. */
-export const NO_TRANSACTION = "No transaction is named, and the node's history of the record has none.";
-
-/** Checks the open. `caller` is the wallet that paid, from this transaction; `transaction` is its signature. */
+/**
+ * Checks the open. `caller` is the wallet that paid, from this transaction; `transaction` is its signature. `isAbsent`:
+ * the node answered that there is no such transaction.
+ */
 export async function checkOpening(node: SolanaNode, claim: Claim) {
   const check = startCheck('opening', node.source);
   const landed = await readLanded(check, node, { claim, names: OPENS, signature: claim.transactions?.open });
-  if (!landed) return { check: check.end(), caller: null, transaction: null };
+  if (!landed || landed === 'none') {
+    return { check: check.end(), caller: null, transaction: null, isAbsent: landed === 'none' };
+  }
   const { args, accounts } = landed.call;
   check.equal('agent_id', accounts.listing ?? '', claim.agent_id);
   // An open from a deposit has the common arguments in `open`.
   const { requestHash } = (args.open ?? args) as Record<string, unknown>;
   check.equal('request_hash', hexOf(requestHash), claim.request_hash);
-  return { check: check.end(), caller: accounts.caller ?? null, transaction: landed.transaction.signature };
+  const { signature: transaction } = landed.transaction;
+  return { check: check.end(), caller: accounts.caller ?? null, transaction, isAbsent: false };
 }
 
 /**
@@ -82,7 +85,7 @@ export async function checkSettlement(node: SolanaNode, claim: Claim, known: Kno
   const check = startCheck('settlement', node.source);
   const names = isReceipt(claim) ? SETTLES : [...SETTLES, ...REFUNDS];
   const landed = await readLanded(check, node, { claim, names, signature: claim.transactions?.settle });
-  if (!landed) return { check: check.end(), refund: null, transaction: null };
+  if (!landed || landed === 'none') return { check: check.end(), refund: null, transaction: null };
   const { transaction, call } = landed;
   if (REFUNDS.includes(call.name)) {
     const amount = compareRefund(check, landed, known);
@@ -211,12 +214,15 @@ interface Wanted {
   signature: string | null | undefined;
 }
 
-/** The transaction and its call for this record. Null if there is nothing to compare; `check` then has the reason. */
+/**
+ * The transaction and its call for this record. Without one, `check` has the reason: `none` if the node has no such
+ * transaction, null if there is nothing to compare.
+ */
 async function readLanded(
   check: OpenCheck,
   node: SolanaNode,
   { claim, names, signature }: Wanted,
-): Promise<Landed | null> {
+): Promise<Landed | 'none' | null> {
   try {
     const signatures = signature ? [signature] : await node.signaturesOf(claim.record);
     for (const candidate of signatures) {
@@ -237,7 +243,8 @@ async function readLanded(
       check.equal('instruction', call ? wanted : 'none', wanted);
       return call && { transaction, call };
     }
-    check.lacks(NO_TRANSACTION);
+    check.lacks("No transaction is named, and the node's history of the record has none.");
+    return 'none';
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error;
     check.lacks(error.message);

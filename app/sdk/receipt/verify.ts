@@ -16,7 +16,7 @@ import {
   type RecordFields,
   recordAddress,
 } from './onChain.ts';
-import { checkOpening, checkSettlement, NO_TRANSACTION, type Refund } from './paid.ts';
+import { checkOpening, checkSettlement, type Refund } from './paid.ts';
 import { parseUuid } from './receipt.ts';
 import { checkRecord, type FindArchive, type Found, findRecord } from './recorded.ts';
 import { ReceiptShape } from './shape.ts';
@@ -156,7 +156,7 @@ async function verify(claim: Claim, options: VerifyOptions & { add: (check: Chec
     requestHash: fields ? bytesToHex(fields.requestHash) : null,
     transactions: { open: opening.transaction, end: settlement.transaction },
     refund: settlement.refund,
-    isAbsent: found.kind === 'nothing' && found.isAbsent === true && opening.check.reason === NO_TRANSACTION,
+    isAbsent: found.kind === 'nothing' && found.isAbsent === true && opening.isAbsent,
   });
 }
 

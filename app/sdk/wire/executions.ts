@@ -61,6 +61,9 @@ export type ExecuteCompleted = z.infer<typeof ExecuteCompleted>;
 export const ExecuteAccepted = z.strictObject({ execution_id: z.string(), status: z.enum(['pending', 'running']) });
 export type ExecuteAccepted = z.infer<typeof ExecuteAccepted>;
 
+/** Most characters of a task in a list of executions. */
+export const TASK_CHARACTERS = 200;
+
 /** States of a refund, in their order. */
 export const REFUND_STATES = ['pending', 'waiting', 'unclaimed', 'done'] as const;
 
@@ -68,10 +71,31 @@ const executionSummary = {
   execution_id: z.string(),
   agent_id: z.string(),
   agent_name: z.string().nullable(),
+  /** The beginning of the task, up to TASK_CHARACTERS; null if this service does not have it. */
+  task: z.string().nullable(),
+  /** The API key that paid, and its name; null if none did, or if this service did not make it. */
+  key_id: z.string().nullable(),
+  key_name: z.string().nullable(),
+  /** Address of the deposit that an x402 client paid into; null if a key or a wallet paid. */
+  deposit: z.string().nullable(),
   status: z.enum(EXECUTION_STATUSES),
+  /** Why it failed; null unless `failed`. */
+  error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string() }).nullable(),
+  /**
+   * State of the money that goes back: on its way; waiting for a missing or frozen account; unclaimed, for its caller to
+   * claim; or returned.
+   */
+  refund: z.enum(REFUND_STATES).nullable(),
+  /** Null unless `disputed`. */
+  dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
   cost_usdc: Usdc,
+  /** The price that came back; null for a deposit that opened no execution, because only the chain has its amount. */
+  refunded_usdc: Usdc.nullable(),
+  /** The award of an upheld dispute, as far as it is paid; null if the chain does not show it any more. */
+  returned_usdc: Usdc.nullable(),
   initiated_at: Time,
   completed_at: Time.nullable(),
+  execution_time_ms: Count.nullable(),
   on_chain_record: z.url(),
 };
 
@@ -95,7 +119,6 @@ export const ExecutionFull = z.strictObject({
   creator_amount_usdc: Usdc,
   platform_amount_usdc: Usdc,
   tokens_used: Count.nullable(),
-  execution_time_ms: Count.nullable(),
   ipfs_url: z.url().nullable(),
   /**
    * The creator's signature over `result_hash`, as the program verified it; and the optional signature that also names
@@ -105,21 +128,10 @@ export const ExecutionFull = z.strictObject({
   execution_signature: z.string().nullable(),
   /** The creator's reasoning trace, if it gave one. */
   steps: z.array(z.unknown()).nullable(),
-  /** Why it failed; null unless `failed`. */
-  error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string() }).nullable(),
-  /**
-   * State of the money that goes back: on its way; waiting for a missing or frozen account; unclaimed, for its caller to
-   * claim; or returned.
-   */
-  refund: z.enum(REFUND_STATES).nullable(),
   /** The unclaimed refund, claimed or not; null if the money went to the caller's account. */
   unclaimed: UnclaimedRefund.nullable(),
-  /** Null unless `disputed`. */
-  dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
   /** Null while the record's account exists, and if it was closed without being archived. */
   archive: ExecutionArchive.nullable(),
-  /** Address of the deposit that an x402 client paid into; null if a key or a wallet paid. */
-  deposit: z.string().nullable(),
   /** When the caller deleted task, parameters and result; null while they are kept. */
   content_deleted_at: Time.nullable(),
 });

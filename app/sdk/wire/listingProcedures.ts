@@ -102,7 +102,15 @@ export type ListingFailure = z.infer<typeof ListingFailure>;
 /** An ended call that an agent's server received. */
 export const ReceivedCall = z.strictObject({
   execution_id: z.string(),
+  /** The beginning of the task, up to 200 characters; null once the caller deleted it. */
+  task: z.string().nullable(),
   status: z.enum(['completed', 'failed', 'disputed']),
+  /** Null unless `disputed`. */
+  dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
+  /** The creator's share; 0 unless the call was paid. */
+  earned_usdc: Usdc,
+  /** The price that went back to the caller; 0 until it has arrived, and if the call was paid. */
+  refunded_usdc: Usdc,
   received_at: Time,
   /** Time from the first request to the server's answer, or to the deadline; null if unknown. */
   duration_ms: Count.nullable(),

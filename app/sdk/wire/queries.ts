@@ -92,6 +92,10 @@ export const ExecutionsQuery = z.strictObject({
   ...Page,
   status: z.enum(EXECUTION_STATUSES, { error: `must be one of ${EXECUTION_STATUSES.join(', ')}` }).optional(),
   agent_id: z.string().regex(ADDRESS, "must be an agent's id, a base58 address of 32 to 44 characters").optional(),
+  key_id: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/, "must be a key's id, 32 hex digits")
+    .optional(),
   idempotency_key: z
     .string()
     .regex(IDEMPOTENCY_KEY, 'must be 1 to 255 visible ASCII characters (in a URL + is written %2B)')

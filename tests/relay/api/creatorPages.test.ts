@@ -215,7 +215,12 @@ describe('pages of creators', () => {
       const creator = Keypair.generate();
       const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
       for (const ms of [10n, 20n, 30n, 40n]) await ended(listing, 1, { execution_time_ms: ms });
-      await ended(listing, 1, { status: 'dispute_upheld', creator_amount: 1n, execution_time_ms: 9_000n });
+      const upheld = { status: 'dispute_upheld', creator_amount: 1n, execution_time_ms: 9_000n } as const;
+      for (const daysAgo of [1, 3]) {
+        const execution_id = await ended(listing, daysAgo, upheld);
+        const resolved = { outcome: 'upheld', resolved_at: BigInt(EPOCH - 5 + daysAgo) } as const;
+        await world.addDispute({ execution_id, caller: newAddress(), listing, ...resolved });
+      }
       await ended(listing, 1, refunded(2n));
       await ended(listing, 1, refunded(4n));
       await ended(listing, 0, { status: 'disputed', execution_time_ms: 5n });
@@ -240,10 +245,16 @@ describe('pages of creators', () => {
       expect(failures).to.deep.equal([
         { code: 'execution_failed', message: 'It answered 500', count: 2, last_at: timeOf(EPOCH + 3) },
         { code: 'execution_timeout', message: 'Late', count: 1, last_at: timeOf(Math.floor(EPOCH - 0.3)) },
+        {
+          code: 'dispute_upheld',
+          message: 'A caller disputed the result, and the dispute was upheld',
+          count: 1,
+          last_at: timeOf(EPOCH - 4),
+        },
       ]);
       const month = await session.call('listings.statistics', { agent_id: listing });
       expect(month.days).to.have.length(30);
-      expect(month.days.at(-4)).to.deep.include({ day: dayOf(3), completed: 1 });
+      expect(month.days.at(-4)).to.deep.include({ day: dayOf(3), completed: 1, failed: 1 });
       expect(month.failures.map(({ message }) => message)).to.include('Old');
     });
 
@@ -274,7 +285,7 @@ describe('pages of creators', () => {
       const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
       const dispatched_ms = BigInt(EPOCH * 1_000 + 5);
       const row = (at: number) => ({ wallet: newAddress(), listing, dispatched_ms, created_ms: BigInt(at) });
-      const paid = await world.addJournal({ ...row(1), state: 'settled' });
+      const paid = await world.addJournal({ ...row(1), state: 'settled', creator_amount: 247_500n });
       await world.addResult(paid, 'x'.repeat(20_000), { execution_time_ms: 40n });
       const failed: string[] = [];
       // Two calls at the same time.
@@ -298,6 +309,8 @@ describe('pages of creators', () => {
         all.push(...calls.map(({ execution_id }) => execution_id));
         if (!has_more) break;
       }
+      const [newest] = (await session.call('listings.calls', { agent_id: listing, limit: 1 })).calls;
+      expect(newest).to.deep.include({ status: 'disputed', dispute: { outcome: 'open' } });
       expect(all).to.deep.equal([disputed, ...failed.slice(1).sort().reverse(), failed[0], paid]);
       const only = await session.call('listings.calls', { agent_id: listing, failed: true });
       expect(only.calls.map(({ execution_id }) => execution_id)).to.deep.equal(all.slice(1, 4));
@@ -305,7 +318,8 @@ describe('pages of creators', () => {
       const error = { code: 'execution_failed', message: 'Not JSON' };
       expect(only.calls[2]).to.deep.equal({
         ...given(failed[0]!),
-        ...{ status: 'failed', received_at, duration_ms: 12, http_status: 200, error },
+        ...{ task: 'a task', status: 'failed', dispute: null, earned_usdc: 0, refunded_usdc: 0.25 },
+        ...{ received_at, duration_ms: 12, http_status: 200, error },
       });
       expect((await session.call('listings.call', given(failed[0]!))).answer).to.deep.equal({
         ...{ kind: 'body', text: '{', is_cut: true },
@@ -313,14 +327,16 @@ describe('pages of creators', () => {
       const { call, ...content } = await session.call('listings.call', given(paid));
       expect(call).to.deep.equal({
         ...given(paid),
-        ...{ status: 'completed', received_at, duration_ms: 40, http_status: 200, error: null },
+        ...{ task: 'a task', status: 'completed', dispute: null, earned_usdc: 0.2475, refunded_usdc: 0 },
+        ...{ received_at, duration_ms: 40, http_status: 200, error: null },
       });
       expect(content.answer).to.deep.equal({ kind: 'result', text: 'x'.repeat(16 * 1024), is_cut: true });
 
       // Nothing is left of content that the caller has deleted.
       await deleteContent(world.ledger, failed[0]!, EPOCH * 1_000);
       const deleted = await session.call('listings.call', given(failed[0]!));
-      expect([deleted.request, deleted.answer, deleted.call.http_status]).to.deep.equal([null, null, 200]);
+      expect([deleted.request, deleted.answer, deleted.call.task]).to.deep.equal([null, null, null]);
+      expect(deleted.call.http_status).to.equal(200);
     });
 
     it('rejects: other wallets, also callers, and calls that no agent of the wallet received', async () => {

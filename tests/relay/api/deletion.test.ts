@@ -84,7 +84,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     expect([status, json]).to.deep.equal([200, { execution_id: id, content_deleted_at }]);
     expect(await stored(id)).not.to.include(SECRET);
     expect(await asked(wallet)).to.deep.equal({ asked: null });
-    const gone = { result: null, steps: null, ipfs_url: null, content_deleted_at };
+    const gone = { task: null, result: null, steps: null, ipfs_url: null, content_deleted_at };
     expect(await read(id)).to.deep.equal({ ...before, ...gone });
     expect((await fetch(before.ipfs_url)).status).to.equal(410);
     // A repeated request gets the same answer.

@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { idOf, tailOf } from '../../../app/relay/calls/idempotency.ts';
 import { ApiError } from '../../../app/relay/errors.ts';
+import { deleteContent } from '../../../app/relay/ledger/content.ts';
+import { NO_KEY } from '../../../app/relay/ledger/funding.ts';
 import { nonceHalfHour } from '../../../app/sdk/receipt/receipt.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
@@ -87,10 +89,20 @@ describe('GET /v1/executions', () => {
         'execution_id',
         'agent_id',
         'agent_name',
+        'task',
+        'key_id',
+        'key_name',
+        'deposit',
         'status',
+        'error',
+        'refund',
+        'dispute',
         'cost_usdc',
+        'refunded_usdc',
+        'returned_usdc',
         'initiated_at',
         'completed_at',
+        'execution_time_ms',
         'on_chain_record',
       );
       const expected = mine.find(({ id }) => id === row.execution_id)!;
@@ -102,6 +114,30 @@ describe('GET /v1/executions', () => {
         initiated_at: at(expected.opened),
       });
     }
+  });
+
+  it('shows the beginning of a task until it is deleted, and names only the keys of its wallet', async () => {
+    const other = await world.addKey();
+    const times = { settled_at: BigInt(EPOCH + 500) };
+    const row = { wallet: other.wallet, listing: listings[0]!, key_id: other.keyId, ...times };
+    const id = await world.addJournal({ ...row, state: 'settled', task: `${'ä'.repeat(200)}!` });
+    // Its id is public: anybody can name the key of another wallet.
+    await world.addJournal({ ...row, key_id: key.keyId, state: 'settled' });
+    await world.addJournal({ ...row, key_id: NO_KEY, state: 'settled' });
+    const read = async () => (await world.get('/v1/executions', other.apiKey)).json.executions;
+    const shown: Record<string, unknown>[] = await read();
+    const payers = shown.map(({ key_id, key_name }) => [key_id, key_name]);
+    expect(payers).to.have.deep.members([
+      [other.keyId, 'laptop'],
+      [key.keyId, null],
+      [null, null],
+    ]);
+    const { json } = await world.get(`/v1/executions?key_id=${key.keyId}`, other.apiKey);
+    expect(json).to.deep.include({ total: 1, executions: shown.filter(({ key_id }) => key_id === key.keyId) });
+    const taskOf = (rows: Record<string, unknown>[]) => rows.find(({ execution_id }) => execution_id === id)!.task;
+    expect(taskOf(shown)).to.equal('ä'.repeat(200));
+    await deleteContent(world.ledger, id, EPOCH * 1_000);
+    expect(taskOf(await read())).to.equal(null);
   });
 
   it('orders executions of one second by the chain, then by the time the relay accepted them', async () => {
@@ -213,6 +249,7 @@ describe('GET /v1/executions', () => {
     ['limit=101', 'limit'],
     ['status=done', 'status'],
     ['agent_id=x', 'agent_id'],
+    ['key_id=x', 'key_id'],
     ['from=2025-10-09', 'from'],
     ['from=2025-10-09T08:54:40', 'from'],
     ['from=2025-02-30T00:00:00Z', 'from'],

@@ -17,6 +17,11 @@ const errorOf = ({ error_code: code, error_message: message }: Record<'error_cod
 
 /** The fields of a record without any outcome. */
 const NOTHING = {
+  task: null,
+  key_id: null,
+  key_name: null,
+  refunded_usdc: 0,
+  returned_usdc: 0,
   result: null,
   result_hash: null,
   creator_amount_usdc: 0,
@@ -45,6 +50,10 @@ describe('GET /v1/executions/{execution_id}', () => {
     listing = await world.addListing();
   });
 
+  /** The columns of a call by the wallet's key, and how the API shows them. */
+  const own = () => ({ wallet: key.wallet, listing, key_id: key.keyId });
+  const asked = () => ({ task: 'a task', key_id: key.keyId, key_name: 'laptop' });
+
   async function read(id: string): Promise<Record<string, unknown>> {
     const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
     expect(status, JSON.stringify(json)).to.equal(200);
@@ -66,10 +75,11 @@ describe('GET /v1/executions/{execution_id}', () => {
 
   it('shows a settled execution with every field, and nothing else', async () => {
     const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', ...settled });
+    const id = await world.addJournal({ ...own(), state: 'settled', ...settled });
     const token = await world.addResult(id, 'Rome', { execution_signature: 'ed25519:2' });
     expect(await read(id)).to.deep.equal({
       ...common(id, 'completed', 0.25),
+      ...asked(),
       completed_at: at(3),
       result: 'Rome',
       result_hash: hashResult('Rome'),
@@ -85,23 +95,23 @@ describe('GET /v1/executions/{execution_id}', () => {
   });
 
   it('shows null when the creator reported neither tokens nor steps', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 3) });
+    const id = await world.addJournal({ ...own(), state: 'settled', settled_at: BigInt(EPOCH + 3) });
     await world.addResult(id, '', { tokens_used: null, steps: null });
     expect(await read(id)).to.include({ result: '', tokens_used: null, steps: null, status: 'completed' });
   });
 
   it('shows the deposit that an x402 client paid into, by the journal or by the index alone', async () => {
     const deposit = listing;
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'open_confirmed', deposit });
-    expect(await read(id)).to.deep.equal({ ...common(id, 'pending', 0.25), deposit });
+    const id = await world.addJournal({ ...own(), state: 'open_confirmed', deposit });
+    expect(await read(id)).to.deep.equal({ ...common(id, 'pending', 0.25), ...asked(), deposit });
     const known = await world.addRecord({ caller: key.wallet, listing, deposit });
     expect(await read(known)).to.include({ deposit });
   });
 
   it('does not show a verified result before its settle is confirmed', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'verified', execution_time_ms: 40n });
+    const id = await world.addJournal({ ...own(), state: 'verified', execution_time_ms: 40n });
     const token = await world.addResult(id, 'unpaid');
-    expect(await read(id)).to.deep.equal(common(id, 'running', 0.25));
+    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0.25), ...asked() });
     expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
   });
 
@@ -127,22 +137,22 @@ describe('GET /v1/executions/{execution_id}', () => {
   ];
   for (const [state, row, status, cost, shown] of ROWS) {
     it(`shows ${state} as ${status} at a cost of ${cost} USDC`, async () => {
-      const id = await world.addJournal({ wallet: key.wallet, listing, state, ...row });
-      expect(await read(id)).to.deep.equal({ ...common(id, status, cost), ...shown });
+      const id = await world.addJournal({ ...own(), state, ...row });
+      expect(await read(id)).to.deep.equal({ ...common(id, status, cost), ...asked(), ...shown });
     });
   }
 
   it('returns 404 for an execution that has no transaction yet', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'accepted', opened_at: null });
+    const id = await world.addJournal({ ...own(), state: 'accepted', opened_at: null });
     const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
     expect([status, json.error.code]).to.deep.equal([404, 'execution_not_found']);
   });
 
   it('shows a pending refund as running with its price, because an ended execution must not change', async () => {
     const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
-    const journal = { wallet: key.wallet, listing, refund_state: 'pending' as const, ...error };
+    const journal = { ...own(), refund_state: 'pending' as const, ...error };
     const id = await world.addJournal({ ...journal, state: 'refunding' });
-    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0.25), refund: 'pending' });
+    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0.25), ...asked(), refund: 'pending' });
     const listed = async (status: string) => {
       const { json } = await world.get(`/v1/executions?limit=100&status=${status}`, key.apiKey);
       return json.executions.some((row: { execution_id: string }) => row.execution_id === id);
@@ -158,8 +168,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   it('shows a refunded execution as failed at cost 0, also when its result had been verified', async () => {
     const error = { error_code: 'execution_failed', error_message: 'out of memory' };
     const journal = {
-      wallet: key.wallet,
-      listing,
+      ...own(),
       refund_state: 'done' as const,
       settled_at: BigInt(EPOCH + 5),
       ...error,
@@ -168,15 +177,17 @@ describe('GET /v1/executions/{execution_id}', () => {
     const token = await world.addResult(id, 'never paid');
     expect(await read(id)).to.deep.equal({
       ...common(id, 'failed', 0),
+      ...asked(),
       completed_at: at(5),
       error: { code: 'execution_failed', message: 'out of memory' },
       refund: 'done',
+      refunded_usdc: 0.25,
     });
     expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
   });
 
   it('shows settled from the chain when the journal is behind', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'verified' });
+    const id = await world.addJournal({ ...own(), state: 'verified' });
     await world.addResult(id, 'Rome');
     const result_hash = hashResult('Rome').slice('sha256:'.length);
     const record = newAddress();
@@ -193,7 +204,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   });
 
   it('follows the chain when a stranger refunded an execution the journal calls running', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'dispatched' });
+    const id = await world.addJournal({ ...own(), state: 'dispatched' });
     const refunded = { status: 'refunded' as const, reason: 5n, result_hash: null, creator_amount: 0n };
     await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
     const shown = await read(id);
@@ -208,7 +219,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     const deposit = newAddress();
     const ended = { state: 'returned', refund_state: 'done', settled_at: BigInt(EPOCH + 3), opened_at: null } as const;
     const error = { error_code: 'agent_paused', error_message: 'Paused' };
-    const returned = await world.addJournal({ wallet: key.wallet, listing, deposit, ...ended, ...error });
+    const returned = await world.addJournal({ ...own(), deposit, ...ended, ...error });
     for (const [shown, source] of [
       [id, record],
       [returned, deposit],
@@ -216,21 +227,22 @@ describe('GET /v1/executions/{execution_id}', () => {
       const refund = { source, amount_usdc: 0.25, unclaimed_at: at(4), claimed_at: null };
       const claim = await world.addUnclaimed({ source, caller: key.wallet, unclaimed_at: BigInt(EPOCH + 4) });
       const waiting = await read(shown);
-      expect(waiting).to.include({ status: 'failed', cost_usdc: 0, refund: 'unclaimed' });
+      expect(waiting).to.include({ status: 'failed', cost_usdc: 0, refund: 'unclaimed', refunded_usdc: 0 });
       expect(waiting.unclaimed).to.deep.equal(refund);
       // The tree of these rows is not built, so there is no proof yet.
       expect((await world.get(`/v1/unclaimed/${source}`)).status).to.equal(404);
       const claimed = { claimed_at: BigInt(EPOCH + 5), claim_signature: 'a signature' };
       await world.index.updateTable('unclaimed_refunds').set(claimed).where('claim', '=', claim).execute();
       const done = await read(shown);
-      expect(done.refund).to.equal('done');
+      // Anybody can send more into a deposit, so only the chain knows the amount of its return.
+      expect(done).to.include({ refund: 'done', refunded_usdc: shown === id ? 0.25 : null });
       expect(done.unclaimed).to.deep.equal({ ...refund, claimed_at: at(5) });
     }
   });
 
   it('shows settled from the journal while the index says open', async () => {
     const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', ...settled });
+    const id = await world.addJournal({ ...own(), state: 'settled', ...settled });
     await world.addResult(id, 'Rome');
     const open = {
       status: 'open' as const,
@@ -263,8 +275,11 @@ describe('GET /v1/executions/{execution_id}', () => {
       await world.addResult(id, 'wrong');
       const result_hash = hashResult('wrong').slice('sha256:'.length);
       await world.addRecord({ execution_id: id, caller: key.wallet, listing, status, result_hash, dispute_count: 1n });
+      const award = outcome === 'upheld' ? { outcome, amount_to_caller: 250_000n, owed: 50_000n } : {};
+      await world.addDispute({ execution_id: id, caller: key.wallet, listing, ...award });
       const shown = await read(id);
-      expect(shown).to.include({ status: 'disputed', result: 'wrong', cost_usdc: 0.25 });
+      const returned_usdc = outcome === 'open' ? 0 : 0.2;
+      expect(shown).to.include({ status: 'disputed', result: 'wrong', cost_usdc: 0.25, returned_usdc });
       expect(shown.dispute).to.deep.equal({ outcome });
     }
   });
@@ -319,7 +334,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   }
 
   it('does not show a stored result that differs from the one on-chain', async () => {
-    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 2) });
+    const id = await world.addJournal({ ...own(), state: 'settled', settled_at: BigInt(EPOCH + 2) });
     const token = await world.addResult(id, 'another text');
     await world.addRecord({ execution_id: id, caller: key.wallet, listing, result_hash: '11'.repeat(32) });
     const shown = await read(id);

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { findPage, type PageQuery } from '../../../app/relay/calls/executionPages.ts';
 import { INITIATED_AT, readViews, STATUS } from '../../../app/relay/calls/executionViews.ts';
+import { NO_KEY } from '../../../app/relay/ledger/funding.ts';
 import type { ExecutionState, RefundState } from '../../../app/relay/ledger/tables.ts';
 import { EXECUTION_STATUSES } from '../../../app/sdk/wire/wire.ts';
 import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
@@ -21,6 +22,7 @@ const TABLES = 10;
 const QUESTIONS = 100;
 const WALLETS = ['wallet one', 'wallet two'] as const;
 const LISTINGS = ['11111111111111111111111111111111', '22222222222222222222222222222222'] as const;
+const KEYS = ['a'.repeat(32), 'b'.repeat(32)] as const;
 const DAY = 86_400;
 /** Start of a day. Everything here happens within some days before it. */
 const NOW = 20_370 * DAY;
@@ -57,6 +59,7 @@ describe('lists of executions', () => {
   async function addExecution(random: Random, number: number): Promise<void> {
     const wallet = random.pick(WALLETS);
     const listing = random.pick(LISTINGS);
+    const key = random.pick([...KEYS, null]);
     const execution_id = newExecutionId();
     const opened = NOW - random.below(random.pick([50, 5 * DAY]));
     const isRecent = opened > NOW - 100;
@@ -66,6 +69,7 @@ describe('lists of executions', () => {
         execution_id,
         caller: wallet,
         listing,
+        key_id: key,
         status: random.pick(ON_CHAIN),
         opened_at: BigInt(opened),
         opened_slot: random.below(8) === 0 ? null : BigInt(opened * 2),
@@ -82,6 +86,7 @@ describe('lists of executions', () => {
       execution_id,
       wallet,
       listing,
+      key_id: key ?? NO_KEY,
       state,
       accepted_at: BigInt(opened - 1),
       created_ms: BigInt(opened * 1_000 + random.below(1_000)),
@@ -110,17 +115,18 @@ describe('lists of executions', () => {
       CASE WHEN c.execution_id IS NULL THEN 1 ELSE 0 END AS is_ahead, c.opened_slot, c.open_index,
       CASE WHEN c.execution_id IS NULL THEN j.created_ms END AS created_ms`;
     const { rows: all } = await sql<{ execution_id: string }>`SELECT execution_id FROM (
-        SELECT j.execution_id, j.listing, ${columns}
+        SELECT j.execution_id, j.listing, j.key_id, ${columns}
         FROM executions AS j LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
         WHERE j.wallet = ${query.wallet} AND j.state <> 'accepted'
         UNION ALL
-        SELECT c.execution_id, c.listing, ${columns}
+        SELECT c.execution_id, c.listing, c.key_id, ${columns}
         FROM chain.executions AS c
         LEFT JOIN executions AS j ON j.execution_id = c.execution_id AND j.state <> 'accepted'
         WHERE c.caller = ${query.wallet} AND j.execution_id IS NULL
       ) AS executions
       WHERE ${query.status === undefined ? sql`1 = 1` : sql`status = ${query.status}`}
         AND ${query.agentId === undefined ? sql`1 = 1` : sql`listing = ${query.agentId}`}
+        AND ${query.keyId === undefined ? sql`1 = 1` : sql`key_id = ${query.keyId}`}
         AND initiated_at >= ${BigInt(query.from)} AND initiated_at < ${BigInt(query.to)}
       ORDER BY initiated_at DESC, is_ahead DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST,
         created_ms DESC NULLS LAST, execution_id DESC`.execute(tables.views.db);
@@ -134,6 +140,7 @@ describe('lists of executions', () => {
       wallet: random.pick(WALLETS),
       status: random.pick([undefined, ...EXECUTION_STATUSES]),
       agentId: random.pick([undefined, ...LISTINGS]),
+      keyId: random.pick([undefined, ...KEYS]),
       from: random.below(2) === 0 ? 0 : moment(),
       to: random.below(2) === 0 ? 2 ** 40 : moment(),
       limit: 1 + random.below(10),
@@ -152,10 +159,13 @@ describe('lists of executions', () => {
         expect(page, `seed ${seed}, ${JSON.stringify(query)}`).to.deep.equal(await readPlainly(query));
         const read = await readViews(tables.views.db, page.ids);
         expect(read.map((row) => row.execution_id)).to.deep.equal(page.ids);
-        for (const row of read) expect(row.status).to.equal(query.status ?? row.status);
+        for (const row of read) {
+          expect(row.status).to.equal(query.status ?? row.status);
+          expect(row.key_id).to.equal(query.keyId ?? row.key_id);
+        }
         shown += page.ids.length;
       }
     }
-    expect(shown).to.be.at.least((TABLES * QUESTIONS) / 2);
+    expect(shown).to.be.at.least((TABLES * QUESTIONS) / 3);
   });
 });

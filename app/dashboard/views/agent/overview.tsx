@@ -119,18 +119,20 @@ function Record({ agent }: { agent: AgentFull }) {
 
 function Figures({ agent }: { agent: AgentFull }) {
   const { total_executions, successful_executions, success_rate, avg_execution_time_ms, health } = agent;
-  const { p50_ms, p95_ms, success_rate_recent } = health;
+  const { p50_ms, p95_ms } = health;
+  // Also calls that were paid, and whose dispute was upheld later.
+  const failed = total_executions - successful_executions;
   return (
     <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
       <Figure
         label="Success rate"
         value={formatRate(success_rate)}
-        about={success_rate_recent === null ? undefined : `${formatRate(success_rate_recent)} of the last 50`}
+        about={`${formatCount(successful_executions)} of ${formatCount(total_executions)}, without upheld disputes`}
       />
       <Figure
         label="Calls"
         value={formatCount(total_executions)}
-        about={`${formatCount(successful_executions)} completed`}
+        about={failed === 0 ? 'None failed' : `${formatCount(failed)} failed`}
       />
       <Figure
         label="Average time"

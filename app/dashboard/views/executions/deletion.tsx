@@ -57,7 +57,7 @@ const isWaiting = ({ execution: { status, archive }, dispute, record }: Deletion
 /** Why it cannot be deleted yet; null if it can. */
 function obstacleOf({ execution, dispute, record }: DeletionProps, now: number | undefined): ReactNode {
   const { status, refund } = execution;
-  if (status === 'pending' || status === 'running') return 'You can delete it once the execution has ended.';
+  if (status === 'pending' || status === 'running') return 'You can delete it once the call has ended.';
   if (refund !== null && refund !== 'done') return 'You can delete it once the refund has arrived.';
   if (dispute?.outcome === 'open' || record?.dispute === 'open') {
     return 'You can delete it once the dispute has an outcome: until then both sides and the admin need it.';

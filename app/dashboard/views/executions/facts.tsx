@@ -1,4 +1,4 @@
-/** Facts about an execution: where its money went, and its data on the chain. */
+/** Facts about a call: where its money went, and its data on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { RouteAnswer } from '../../../sdk/client/client.ts';
@@ -7,6 +7,7 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts/values.tsx';
 import { lessUsdc } from '../listing/own.ts';
+import { payerOf } from './outcome.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
 import { RefundTransaction, useRefund } from './refunded.tsx';
 
@@ -74,12 +75,11 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
           <Share name="To the marketplace" part={share(platform_amount_usdc)} amount={platform_amount_usdc} />
         </dl>
       )}
-      {(tokens_used !== null || execution_time_ms !== null) && (
-        <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
-          {execution_time_ms !== null && <Line name="Time" value={formatDuration(execution_time_ms)} />}
-          {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
-        </dl>
-      )}
+      <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
+        <Line name="Called with" value={payerOf(execution)} />
+        {execution_time_ms !== null && <Line name="Duration" value={formatDuration(execution_time_ms)} />}
+        {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
+      </dl>
     </Card>
   );
 }
@@ -122,7 +122,7 @@ export function OnChain({ execution, record }: OnChainProps) {
       ) : (
         <Facts
           rows={[
-            ['Execution', <Id key="id" value={execution.execution_id} full />],
+            ['Call id', <Id key="id" value={execution.execution_id} full />],
             ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
             record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
             execution.deposit
@@ -134,7 +134,7 @@ export function OnChain({ execution, record }: OnChainProps) {
             execution.result_hash ? ['Result hash', <Id key="hash" value={execution.result_hash} />] : null,
             execution.signature ? ["Creator's signature", <Id key="signature" value={execution.signature} />] : null,
             execution.execution_signature
-              ? ['Its signature over this execution', <Id key="own" value={execution.execution_signature} />]
+              ? ['Its signature over this call', <Id key="own" value={execution.execution_signature} />]
               : null,
             [
               'In the explorer',

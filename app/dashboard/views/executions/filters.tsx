@@ -1,20 +1,120 @@
-/** The filters of the list of executions; every change updates the URL. */
-import { useQuery } from '@tanstack/react-query';
-import { EXECUTION_STATUSES } from '../../../sdk/wire/choices.ts';
+/** The filters of the list of calls, which every change writes into the URL, and what they leave as a CSV file. */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
-import { Button, Input, Select } from '../../parts/ui.tsx';
+import { Button, cx, Input, Note, Select } from '../../parts/ui.tsx';
 import { shorten } from '../../parts/values.tsx';
-import { request } from '../../service.ts';
+import { explain, request } from '../../service.ts';
+import { useSession } from '../../wallet/session.ts';
+import { keysQuery } from '../keys/walletKeys.ts';
 import { type ExecutionsSearch, parseExecutionsSearch } from './search.ts';
+
+const STATUSES: Record<ExecutionStatus, string> = {
+  pending: 'Not started',
+  running: 'In progress',
+  completed: 'Completed',
+  failed: 'Failed or refunded',
+  disputed: 'Disputed',
+};
 
 interface FiltersProps {
   search: ExecutionsSearch;
-  /** The listed executions: their agents can be chosen even if the catalogue no longer has them. */
+  /** The listed calls: their agents and keys can be chosen even if nothing else names them. */
   found: ExecutionSummary[];
+  total: number;
   onChange(search: ExecutionsSearch): void;
 }
 
-export function Filters({ search, found, onChange }: FiltersProps) {
+export function Filters({ search, found, total, onChange }: FiltersProps) {
+  const agents = useAgents(search, found);
+  const keys = useKeys(search, found);
+  const set = (change: Record<string, unknown>) => {
+    const { page: _page, ...filters } = search;
+    onChange(parseExecutionsSearch({ ...filters, ...change }));
+  };
+  const save = useMutation({ mutationFn: async () => (await import('./saveCsv.ts')).saveCsv(search) });
+  const { page: _page, ...filters } = search;
+  const isFiltered = Object.keys(filters).length > 0;
+  // On a phone the choices would push the calls off the screen.
+  const [isOpen, setOpen] = useState(isFiltered);
+  return (
+    <form aria-label="Filters" className="mb-5 grid gap-3" onSubmit={(event) => event.preventDefault()}>
+      <div className="grid grid-cols-2 items-end gap-3 md:grid-cols-3 xl:grid-cols-[1fr_1.2fr_1fr_1fr_1fr_auto_auto]">
+        <Button className="md:hidden" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Filters
+        </Button>
+        <div className={cx('contents', !isOpen && 'max-md:hidden')}>
+          <Choice
+            label="Outcome"
+            value={search.status}
+            choices={EXECUTION_STATUSES.map((status) => [status, STATUSES[status]])}
+            onChange={(status) => set({ status })}
+          />
+          <Choice label="Agent" value={search.agent} choices={agents} onChange={(agent) => set({ agent })} />
+          <Choice label="API key" value={search.key} choices={keys} onChange={(key) => set({ key })} />
+          <Input
+            type="date"
+            label="From"
+            max={search.to}
+            value={search.from ?? ''}
+            onChange={(event) => set({ from: event.target.value })}
+          />
+          <Input
+            type="date"
+            label="To"
+            min={search.from}
+            value={search.to ?? ''}
+            onChange={(event) => set({ to: event.target.value })}
+          />
+          <Button disabled={!isFiltered} onClick={() => onChange({})}>
+            Clear
+          </Button>
+        </div>
+        <Button
+          className="max-md:col-start-2 max-md:row-start-1"
+          disabled={total === 0}
+          busy={save.isPending}
+          onClick={() => save.mutate()}
+        >
+          Download CSV
+        </Button>
+      </div>
+      {save.error && (
+        <Note tone="bad" title="The file could not be made">
+          {explain(save.error)}
+        </Note>
+      )}
+    </form>
+  );
+}
+
+type Choices = (readonly [value: string, name: string])[];
+
+interface ChoiceProps {
+  label: string;
+  value: string | undefined;
+  choices: Choices;
+  onChange(value: string): void;
+}
+
+function Choice({ label, value = '', choices, onChange }: ChoiceProps) {
+  return (
+    <Select label={label} value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">All</option>
+      {choices.map(([id, name]) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+const byName = (names: ReadonlyMap<string, string>): Choices =>
+  [...names].sort(([, one], [, other]) => one.localeCompare(other));
+
+function useAgents(search: ExecutionsSearch, found: ExecutionSummary[]): Choices {
   const { data } = useQuery({
     queryKey: ['agent-names'],
     queryFn: () => request('listAgents', { limit: 100 }),
@@ -24,51 +124,16 @@ export function Filters({ search, found, onChange }: FiltersProps) {
   if (search.agent) names.set(search.agent, shorten(search.agent));
   for (const { agent_id, agent_name } of found) names.set(agent_id, agent_name ?? shorten(agent_id));
   for (const { agent_id, name } of data?.agents ?? []) names.set(agent_id, name);
-  const agents = [...names].sort(([, one], [, other]) => one.localeCompare(other));
-  const set = (change: Record<string, unknown>) => {
-    const { page: _page, ...filters } = search;
-    onChange(parseExecutionsSearch({ ...filters, ...change }));
-  };
-  const isFiltered = Boolean(search.status || search.agent || search.from || search.to);
-  return (
-    <form
-      aria-label="Filters"
-      className="mb-5 grid grid-cols-2 items-end gap-3 lg:grid-cols-[1fr_1.5fr_1fr_1fr_auto]"
-      onSubmit={(event) => event.preventDefault()}
-    >
-      <Select label="Status" value={search.status ?? ''} onChange={(event) => set({ status: event.target.value })}>
-        <option value="">All</option>
-        {EXECUTION_STATUSES.map((status) => (
-          <option key={status} value={status}>
-            {status}
-          </option>
-        ))}
-      </Select>
-      <Select label="Agent" value={search.agent ?? ''} onChange={(event) => set({ agent: event.target.value })}>
-        <option value="">All</option>
-        {agents.map(([id, name]) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </Select>
-      <Input
-        type="date"
-        label="From"
-        max={search.to}
-        value={search.from ?? ''}
-        onChange={(event) => set({ from: event.target.value })}
-      />
-      <Input
-        type="date"
-        label="To"
-        min={search.from}
-        value={search.to ?? ''}
-        onChange={(event) => set({ to: event.target.value })}
-      />
-      <Button className="max-lg:col-span-2" disabled={!isFiltered} onClick={() => onChange({})}>
-        Clear
-      </Button>
-    </form>
-  );
+  return byName(names);
+}
+
+/** The wallet's keys, also ended ones, and those of the listed calls that this service did not make. */
+function useKeys(search: ExecutionsSearch, found: ExecutionSummary[]): Choices {
+  const { wallet } = useSession();
+  const { data } = useQuery({ ...keysQuery(wallet ?? ''), enabled: Boolean(wallet), staleTime: 60_000 });
+  const names = new Map<string, string>();
+  if (search.key) names.set(search.key, shorten(search.key));
+  for (const { key_id, key_name } of found) if (key_id) names.set(key_id, key_name ?? shorten(key_id));
+  for (const { key_id, name } of data ?? []) names.set(key_id, name);
+  return byName(names);
 }

@@ -4,9 +4,10 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ExecutionFacts, Refund } from '../../../sdk/receipt/verify.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecutionFull } from '../../../sdk/wire/wire.ts';
-import { formatAmount, Id } from '../../parts/values.tsx';
+import { Id } from '../../parts/values.tsx';
 import { configQuery, queryClient } from '../../service.ts';
 import { openChain } from '../../wallet/chain.ts';
+import { refundedWords } from './outcome.ts';
 
 /** Poll interval until the node shows the refund, ms. */
 const AGAIN_MS = 2_000;
@@ -62,9 +63,8 @@ export function useRefund(execution: Refunded | null, isRefunded: boolean): Show
   return data;
 }
 
-/** `Refunded 0.02 USDC`, and `Refunded` until the amount is read. */
 export const refundedText = (refund: Refund | null | undefined): string =>
-  refund ? `Refunded ${formatAmount(toUsdc(refund.amount))}` : 'Refunded';
+  refundedWords(refund && toUsdc(refund.amount));
 
 export function RefundTransaction({ refund }: { refund: Refund | null | undefined }) {
   return refund ? <Id value={refund.transaction} kind="tx" /> : <span className="text-faint">Reading …</span>;

@@ -1,4 +1,4 @@
-/** Timeline of an execution and its money, with the current step. */
+/** Timeline of a call and its money, with the current step. */
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
@@ -93,10 +93,10 @@ function answered({ status, execution_time_ms: ms, refund }: Execution): Moment 
   return { title: 'Result received and verified', about: took, state: 'done' };
 }
 
-/** A deposit that opened no execution. */
+/** A deposit from which no call was opened. */
 const DEPOSITED: Moment = {
   title: 'Paid into a deposit',
-  about: 'No execution was opened from it, so the payment goes back to the wallet that paid.',
+  about: 'No call was opened from it, so the payment goes back to the wallet that paid.',
   state: 'done',
 };
 

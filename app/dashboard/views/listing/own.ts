@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatAmount } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { tierOf } from './draft.ts';
 
@@ -17,6 +18,10 @@ export const ownListingsQuery = queryOptions({
 /** Adds amounts as whole base units. */
 export const sumUsdc = (amounts: readonly number[]): number =>
   toUsdc(amounts.reduce((sum, amount) => sum + parseUsdc(amount), 0n));
+
+/** Beside what was earned, which stays with the creator: the part of the collateral that disputes took. */
+export const takenText = (slashed: number): string | undefined =>
+  slashed > 0 ? `Disputes took ${formatAmount(slashed)} of the collateral` : undefined;
 
 /** The remaining deposit. */
 export function heldCollateral({ collateral: { deposited_usdc, slashed_usdc, returned } }: OwnListing): number {

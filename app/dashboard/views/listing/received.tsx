@@ -1,16 +1,24 @@
 /** The calls that an agent's server received: the request, the answer, and the reason of a refund. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, Checkbox, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
-import { Code, formatDuration, Id, Status, Time } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { Badge, Button, Checkbox, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
+import { Ago, Code, formatAmount, formatDuration, Id, Time } from '../../parts/values.tsx';
+import { call, explain } from '../../service.ts';
+import { outcomeOfReceived } from '../executions/outcome.ts';
+import { TaskLine } from '../executions/rows.tsx';
 
 const EVERY_MS = 10_000;
 
-export function Received({ agentId }: { agentId: string }) {
-  const [failed, setFailed] = useState(false);
+interface ReceivedProps {
+  agentId: string;
+  /** Only calls without a valid result. */
+  failed: boolean;
+  onFailed(failed: boolean): void;
+}
+
+export function Received({ agentId, failed, onFailed }: ReceivedProps) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['listings', 'calls', agentId, failed],
     queryFn: ({ pageParam }) =>
@@ -20,18 +28,36 @@ export function Received({ agentId }: { agentId: string }) {
     refetchInterval: EVERY_MS,
   });
   const calls = data?.pages.flatMap((page) => page.calls);
+  const save = useMutation({
+    mutationFn: async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed),
+  });
   return (
     <section className="grid gap-4" aria-label="Received calls">
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <p className="max-w-2xl text-sm text-faint">
+      <h2 className="sr-only">Received calls</h2>
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+        <p className="max-w-xl text-sm text-faint">
           Ended calls of this agent, newest first. Request and answer are shown until the caller deletes them.
         </p>
-        <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => setFailed(target.checked)} />
+        <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+          <Checkbox
+            label="Only without a valid result"
+            checked={failed}
+            onChange={({ target }) => onFailed(target.checked)}
+          />
+          <Button disabled={!calls?.length} busy={save.isPending} onClick={() => save.mutate()}>
+            Download CSV
+          </Button>
+        </div>
       </div>
+      {save.error && (
+        <Note tone="bad" title="The file could not be made">
+          {explain(save.error)}
+        </Note>
+      )}
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!calls && !error && <Skeleton className="h-64" />}
       {calls?.length === 0 && (
-        <Empty title={failed ? 'No call has failed' : 'No calls yet'}>
+        <Empty title={failed ? 'Every call had a valid result' : 'No calls yet'}>
           {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}
@@ -57,18 +83,49 @@ export function Received({ agentId }: { agentId: string }) {
 
 function Call({ received }: { received: ReceivedCall }) {
   const [isOpen, setOpen] = useState(false);
-  const { execution_id, status, received_at, duration_ms, http_status, error } = received;
+  const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
+  const { words, tone } = outcomeOfReceived(received);
+  const facts = [
+    duration_ms !== null && formatDuration(duration_ms),
+    http_status === null ? 'No answer' : `HTTP ${http_status}`,
+  ];
   return (
-    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary className="grid gap-1 px-4 py-3 text-sm hover:bg-sunken/60">
-        <span className="inline-flex flex-wrap items-center gap-x-4 gap-y-1">
-          <Status value={status} />
-          <Time at={received_at} />
-          {duration_ms !== null && <span className="text-faint tabular-nums">{formatDuration(duration_ms)}</span>}
-          <span className="text-faint tabular-nums">{http_status === null ? 'No answer' : `HTTP ${http_status}`}</span>
-          <code className="font-mono text-[0.8125rem] text-faint">{execution_id.slice(0, 8)}</code>
+    <details className="group" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary
+        title={received.execution_id}
+        className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm hover:bg-sunken/60 md:grid-cols-[minmax(0,1fr)_auto_7rem_9rem_7rem] md:items-center"
+      >
+        <span className="flex min-w-0 items-center gap-3">
+          <svg
+            viewBox="0 0 16 16"
+            className="size-3 shrink-0 text-faint transition-transform group-open:rotate-90"
+            fill="none"
+            stroke="currentColor"
+            strokeWidth="2"
+            aria-hidden="true"
+          >
+            <path d="m5 2 6 6-6 6" strokeLinecap="round" strokeLinejoin="round" />
+          </svg>
+          <span className="grid min-w-0 gap-0.5">
+            <TaskLine task={task} />
+            {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
+          </span>
         </span>
-        {error && <span className="block">{error.message}</span>}
+        <span className="flex flex-wrap items-center justify-between gap-3 md:contents">
+          <Badge tone={tone} className="whitespace-nowrap">
+            {words}
+          </Badge>
+          <span className="text-right font-medium tabular-nums">
+            <span className="sr-only">Earned </span>
+            {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
+          </span>
+        </span>
+        <span className="flex justify-between gap-3 text-faint md:contents">
+          <span className="text-right whitespace-nowrap tabular-nums">{facts.filter(Boolean).join(' · ')}</span>
+          <span className="text-right">
+            <Ago at={received_at} />
+          </span>
+        </span>
       </summary>
       {isOpen && <Content received={received} />}
     </details>
@@ -84,7 +141,8 @@ function Content({ received }: { received: ReceivedCall }) {
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-4 pb-5">
       <Facts
         rows={[
-          ['Execution', <Id key="id" value={received.execution_id} full />],
+          ['Call id', <Id key="id" value={received.execution_id} full />],
+          ['Received', <Time key="received" at={received.received_at} />],
           received.error && ['Refunded because', received.error.message],
           received.error && ['Error code', <code key="code">{received.error.code}</code>],
         ]}

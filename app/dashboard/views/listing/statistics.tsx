@@ -76,21 +76,21 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         days={days}
         summary={latest ? `Median ${formatDuration(latest.p50_ms ?? 0)}` : 'No completed calls'}
       />
-      <Failures failures={failures} />
+      <Failures failures={failures} count={days.reduce((sum, { failed }) => sum + failed, 0)} />
     </div>
   );
 }
 
-function Failures({ failures }: Pick<Statistics, 'failures'>) {
+/** `count` is that of the chart of calls. The service may not know the reason of each. */
+function Failures({ failures, count: total }: Pick<Statistics, 'failures'> & { count: number }) {
+  const unknown = total - failures.reduce((sum, { count }) => sum + count, 0);
   return (
     <Card className="grid min-w-0 content-start gap-4">
       <div>
         <h3 className="text-sm text-faint">Why calls failed</h3>
-        <p className="text-xl font-semibold tabular-nums">
-          {failures.length === 0 ? 'No failures' : formatCount(failures.reduce((sum, { count }) => sum + count, 0))}
-        </p>
+        <p className="text-xl font-semibold tabular-nums">{total === 0 ? 'No failures' : formatCount(total)}</p>
       </div>
-      {failures.length > 0 && (
+      {total > 0 && (
         <div className="min-w-0">
           <Table label="Failures by reason" head={['Reason', 'Calls', 'Last']}>
             {failures.map(({ code, message, count, last_at }) => (
@@ -105,6 +105,13 @@ function Failures({ failures }: Pick<Statistics, 'failures'>) {
                 </td>
               </tr>
             ))}
+            {unknown > 0 && (
+              <tr>
+                <td className="text-faint">Reason unknown to this marketplace</td>
+                <td className="tabular-nums">{formatCount(unknown)}</td>
+                <td />
+              </tr>
+            )}
           </Table>
         </div>
       )}

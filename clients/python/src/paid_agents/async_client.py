@@ -212,6 +212,7 @@ class AsyncExecutions(AsyncResource):
         *,
         status: ExecutionStatus | None = None,
         agent_id: str | None = None,
+        key_id: str | None = None,
         idempotency_key: str | None = None,
         from_: datetime | None = None,
         to: datetime | None = None,
@@ -226,6 +227,7 @@ class AsyncExecutions(AsyncResource):
         filters = {
             "status": status,
             "agent_id": agent_id,
+            "key_id": key_id,
             "idempotency_key": idempotency_key,
             "from": _routes.instant(from_),
             "to": _routes.instant(to),

@@ -211,6 +211,7 @@ class Executions(Resource):
         *,
         status: ExecutionStatus | None = None,
         agent_id: str | None = None,
+        key_id: str | None = None,
         idempotency_key: str | None = None,
         from_: datetime | None = None,
         to: datetime | None = None,
@@ -225,6 +226,7 @@ class Executions(Resource):
         filters = {
             "status": status,
             "agent_id": agent_id,
+            "key_id": key_id,
             "idempotency_key": idempotency_key,
             "from": _routes.instant(from_),
             "to": _routes.instant(to),

@@ -158,10 +158,20 @@ class ExecutionSummary(Model):
     execution_id: str
     agent_id: str
     agent_name: str | None
+    task: str | None = None
+    key_id: str | None = None
+    key_name: str | None = None
+    deposit: str | None = None
     status: Literal["pending", "running", "completed", "failed", "disputed"]
+    error: ExecutionError | None = None
+    refund: str | None = None
+    dispute: ExecutionDispute | None = None
     cost_usdc: Usdc
+    refunded_usdc: Usdc | None = None
+    returned_usdc: Usdc | None = None
     initiated_at: datetime
     completed_at: datetime | None
+    execution_time_ms: int | None = None
     on_chain_record: str
 
     @property
@@ -176,14 +186,10 @@ class Execution(ExecutionSummary):
     creator_amount_usdc: Usdc
     platform_amount_usdc: Usdc
     tokens_used: int | None
-    execution_time_ms: int | None
     ipfs_url: str | None
     signature: str | None = None
     execution_signature: str | None = None
     steps: JsonList | None
-    error: ExecutionError | None
-    refund: str | None
-    dispute: ExecutionDispute | None
     archive: ArchiveAnswer | None = None
     content_deleted_at: datetime | None = None
 

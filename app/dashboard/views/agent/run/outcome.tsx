@@ -66,7 +66,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
       <div className="grid gap-4">
         <Note tone="warn" title="The reload removed your API key">
           {executionId ? 'The call continues.' : 'The call may be running.'} Before you call again, connect the wallet
-          of the key and look at your executions.
+          of the key and look at your calls.
         </Note>
         <div>
           <Button onClick={onAgain}>Show the form</Button>
@@ -123,7 +123,7 @@ function Working({ isAtWork, executionId }: { isAtWork: boolean; executionId: st
         <p className="max-w-md text-sm text-faint">
           You can leave this page: the call continues, and{' '}
           <Link to="/executions" className="text-accent underline underline-offset-2">
-            your executions
+            your calls
           </Link>{' '}
           show the outcome.
         </p>
@@ -217,7 +217,7 @@ function Ways({ run, onAgain }: { run: RunState; onAgain(): void }) {
 function ToExecution({ id }: { id: string }) {
   return (
     <Link to="/executions/$executionId" params={{ executionId: id }} className={buttonStyle()}>
-      Execution and receipt
+      Call and receipt
     </Link>
   );
 }

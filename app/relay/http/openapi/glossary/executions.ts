@@ -1,4 +1,14 @@
 /** Fields of executions, their archives and receipts, and of the errors of calls. */
+
+// A caller's own fields, in a page and in one execution.
+const TASK =
+  'The beginning of the task, up to 200 characters; null if its caller deleted it, or if this service does not have it.';
+const KEY = 'The API key that paid, on the chain; null if the wallet itself or an x402 client paid.';
+const REFUNDED =
+  'The price that came back after a failure, USDC; 0 if none did. Null if a deposit came back: the chain has its amount.';
+const RETURNED =
+  'The award of an upheld dispute that the caller has received, USDC; 0 if there is none, null if the chain no longer shows it.';
+
 export const EXECUTIONS_FIELDS: Record<string, string> = {
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null if this service does not have its description.",
@@ -32,6 +42,15 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   fields:
     'The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64.',
   'ExecutionFull.error': 'Why it failed; null unless `failed`.',
+  'ExecutionSummary.error': 'Why it failed; null unless `failed`.',
+  'ExecutionFull.task': TASK,
+  'ExecutionSummary.task': TASK,
+  'ExecutionFull.key_id': KEY,
+  'ExecutionSummary.key_id': KEY,
+  'ExecutionFull.refunded_usdc': REFUNDED,
+  'ExecutionSummary.refunded_usdc': REFUNDED,
+  'ExecutionFull.returned_usdc': RETURNED,
+  'ExecutionSummary.returned_usdc': RETURNED,
   execution_id: 'The execution, a UUID; in an error null where there is none.',
   execution_signature:
     'The creator’s optional signature that binds the result to the execution: `ed25519:` and base58; null if it gave none or a wrong one.',
@@ -131,6 +150,8 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   tags: 'Standard tags first, then custom ones.',
   'listAgents.creator': 'Only agents of this wallet.',
   'listAgents.tags': 'Tags separated by commas; only agents that have all of them. An unknown tag gives an empty list.',
+  'listExecutions.key_id':
+    'Only executions that this API key paid for. Then `total` counts at most 10,000 beyond the page.',
   'listExecutions.agent_id': 'Only this agent’s executions.',
   idempotency_key: 'Only the execution of your call with this `Idempotency-Key`. Empty: no call with it has begun.',
   'listExecutions.status': 'Only executions with this status.',

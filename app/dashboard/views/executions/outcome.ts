@@ -1,0 +1,66 @@
+/** The outcome of a call in words, the same on every list and page. */
+import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
+import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
+import type { Tone } from '../../parts/ui.tsx';
+import { formatAmount } from '../../parts/values.tsx';
+
+export interface Outcome {
+  words: string;
+  tone: Tone;
+}
+
+/** The fields that decide it. */
+type Ended = Pick<ExecutionSummary, 'status' | 'refund' | 'dispute' | 'refunded_usdc'>;
+
+/** The price is known once the escrow is open. Until then nothing is said about money. */
+const isOpening = ({ status, refund, cost_usdc }: ExecutionSummary): boolean =>
+  (status === 'pending' || status === 'running') && refund === null && cost_usdc === 0;
+
+/** As its caller reads it. */
+export function outcomeOf(call: ExecutionSummary): Outcome {
+  if (isOpening(call)) return { words: 'Being opened', tone: 'accent' };
+  return endOf(call, 'you');
+}
+
+/** As the creator of the called agent reads it. */
+export function outcomeOfReceived(call: ReceivedCall): Outcome {
+  const refund = call.status !== 'failed' ? null : call.refunded_usdc > 0 ? 'done' : 'pending';
+  const outcome = endOf({ ...call, refund }, 'the caller');
+  return call.dispute?.outcome === 'upheld' ? { ...outcome, tone: 'bad' } : outcome;
+}
+
+function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, caller: string): Outcome {
+  if (refund === 'pending') return { words: 'Refund on its way', tone: 'accent' };
+  switch (status) {
+    case 'pending':
+      return { words: 'Not started yet', tone: 'accent' };
+    case 'running':
+      return { words: 'Waiting for the agent', tone: 'accent' };
+    case 'completed':
+      return { words: 'Completed', tone: 'good' };
+    case 'disputed':
+      return dispute?.outcome === 'upheld'
+        ? { words: `Disputed, decided for ${caller}`, tone: 'plain' }
+        : { words: 'Disputed, not decided yet', tone: 'warn' };
+    case 'failed':
+      return { words: WAITS[refund ?? 'none'] ?? refundedWords(refunded), tone: refund === 'done' ? 'plain' : 'bad' };
+  }
+}
+
+/** Failed calls with a price that has not come back. */
+const WAITS: Partial<Record<NonNullable<Ended['refund']> | 'none', string>> = {
+  none: 'Failed, nothing was paid',
+  waiting: 'Failed, refund waits for your account',
+  unclaimed: 'Failed, refund waits for your claim',
+};
+
+/** `Refunded 0.02 USDC`; `Refunded` while the amount is unknown. */
+export const refundedWords = (usdc: number | null | undefined): string =>
+  usdc == null ? 'Refunded' : `Refunded ${formatAmount(usdc)}`;
+
+/** What paid for a call: the name of a key, the wallet itself, or an x402 client. */
+export function payerOf({ key_id, key_name, deposit }: ExecutionSummary): string {
+  if (deposit !== null) return 'x402';
+  if (key_id === null) return 'Wallet';
+  return key_name ?? `Key ${key_id.slice(0, 8)}`;
+}

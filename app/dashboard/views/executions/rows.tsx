@@ -1,0 +1,118 @@
+/** Calls of a wallet: a table if there is space, else cards. A row or a card is a link to its call. */
+import { Link } from '@tanstack/react-router';
+import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
+import { Avatar } from '../../parts/avatar.tsx';
+import { Badge, cx, Table } from '../../parts/ui.tsx';
+import { Ago, Copy, formatAmount, formatDuration, shorten } from '../../parts/values.tsx';
+import { lessUsdc } from '../listing/own.ts';
+import { outcomeOf, payerOf } from './outcome.ts';
+
+const right = (text: string) => (
+  <span key={text} className="block text-right">
+    {text}
+  </span>
+);
+const HEAD = [
+  'Call',
+  'Outcome',
+  right('Cost'),
+  right('Duration'),
+  'Called with',
+  'When',
+  <span key="copy" className="sr-only">
+    Copy the id
+  </span>,
+];
+
+/** What the call cost in the end, after a refund or an award. Before the escrow is open, the price is unknown. */
+function costOf({ status, cost_usdc, returned_usdc }: ExecutionSummary): string {
+  if (cost_usdc === 0 && (status === 'pending' || status === 'running')) return '–';
+  return formatAmount(lessUsdc(cost_usdc, returned_usdc ?? 0));
+}
+
+const durationOf = ({ execution_time_ms: ms }: ExecutionSummary): string | null =>
+  ms === null ? null : formatDuration(ms);
+
+export function Rows({ executions }: { executions: ExecutionSummary[] }) {
+  return (
+    <>
+      <div className="hidden lg:block">
+        <Table label="Calls" head={HEAD}>
+          {executions.map((call) => (
+            <tr key={call.execution_id} title={call.execution_id} className="relative hover:bg-sunken">
+              <td className="w-full max-w-0">
+                <CallLink call={call} lines="line-clamp-1" />
+              </td>
+              <td>
+                <OutcomeBadge call={call} />
+              </td>
+              <td className="text-right whitespace-nowrap tabular-nums">{costOf(call)}</td>
+              <td className="text-right whitespace-nowrap text-faint tabular-nums">{durationOf(call) ?? '–'}</td>
+              <td className="max-w-40 truncate text-faint">{payerOf(call)}</td>
+              <td className="text-faint">
+                <Ago at={call.initiated_at} />
+              </td>
+              <td className="relative z-1 pl-0!">
+                <Copy text={call.execution_id} what={`the id ${call.execution_id}`} bare />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      </div>
+      <ul className="grid gap-2.5 lg:hidden">
+        {executions.map((call) => (
+          <li
+            key={call.execution_id}
+            className="relative grid gap-3 rounded-xl border border-line bg-raised p-4 text-sm"
+          >
+            <CallLink call={call} lines="line-clamp-2" />
+            <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
+              <OutcomeBadge call={call} />
+              <span className="font-medium tabular-nums">{costOf(call)}</span>
+            </div>
+            <p className="flex min-w-0 flex-wrap items-baseline justify-between gap-x-3 gap-y-1 text-faint">
+              <span className="min-w-0 truncate">{[payerOf(call), durationOf(call)].filter(Boolean).join(' · ')}</span>
+              <Ago at={call.initiated_at} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function OutcomeBadge({ call }: { call: ExecutionSummary }) {
+  const { words, tone } = outcomeOf(call);
+  return (
+    <Badge tone={tone} className="whitespace-nowrap">
+      {words}
+    </Badge>
+  );
+}
+
+/** Task and agent, as a link that covers the whole row or card, which must be `relative`. */
+function CallLink({ call, lines }: { call: ExecutionSummary; lines: string }) {
+  return (
+    <Link
+      to="/executions/$executionId"
+      params={{ executionId: call.execution_id }}
+      className="flex items-center gap-3 after:absolute after:inset-0 after:rounded-xl"
+    >
+      <Avatar address={call.agent_id} className="size-8" />
+      <span className="grid min-w-0 gap-0.5">
+        <TaskLine task={call.task} lines={lines} />{' '}
+        <span className="truncate text-xs text-faint">{call.agent_name ?? shorten(call.agent_id)}</span>
+      </span>
+    </Link>
+  );
+}
+
+/** The first lines of a task; the rest of what the service sent on hover. */
+export function TaskLine({ task, lines = 'line-clamp-1' }: { task: string | null; lines?: string }) {
+  if (task === null) return <span className="text-faint italic">Task no longer kept</span>;
+  return (
+    <span className={cx('font-medium break-words', lines)} title={task}>
+      {task}
+    </span>
+  );
+}

@@ -1,0 +1,39 @@
+/** The figures of an agent, on every page that shows them. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import type { Visitor } from '../journey/visitor.ts';
+
+/** The card of a large number, with the text below it. */
+export const figure = (page: Page, name: string, value: string) =>
+  page.locator('section').filter({ hasText: new RegExp(`^${name}${value}$`) });
+
+/** After the two calls, one refunded and one with an upheld dispute: every page has the same figures. */
+export async function assertSameFigures(page: Page, visitor: Visitor, agentId: string): Promise<void> {
+  const path = `/v1/agents/${agentId}`;
+  const { body } = await visitor.sendUntil(path, null, ({ body }) => body.successful_executions === 0);
+  expect(body).to.include({ total_executions: 2, success_rate: 0, dispute_count: 1 });
+  const { total } = (await visitor.send(`${path}/statistics`, null)).body;
+  expect(total).to.include({ completed: 0, failed: 2, refunded: 0 });
+  await page.goto(`/creator/${agentId}`);
+  await figure(page, 'Calls', '2').waitFor();
+  await figure(page, 'Success', '0 %').waitFor();
+  await figure(page, 'Earned', '0.0495 USDCDisputes took 0.05 USDC of the collateral').waitFor();
+  await page.getByText('2, 0 % completed').waitFor();
+  const failures = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Why calls failed' }) });
+  await failures.getByRole('paragraph').filter({ hasText: /^2$/ }).waitFor();
+  const reasons = page.getByRole('region', { name: 'Failures by reason' }).getByRole('row');
+  await reasons.filter({ hasText: 'the dispute was upheld1' }).waitFor();
+  expect(await reasons.count()).to.equal(3);
+  await page.getByRole('tab', { name: 'Received calls' }).click();
+  const calls = page.getByRole('region', { name: 'Received calls' });
+  await calls.getByText('Disputed, decided for the caller').waitFor();
+  await calls.getByText('Refunded 0.05 USDC').waitFor();
+  expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
+  await page.goto('/creator');
+  const row = page.locator('section').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
+  await row.getByText('0 %', { exact: true }).waitFor();
+  await page.goto(`/agents/${agentId}`);
+  await figure(page, 'Success rate', '0 %0 of 2, without upheld disputes').waitFor();
+  await figure(page, 'Calls', '22 failed').waitFor();
+  await page.getByText('Of the last 2 calls: 1 failed and refunded, 1 refunded after a dispute.').waitFor();
+}
