@@ -140,10 +140,14 @@ export async function signInAs(page: Page, name: Person): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
-/** Signs out with the menu under the wallet's address. */
-export async function signOut(page: Page): Promise<void> {
+/** Chooses in the menu under the wallet's address. */
+export async function chooseOwn(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole('banner').getByRole('button', { name: '…' }).click();
-  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('menuitem', { name }).click();
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await chooseOwn(page, 'Disconnect');
   await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
 }
 

@@ -2,13 +2,14 @@
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { assertAccessible, DESKTOP, PHONE, recordTexts, untilShown } from './browser.ts';
+import { focused, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
 /** Distance of an element from the upper edge of the window. */
 const TOP_OF = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().top`;
 
-/** Height of the header on a phone, in two rows: name with account, and links. */
-const TWO_ROWS = 105;
+/** Height of the header on a phone, with its border. */
+const ONE_ROW = 57;
 
 describe('the guide of the page', function () {
   this.timeout(600_000);
@@ -23,7 +24,7 @@ describe('the guide of the page', function () {
       expect(await page.title()).to.equal('TEST · Guide and API · Agent Marketplace');
       expect(await head.getByRole('link', { name: 'Docs' }).getAttribute('aria-current')).to.equal('page');
       // Still signed in.
-      await head.getByRole('link', { name: 'API keys' }).waitFor();
+      await head.getByRole('button', { name: '…' }).waitFor();
       await page.getByRole('main').getByRole('link', { name: 'API keys' }).first().click();
       await page.getByRole('button', { name: 'Create API key' }).first().waitFor();
       await page.goto('/docs');
@@ -34,17 +35,26 @@ describe('the guide of the page', function () {
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
     }));
 
-  it('leaves room in the header for every link of the admin, and uses two rows on a phone', () =>
+  it('has on a phone a header of one row, with a menu of all views that closes by a choice and by Escape', () =>
     site.visit({ as: 'Demo admin' }, async (page) => {
       await page.goto('/docs');
-      await page.getByRole('banner').getByRole('link', { name: 'Admin' }).waitFor();
-      await page.getByRole('banner').getByText('USDC').waitFor();
-      const hidden = await page.evaluate<number>(
-        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('nav[aria-label="Main"]'))`,
-      );
-      expect(hidden).to.equal(0);
+      const head = page.getByRole('banner');
+      await head.getByText('USDC').waitFor();
       await page.setViewportSize(PHONE);
-      expect((await page.getByRole('banner').boundingBox())!.height).to.be.at.most(TWO_ROWS);
+      expect((await head.boundingBox())!.height).to.be.at.most(ONE_ROW);
+      await head.getByRole('button', { name: 'Menu' }).click();
+      const menu = page.getByRole('dialog', { name: 'Menu' });
+      await assertAccessible(page);
+      expect(await focused(page)).to.equal('Close the menu');
+      await page.keyboard.press('Escape');
+      await untilFocused(page, 'Menu');
+      expect(await menu.isVisible()).to.equal(false);
+      await page.keyboard.press('Enter');
+      for (const name of ['Verify', 'Activity', 'List an agent', 'Webhooks'])
+        await menu.getByRole('link', { name }).waitFor();
+      await menu.getByRole('link', { name: 'Admin' }).click();
+      await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
+      expect(await menu.isVisible()).to.equal(false);
     }));
 
   it('is accessible, and fits a phone and a desktop', () =>

@@ -255,3 +255,10 @@ export function Table({ head, children, label }: { head: ReactNode[]; children: 
     </section>
   );
 }
+
+export const SearchIcon = () => (
+  <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+    <circle cx="7" cy="7" r="4.5" />
+    <path d="m10.5 10.5 3 3" strokeLinecap="round" />
+  </svg>
+);
