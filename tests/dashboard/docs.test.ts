@@ -81,21 +81,59 @@ describe('the guide of the page', function () {
       await page.waitForFunction(`${TOP_OF('#retries')} < 300`);
     }));
 
-  it('shows one language for all routes, chosen by the keyboard', () =>
+  it('shows one language for all code, chosen by the keyboard and kept, and copies every block', () =>
     site.visit({}, async (page) => {
       await page.goto('/docs#executeAgent');
-      const code = (route: string, text: string) => page.locator(`#${route}`).getByText(text);
+      const code = (place: string, text: string) => page.locator(`#${place}`).getByText(text).first();
       await code('executeAgent', "curl -s '").waitFor();
       await page.locator('#executeAgent').getByRole('radio', { name: 'curl' }).focus();
       await page.keyboard.press('ArrowLeft');
       await code('executeAgent', 'import requests').waitFor();
       expect(await code('executeAgent', "curl -s '").isVisible()).to.equal(false);
+      await code('x402', 'pay_with_x402(').waitFor();
+
+      await page.reload();
+      await code('x402', 'pay_with_x402(').waitFor();
       await page.locator('#listAgents > summary').click();
       await code('listAgents', 'import requests').waitFor();
       await recordTexts(page);
-      await page.locator('#listAgents').getByRole('button', { name: 'Copy' }).click();
+      await page.locator('#listAgents .code').getByRole('button', { name: 'Copy' }).click();
       await untilShown(page, 'Copied');
-      expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^import requests[\s\S]*\/v1\/agents/);
+      const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+      expect(await copied()).to.match(/^import requests[\s\S]*\/v1\/agents/);
+
+      const isAlone = "!document.querySelector('.guide pre:not(.code pre, .block pre)')";
+      expect(await page.evaluate(isAlone), 'every block has a button').to.equal(true);
+      await page
+        .locator('.block', { has: page.locator('#first-call') })
+        .getByRole('button', { name: 'Copy' })
+        .click();
+      await until('the first call is copied', async () => (await copied()).startsWith('export MARKETPLACE_URL='));
+    }));
+
+  it('finds words, and marks the section in view', () =>
+    site.visit({ phone: true }, async (page) => {
+      await page.goto('/docs');
+      const contents = page.getByRole('navigation', { name: 'Contents' });
+      const field = contents.getByRole('searchbox', { name: 'Search the guide' });
+      const current = () => contents.locator('a[aria-current="true"]').getAttribute('href');
+      await until('the first section is current', async () => (await current()) === '#start');
+      await contents.getByText('In one page').first().click();
+      await contents.getByRole('link', { name: 'Receipts' }).click();
+      await until('the chosen section is current', async () => (await current()) === '#receipts');
+      expect(await contents.getByRole('link', { name: 'Receipts' }).isVisible(), 'closed again').to.equal(false);
+
+      await field.fill('zebra crossing');
+      await contents.getByText('Nothing has these words.').waitFor();
+      await field.fill('idempotency_key_reused');
+      await contents.getByRole('link', { name: 'Retries' }).waitFor();
+      await assertAccessible(page);
+      await field.fill('list webhooks');
+      await contents.getByRole('link', { name: '/v1/webhooks' }).first().waitFor();
+      await field.press('Enter');
+      await page.locator('details[id="listWebhooks"][open]').waitFor();
+      await until('the reference is current', async () => (await current()) === '#reference');
+      expect(await field.inputValue()).to.equal('');
     }));
 
   it('is complete without scripts', async () => {
