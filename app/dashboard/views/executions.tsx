@@ -37,7 +37,7 @@ export default function View() {
         )}
         <StatementButton as="caller" />
       </PageHead>
-      <SignedIn why="Executions are shown to the wallet that paid for them.">
+      <SignedIn why="Every call of your wallet and its keys is listed here, with its outcome, cost and receipt. Only your wallet can see them.">
         <Executions />
       </SignedIn>
     </>

@@ -7,13 +7,14 @@ import { Chart } from '../parts/chart.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
+import { AtRight, Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { explain, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, total } from './spend/groups.ts';
 
 const route = getRouteApi('/spend');
+const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 const spendQuery = (wallet: string | null | undefined, range: DayRange) =>
@@ -22,9 +23,9 @@ const spendQuery = (wallet: string | null | undefined, range: DayRange) =>
 export default function View() {
   return (
     <>
-      <PageHead title="Spend" about="What this wallet and its keys paid for executions that ended, day by day.">
+      <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended, day by day.">
         <Link to="/executions" className={buttonStyle()}>
-          All executions
+          All calls
         </Link>
       </PageHead>
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
@@ -101,7 +102,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const days = daysOf(spend);
   if (groups.length === 0) {
     return (
-      <Empty title="No execution of this wallet ended on these days">
+      <Empty title="No call of this wallet ended on these days">
         <p>Choose other days, or run an agent.</p>
       </Empty>
     );
@@ -111,7 +112,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
         <Figure label="Paid" value={formatAmount(total(groups, 'paid'))} />
         <Figure
-          label="Executions"
+          label="Calls"
           value={formatCount(groups.reduce((sum, { executions }) => sum + executions, 0))}
           about="Settled or refunded"
         />
@@ -119,6 +120,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         <Figure label="Awarded" value={formatAmount(total(groups, 'returned'))} about="By upheld disputes" />
       </div>
       <Chart
+        level={2}
         title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`}
         summary={formatAmount(total(groups, 'paid'))}
         days={days}
@@ -127,15 +129,18 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         formatShort={formatShort}
         series={seriesOf(groups, days)}
       />
-      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>
+      <Table
+        label={BY[by]}
+        head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+      >
         {groups.map((group) => (
           <tr key={group.id} className="tabular-nums">
             <td className="min-w-36 font-medium" title={group.id}>
               {group.name}
             </td>
-            <td>{formatCount(group.executions)}</td>
+            <td className="text-right">{formatCount(group.executions)}</td>
             {(['paid', 'refunded', 'returned'] as const).map((name) => (
-              <td key={name} className="whitespace-nowrap">
+              <td key={name} className="text-right whitespace-nowrap">
                 {formatAmount(total([group], name))}
               </td>
             ))}
