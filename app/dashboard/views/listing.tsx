@@ -129,6 +129,7 @@ function Manage({ listing }: { listing: OwnListing }) {
           />
         </Tabs.Content>
         <Tabs.Content value="Test">
+          <h2 className="sr-only">Test call</h2>
           <ShownExample listing={listing} />
           <TestPanel
             draft={draft}
