@@ -7,7 +7,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { untilLoaded } from './browser.ts';
+import { chooseOwn, untilLoaded } from './browser.ts';
 import { giveEvidence, useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
@@ -73,12 +73,12 @@ describe('the admin', function () {
     site.visit(ADMIN, async (page) => {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;
       await page.goto('/admin?tab=settings');
-      await page.getByRole('button', { name: 'Pause executions' }).click();
+      await page.getByRole('button', { name: 'Pause calls' }).click();
       await dialog(page).getByText('lifted → set').waitFor();
       await sign(page, 'Pause');
       expect((await showConfig()).admin_paused).to.equal(true);
       await until('the relay notices the pause', async () => (await refusal()) === 503);
-      await page.getByRole('button', { name: 'Resume executions' }).click();
+      await page.getByRole('button', { name: 'Resume calls' }).click();
       await sign(page, 'Resume');
       expect((await showConfig()).admin_paused).to.equal(false);
       await until('the relay takes executions again', async () => (await refusal()) === 200);
@@ -187,7 +187,10 @@ describe('the admin', function () {
         await until('the service knows the new admin', async () => {
           await page.reload();
           await untilLoaded(page);
-          return page.getByRole('link', { name: 'Admin' }).isVisible();
+          await page.getByRole('banner').getByRole('button', { name: '…' }).click();
+          const isOffered = await page.getByRole('menuitem', { name: 'Admin' }).isVisible();
+          await page.keyboard.press('Escape');
+          return isOffered;
         });
       });
     await propose('Demo admin', next);
@@ -235,10 +238,9 @@ describe('the admin', function () {
     it('appears in the queue, with the evidence as text and the receipt verified again', () =>
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=disputes&outcome=open');
-        await page
-          .getByRole('banner')
-          .getByRole('link', { name: /^Admin\s*\d+ open$/ })
-          .waitFor();
+        await chooseOwn(page, /^Admin\s*\d+ open$/);
+        await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
+        await page.goBack();
         const row = page.locator(`a[href*="${cases.rejected}"]`);
         expect(await row.textContent()).to.match(/Evidence available[\s\S]*0\.02 USDC[\s\S]*left/);
         await row.click();

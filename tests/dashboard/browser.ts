@@ -140,10 +140,14 @@ export async function signInAs(page: Page, name: Person): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
-/** Signs out with the menu under the wallet's address. */
-export async function signOut(page: Page): Promise<void> {
+/** Chooses in the menu under the wallet's address. */
+export async function chooseOwn(page: Page, name: string | RegExp): Promise<void> {
   await page.getByRole('banner').getByRole('button', { name: '…' }).click();
-  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('menuitem', { name }).click();
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await chooseOwn(page, 'Disconnect');
   await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
 }
 
@@ -164,11 +168,13 @@ export const recordedTexts = (page: Page) => page.evaluate<string[]>('shown');
 export const untilShown = (page: Page, text: string) =>
   until(`the page shows ${text}`, async () => (await recordedTexts(page)).some((shown) => shown.includes(text)));
 
-/** Asserts that axe finds no serious fault, and that the page needs no sideways scrolling. */
+/** Asserts that axe finds no serious fault, that no heading skips a level, and that nothing scrolls sideways. */
 export async function assertAccessible(page: Page): Promise<void> {
   const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ['violations'] });
   const { violations } = await axe.analyze();
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const serious = violations.filter(
+    ({ id, impact }) => /serious|critical/.test(impact ?? '') || id === 'heading-order',
+  );
   const found = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
   expect(found, page.url()).to.deep.equal([]);
   const hidden = await page.evaluate<number>(

@@ -165,7 +165,7 @@ describe('the caller', function () {
       await page.locator(`a[href$="/executions/${body.execution_id}"]`).first().click();
       await page.getByRole('heading', { name: 'Not what you paid for?' }).waitFor();
       await page.getByRole('heading', { name: 'If no result comes' }).waitFor({ state: 'detached' });
-      await page.getByRole('banner').getByText('running').waitFor({ state: 'detached' });
+      await page.getByRole('banner').getByRole('link', { name: 'running' }).waitFor({ state: 'detached' });
     }));
 
   it('keeps no event stream in a hidden tab or after signing out, and catches up when shown again', () =>

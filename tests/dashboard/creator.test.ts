@@ -114,7 +114,12 @@ describe('the creator', function () {
       const template = page.getByRole('region', { name: 'Command that creates a server from the template' });
       const shown = /npm run cli -- creator new .*/.exec((await template.textContent())!)?.[0];
       expect(readFileSync(join(ROOT, 'docs', 'creators.md'), 'utf8')).to.include(`\n${shown}\n`);
-      await page.getByLabel('Name', { exact: true }).fill(NAME);
+      // A name is never cut: the page says by how much it is too long.
+      const name = page.getByLabel('Name', { exact: true });
+      await name.fill(`${'n'.repeat(64)} more`);
+      await page.getByText('Too long by 5: at most 64 characters.').waitFor();
+      await page.getByText('69 of 64 characters').waitFor();
+      await name.fill(NAME);
       await page.getByLabel('Your name', { exact: true }).fill(`Mallory ${IMAGE}`);
       await page.getByLabel('Tagline').fill('Says it louder. <script>alert(1)</script>');
       await page

@@ -2,13 +2,14 @@
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { assertAccessible, DESKTOP, PHONE, recordTexts, untilShown } from './browser.ts';
+import { focused, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
 /** Distance of an element from the upper edge of the window. */
 const TOP_OF = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().top`;
 
-/** Height of the header on a phone, in two rows: name with account, and links. */
-const TWO_ROWS = 105;
+/** Height of the header on a phone, with its border. */
+const ONE_ROW = 57;
 
 describe('the guide of the page', function () {
   this.timeout(600_000);
@@ -23,7 +24,7 @@ describe('the guide of the page', function () {
       expect(await page.title()).to.equal('TEST · Guide and API · Agent Marketplace');
       expect(await head.getByRole('link', { name: 'Docs' }).getAttribute('aria-current')).to.equal('page');
       // Still signed in.
-      await head.getByRole('link', { name: 'API keys' }).waitFor();
+      await head.getByRole('button', { name: '…' }).waitFor();
       await page.getByRole('main').getByRole('link', { name: 'API keys' }).first().click();
       await page.getByRole('button', { name: 'Create API key' }).first().waitFor();
       await page.goto('/docs');
@@ -34,17 +35,26 @@ describe('the guide of the page', function () {
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
     }));
 
-  it('leaves room in the header for every link of the admin, and uses two rows on a phone', () =>
+  it('has on a phone a header of one row, with a menu of all views that closes by a choice and by Escape', () =>
     site.visit({ as: 'Demo admin' }, async (page) => {
       await page.goto('/docs');
-      await page.getByRole('banner').getByRole('link', { name: 'Admin' }).waitFor();
-      await page.getByRole('banner').getByText('USDC').waitFor();
-      const hidden = await page.evaluate<number>(
-        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('nav[aria-label="Main"]'))`,
-      );
-      expect(hidden).to.equal(0);
+      const head = page.getByRole('banner');
+      await head.getByText('USDC').waitFor();
       await page.setViewportSize(PHONE);
-      expect((await page.getByRole('banner').boundingBox())!.height).to.be.at.most(TWO_ROWS);
+      expect((await head.boundingBox())!.height).to.be.at.most(ONE_ROW);
+      await head.getByRole('button', { name: 'Menu' }).click();
+      const menu = page.getByRole('dialog', { name: 'Menu' });
+      await assertAccessible(page);
+      expect(await focused(page)).to.equal('Close the menu');
+      await page.keyboard.press('Escape');
+      await untilFocused(page, 'Menu');
+      expect(await menu.isVisible()).to.equal(false);
+      await page.keyboard.press('Enter');
+      for (const name of ['Verify', 'Activity', 'List an agent', 'Webhooks'])
+        await menu.getByRole('link', { name }).waitFor();
+      await menu.getByRole('link', { name: 'Admin' }).click();
+      await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
+      expect(await menu.isVisible()).to.equal(false);
     }));
 
   it('is accessible, and fits a phone and a desktop', () =>
@@ -71,21 +81,59 @@ describe('the guide of the page', function () {
       await page.waitForFunction(`${TOP_OF('#retries')} < 300`);
     }));
 
-  it('shows one language for all routes, chosen by the keyboard', () =>
+  it('shows one language for all code, chosen by the keyboard and kept, and copies every block', () =>
     site.visit({}, async (page) => {
       await page.goto('/docs#executeAgent');
-      const code = (route: string, text: string) => page.locator(`#${route}`).getByText(text);
+      const code = (place: string, text: string) => page.locator(`#${place}`).getByText(text).first();
       await code('executeAgent', "curl -s '").waitFor();
       await page.locator('#executeAgent').getByRole('radio', { name: 'curl' }).focus();
       await page.keyboard.press('ArrowLeft');
       await code('executeAgent', 'import requests').waitFor();
       expect(await code('executeAgent', "curl -s '").isVisible()).to.equal(false);
+      await code('x402', 'pay_with_x402(').waitFor();
+
+      await page.reload();
+      await code('x402', 'pay_with_x402(').waitFor();
       await page.locator('#listAgents > summary').click();
       await code('listAgents', 'import requests').waitFor();
       await recordTexts(page);
-      await page.locator('#listAgents').getByRole('button', { name: 'Copy' }).click();
+      await page.locator('#listAgents .code').getByRole('button', { name: 'Copy' }).click();
       await untilShown(page, 'Copied');
-      expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^import requests[\s\S]*\/v1\/agents/);
+      const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+      expect(await copied()).to.match(/^import requests[\s\S]*\/v1\/agents/);
+
+      const isAlone = "!document.querySelector('.guide pre:not(.code pre, .block pre)')";
+      expect(await page.evaluate(isAlone), 'every block has a button').to.equal(true);
+      await page
+        .locator('.block', { has: page.locator('#first-call') })
+        .getByRole('button', { name: 'Copy' })
+        .click();
+      await until('the first call is copied', async () => (await copied()).startsWith('export MARKETPLACE_URL='));
+    }));
+
+  it('finds words, and marks the section in view', () =>
+    site.visit({ phone: true }, async (page) => {
+      await page.goto('/docs');
+      const contents = page.getByRole('navigation', { name: 'Contents' });
+      const field = contents.getByRole('searchbox', { name: 'Search the guide' });
+      const current = () => contents.locator('a[aria-current="true"]').getAttribute('href');
+      await until('the first section is current', async () => (await current()) === '#start');
+      await contents.getByText('In one page').first().click();
+      await contents.getByRole('link', { name: 'Receipts' }).click();
+      await until('the chosen section is current', async () => (await current()) === '#receipts');
+      expect(await contents.getByRole('link', { name: 'Receipts' }).isVisible(), 'closed again').to.equal(false);
+
+      await field.fill('zebra crossing');
+      await contents.getByText('Nothing has these words.').waitFor();
+      await field.fill('idempotency_key_reused');
+      await contents.getByRole('link', { name: 'Retries' }).waitFor();
+      await assertAccessible(page);
+      await field.fill('list webhooks');
+      await contents.getByRole('link', { name: '/v1/webhooks' }).first().waitFor();
+      await field.press('Enter');
+      await page.locator('details[id="listWebhooks"][open]').waitFor();
+      await until('the reference is current', async () => (await current()) === '#reference');
+      expect(await field.inputValue()).to.equal('');
     }));
 
   it('is complete without scripts', async () => {

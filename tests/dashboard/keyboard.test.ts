@@ -1,6 +1,7 @@
 /** With the keyboard alone, a person finds, runs and pays an agent, and the focus is never lost. */
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
+import { assertAccessible } from './browser.ts';
 import { focused, tabTo, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
@@ -23,6 +24,58 @@ describe('with the keyboard alone', function () {
       expect(await focused(page)).to.equal(name);
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/agents\/\w+$/);
+    }));
+
+  it('Ctrl-K finds pages, agents, a call by its id, and verifies a pasted receipt', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      const { body } = await site.visitor.execute('sandbox-echo', { task: 'Echo to be found' });
+      const receipt = await site.visitor.send(`/v1/executions/${body.execution_id}/receipt`, 0);
+      const search = page.getByRole('dialog', { name: 'Search' });
+      const option = (name: string) => search.getByRole('option', { name });
+      const open = async () => {
+        await page.keyboard.press('Control+k');
+        await untilFocused(page, 'Search');
+      };
+      await page.goto('/');
+      await tabTo(page, 'Search');
+      await page.keyboard.press('Enter');
+      await search.getByRole('combobox').waitFor();
+      await page.keyboard.press('Escape');
+      await untilFocused(page, 'Search');
+      expect(await search.count()).to.equal(0);
+
+      await open();
+      await page.keyboard.type('webhook');
+      await option('Webhooks').waitFor();
+      await assertAccessible(page);
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/webhooks');
+
+      await open();
+      await page.keyboard.type('no such agent anywhere');
+      await search.getByText('Nothing was found').waitFor();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('sandbox-echo');
+      await option('sandbox-echo').waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
+
+      await open();
+      await page.keyboard.insertText(body.execution_id);
+      await option('Verify this call').waitFor();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/executions/${body.execution_id}`);
+
+      // A changed receipt fails, so it is the pasted one that is checked.
+      const pasted = JSON.stringify({ ...receipt.body, result: 'Another' }, null, 2);
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(pasted)})`);
+      await open();
+      await page.keyboard.press('Control+V');
+      await option('Verify this receipt').waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/verify');
+      await page.getByText('The result was changed after it was signed').first().waitFor();
     }));
 
   it('an agent is run and paid for, and the focus stays at the progress of the call', () =>

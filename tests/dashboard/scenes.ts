@@ -60,8 +60,20 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     await page.getByLabel('Choose a receipt').setInputFiles(file);
     await page.getByRole('button', { name: 'Download the verification', disabled: false }).waitFor();
   };
+  const search = async (page: Page) => {
+    await page.getByRole('banner').getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('dialog', { name: 'Search' }).getByRole('combobox').fill('report');
+    await page.getByRole('option', { name: 'text-report' }).waitFor();
+  };
   return [
     { name: 'catalogue', path: '/' },
+    {
+      name: 'account',
+      path: '/',
+      ...caller,
+      act: (page) => page.getByRole('banner').getByRole('button', { name: '…' }).click(),
+    },
+    { name: 'search', path: '/', ...caller, act: search },
     { name: 'agent', path: `/agents/${agentId}` },
     { name: 'agent-run', path: `/agents/${agentId}?tab=run`, ...caller },
     { name: 'agent-code', path: `/agents/${agentId}?tab=code` },

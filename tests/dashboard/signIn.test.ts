@@ -1,6 +1,6 @@
 /** Signing in by a wallet, staying signed in, signing out, and sessions that expire. */
 import { expect } from 'chai';
-import { signInAs, signOut } from './browser.ts';
+import { chooseOwn, signInAs, signOut } from './browser.ts';
 import { useSite } from './site.ts';
 
 describe('signing in', function () {
@@ -10,13 +10,19 @@ describe('signing in', function () {
   it('takes one signature, survives a reload by its cookie, and connects the wallet again', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
-      expect(await page.getByRole('link', { name: 'API keys' }).count()).to.equal(0);
+      const main = page.getByRole('banner').getByRole('navigation', { name: 'Main' });
+      const places = ['Agents', 'Verify', 'Docs', 'Activity', 'List an agent'];
+      expect(await main.getByRole('link').allTextContents()).to.deep.equal(places);
       await signInAs(page, 'Demo caller 1');
       const { wallet } = site.visitor.demo.callers[0]!;
       const account = page.getByRole('banner').getByRole('button', { name: wallet.slice(0, 5) });
-      await account.waitFor();
-      await page.getByRole('link', { name: 'API keys' }).waitFor();
-      expect(await page.getByRole('link', { name: 'Admin' }).count()).to.equal(0);
+      await account.click();
+      const own = ['Spend', 'API keys', 'Webhooks', 'Your agents', 'Disputes', 'Statement', 'Fees and settings'];
+      for (const name of own) await page.getByRole('menuitem', { name }).waitFor();
+      expect(await page.getByRole('menuitem', { name: 'Admin' }).count()).to.equal(0);
+      await page.getByRole('menuitem', { name: 'Copy address' }).click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(wallet);
+      expect(await main.getByRole('link').allTextContents()).to.deep.equal(places);
 
       const cookies = await context.cookies();
       expect(cookies).to.have.length(1);
@@ -29,12 +35,16 @@ describe('signing in', function () {
       await page.reload();
       await account.click();
       await page.getByText('Signs with Demo caller 1').waitFor();
+      await page.getByRole('menuitem', { name: 'Statement' }).click();
+      const statement = page.getByRole('dialog', { name: 'Daily statement' });
+      await statement.getByLabel('Statement of').selectOption('Earnings of my agents');
+      await statement.getByText('earnings, fees and upheld disputes').waitFor();
     }));
 
   it('shows the admin part to the admin, and to nobody else', async () => {
     await site.visit({ as: 'Demo admin' }, async (page) => {
       await page.goto('/');
-      await page.getByRole('link', { name: 'Admin' }).click();
+      await chooseOwn(page, 'Admin');
       await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
     });
     await site.visit({ as: 'Demo caller 1' }, async (page) => {

@@ -1,9 +1,16 @@
-/** The signed-in wallet, and signing out. */
-import { signOut, useBalance } from '../wallet/session.ts';
+/** The signed-in wallet: its balance, its own views, and signing out. */
+import { lazy, Suspense, useState } from 'react';
+import { signOut, useBalance, useSession } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
-import { Menu, MenuItem } from './menu.tsx';
-import { cx } from './ui.tsx';
+import { Menu, MenuItem, MenuLine, MenuLink } from './menu.tsx';
+import { ADMIN, OWN_PLACES, TERMS } from './places.ts';
+import { Badge, cx } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
+import { OpenAt, useOpenDisputes } from './waiting.tsx';
+
+const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
+
+const NETWORKS: Record<string, string> = { live: 'Solana mainnet', test: 'Test network' };
 
 interface AccountMenuProps {
   wallet: string;
@@ -12,28 +19,64 @@ interface AccountMenuProps {
 }
 
 export default function AccountMenu({ wallet, connected, environment }: AccountMenuProps) {
+  const { isAdmin } = useSession();
   const balance = useBalance();
+  const { own, queue } = useOpenDisputes();
+  const [isStatement, setStatement] = useState(false);
   return (
-    <Menu
-      button={
-        <>
-          <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
-          {/* A phone has room for only one: address or balance. */}
-          <span className={cx('font-mono text-[0.8125rem]', balance !== undefined && 'max-sm:sr-only')}>
-            {shorten(wallet)}
+    <>
+      <Menu
+        className="max-sm:gap-1.5 max-sm:px-2.5"
+        button={
+          <>
+            <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
+            {/* A phone has room for only one: address or balance. */}
+            <span className={cx('font-mono text-[0.8125rem]', balance !== undefined && 'max-sm:sr-only')}>
+              {shorten(wallet)}
+            </span>
+            {balance !== undefined && <span className="tabular-nums">{formatAmount(balance)}</span>}
+            {own + queue > 0 && (
+              <Badge tone="warn" className="max-sm:px-1.5">
+                {own + queue}
+                <span className="sr-only"> open</span>
+              </Badge>
+            )}
+          </>
+        }
+        head={
+          <span className="grid gap-1">
+            <span>{connected ? `Signs with ${connected.wallet.name}` : 'Signed in; the wallet is not connected'}</span>
+            {balance !== undefined && (
+              <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
+            )}
+            {environment && <span>{NETWORKS[environment] ?? environment}</span>}
           </span>
-          {balance !== undefined && <span className="tabular-nums">{formatAmount(balance)}</span>}
-        </>
-      }
-      head={
-        <>
-          {connected ? `Signs with ${connected.wallet.name}` : 'Signed in; the wallet is not connected'}
-          {environment && ` · ${environment} network`}
-        </>
-      }
-    >
-      <MenuItem onSelect={() => void navigator.clipboard.writeText(wallet)}>Copy address</MenuItem>
-      <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
-    </Menu>
+        }
+      >
+        <MenuItem onSelect={() => void navigator.clipboard.writeText(wallet)}>
+          Copy address <span className="font-mono text-xs text-faint">{shorten(wallet)}</span>
+        </MenuItem>
+        <MenuLine />
+        {OWN_PLACES.map((place) => (
+          <MenuLink key={place.to} place={place}>
+            {place.to === '/disputes' && <OpenAt to="/disputes" />}
+          </MenuLink>
+        ))}
+        <MenuItem onSelect={() => setStatement(true)}>Statement …</MenuItem>
+        <MenuLine />
+        {isAdmin && (
+          <MenuLink place={ADMIN}>
+            <OpenAt to="/admin" />
+          </MenuLink>
+        )}
+        <MenuLink place={TERMS} />
+        <MenuItem onSelect={() => void signOut()}>Disconnect</MenuItem>
+      </Menu>
+      {isStatement && (
+        <Suspense>
+          <StatementDialog onClose={() => setStatement(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }

@@ -1,10 +1,12 @@
 /** Figures by day, as a chart and as a table. */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type DailyFigures, nameOfDay } from './days.ts';
-import { Card, cx, Skeleton, Table } from './ui.tsx';
+import { AtRight, Card, cx, Skeleton, Table } from './ui.tsx';
 
 interface ChartProps extends DailyFigures {
   title: string;
+  /** Its level among the headings of the view. */
+  level?: 2 | 3;
   /** The total, as text. */
   summary: ReactNode;
   format(value: number): string;
@@ -13,7 +15,8 @@ interface ChartProps extends DailyFigures {
 const TONES = { accent: 'bg-accent', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', strong: 'bg-strong' };
 
 export function Chart(props: ChartProps) {
-  const { title, summary, days, series, format } = props;
+  const { title, level = 3, summary, days, series, format } = props;
+  const Heading = level === 2 ? 'h2' : 'h3';
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<number | null>(null);
   const day = point === null ? undefined : days[point];
@@ -22,7 +25,7 @@ export function Chart(props: ChartProps) {
     <Card className="min-w-0">
       <div className="flex items-start justify-between gap-3">
         <div>
-          <h3 className="text-sm text-faint">{title}</h3>
+          <Heading className="text-sm text-faint">{title}</Heading>
           <p className="text-xl font-semibold tabular-nums">{summary}</p>
         </div>
         <button
@@ -37,13 +40,16 @@ export function Chart(props: ChartProps) {
       </div>
       {asTable ? (
         <div className="mt-4 max-h-56 overflow-y-auto">
-          <Table label={title} head={['Day (UTC)', ...series.map(({ label }) => label)]}>
+          <Table
+            label={title}
+            head={['Day (UTC)', ...series.map(({ label }) => <AtRight key={label}>{label}</AtRight>)]}
+          >
             {days
               .map((day, index) => (
                 <tr key={day}>
                   <td className="whitespace-nowrap">{nameOfDay(day)}</td>
                   {series.map(({ label, values }) => (
-                    <td key={label} className="tabular-nums whitespace-nowrap">
+                    <td key={label} className="text-right whitespace-nowrap tabular-nums">
                       {show(values[index])}
                     </td>
                   ))}

@@ -11,11 +11,17 @@ import { shorten } from './values.tsx';
 const ConnectDialog = lazy(() => import('./connectDialog.tsx'));
 const AccountMenu = lazy(() => import('./accountMenu.tsx'));
 
+const SHORT_ON_A_PHONE = (
+  <span>
+    Connect<span className="max-sm:sr-only"> wallet</span>
+  </span>
+);
+
 /** Maximum wait for an idle moment, ms. Then the test wallets of a local network are loaded. */
 const IDLE_MS = 1_000;
 
 /** Opens the dialog of wallets. */
-export function ConnectButton({ label = 'Connect wallet' }: { label?: string }) {
+export function ConnectButton({ label = 'Connect wallet' }: { label?: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -53,10 +59,10 @@ export function Account() {
     if (wallet && wallets.length > 0) void reconnect(wallet);
   }, [wallet, wallets]);
 
-  if (!isKnown) return <div className="h-10 w-32" />;
-  if (!wallet) return <ConnectButton />;
+  if (!isKnown) return <div className="h-10 w-24 sm:w-32" />;
+  if (!wallet) return <ConnectButton label={SHORT_ON_A_PHONE} />;
   return (
-    <Suspense fallback={<div className="h-10 w-32" />}>
+    <Suspense fallback={<div className="h-10 w-24 sm:w-32" />}>
       <AccountMenu wallet={wallet} connected={connected} environment={config?.environment} />
     </Suspense>
   );

@@ -7,6 +7,23 @@ import { Button, buttonStyle, cx, Note } from './ui.tsx';
 /** The first of these gets the focus, else the first button. */
 const FIELDS = 'input:not([disabled], [type="hidden"]), textarea:not([disabled]), select:not([disabled])';
 
+/** Returns the focus to what opened the dialog. Radix knows only its own trigger, but these are opened by state. */
+export function useOpener() {
+  const opener = useRef<Element | null>(null);
+  return {
+    remember() {
+      opener.current = document.activeElement;
+    },
+    focus(event: Event) {
+      event.preventDefault();
+      const { current } = opener;
+      // The body had the focus if another dialog closed just before this one opened.
+      if (current instanceof HTMLElement && current.isConnected && current !== document.body) current.focus();
+      else focusContent();
+    },
+  };
+}
+
 interface DialogProps {
   title: ReactNode;
   /** One sentence under the title. */
@@ -21,27 +38,20 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
   const keep = (event: Event) => {
     if (!mayClose) event.preventDefault();
   };
-  // Radix returns the focus only to its own trigger, but these dialogs are opened by state.
-  const opener = useRef<Element | null>(null);
+  const opener = useOpener();
   return (
     <Primitive.Root open onOpenChange={() => mayClose && onClose()}>
       <Primitive.Portal>
         <Primitive.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Primitive.Content
           onOpenAutoFocus={(event) => {
-            opener.current = document.activeElement;
+            opener.remember();
             const field = (event.target as HTMLElement).querySelector<HTMLElement>(FIELDS);
             if (!field) return;
             event.preventDefault();
             field.focus();
           }}
-          onCloseAutoFocus={(event) => {
-            event.preventDefault();
-            const { current } = opener;
-            // The body had the focus if another dialog closed just before this one opened.
-            if (current instanceof HTMLElement && current.isConnected && current !== document.body) current.focus();
-            else focusContent();
-          }}
+          onCloseAutoFocus={opener.focus}
           onEscapeKeyDown={keep}
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}

@@ -1,6 +1,8 @@
 /** A menu under a button. */
+import { Link } from '@tanstack/react-router';
 import { DropdownMenu } from 'radix-ui';
 import type { ReactNode } from 'react';
+import { isReloaded, type Place } from './places.ts';
 import { buttonStyle, cx } from './ui.tsx';
 
 interface MenuProps {
@@ -9,22 +11,24 @@ interface MenuProps {
   small?: boolean;
   /** The button's accessible name, if its content has no text. */
   label?: string;
+  className?: string;
   /** First part of the menu. */
   head?: ReactNode;
   children: ReactNode;
 }
 
-export function Menu({ button, small = false, label, head, children }: MenuProps) {
+export function Menu({ button, small = false, label, className, head, children }: MenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger className={buttonStyle('plain', small)} aria-label={label}>
+      <DropdownMenu.Trigger className={cx(buttonStyle('plain', small), className)} aria-label={label}>
         {button}
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content
           align="end"
           sideOffset={6}
-          className="z-40 min-w-52 rounded-xl border border-line bg-raised p-1.5 text-sm shadow-lg"
+          collisionPadding={8}
+          className="z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-52 overflow-y-auto rounded-xl border border-line bg-raised p-1.5 text-sm shadow-lg"
         >
           {head && <DropdownMenu.Label className="px-3 py-2 text-xs text-faint">{head}</DropdownMenu.Label>}
           {children}
@@ -34,16 +38,26 @@ export function Menu({ button, small = false, label, head, children }: MenuProps
   );
 }
 
+const ITEM =
+  'flex cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-2 outline-none data-highlighted:bg-sunken';
+
 export function MenuItem({ danger, onSelect, children }: { danger?: boolean; onSelect(): void; children: ReactNode }) {
   return (
-    <DropdownMenu.Item
-      onSelect={onSelect}
-      className={cx(
-        'cursor-pointer rounded-lg px-3 py-2 outline-none data-highlighted:bg-sunken',
-        danger && 'text-bad',
-      )}
-    >
+    <DropdownMenu.Item onSelect={onSelect} className={cx(ITEM, danger && 'text-bad')}>
       {children}
     </DropdownMenu.Item>
   );
 }
+
+export function MenuLink({ place, children }: { place: Place; children?: ReactNode }) {
+  return (
+    <DropdownMenu.Item asChild>
+      <Link to={place.to} reloadDocument={isReloaded(place)} className={ITEM}>
+        {place.title}
+        {children}
+      </Link>
+    </DropdownMenu.Item>
+  );
+}
+
+export const MenuLine = () => <DropdownMenu.Separator className="mx-3 my-1.5 h-px bg-line" />;

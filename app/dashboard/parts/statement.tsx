@@ -6,11 +6,11 @@ import { explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Dialog } from './dialog.tsx';
 import { download, faultOf, lastDays, RangeFields } from './range.tsx';
-import { Button, Note } from './ui.tsx';
+import { Button, Note, Select } from './ui.tsx';
 
 const ABOUT: Record<StatementRole, string> = {
-  caller: 'Executions, payments, refunds and awards of this wallet and its keys: one row for each UTC day.',
-  creator: 'Executions, earnings, fees and upheld disputes of all your agents: one row for each UTC day.',
+  caller: 'Calls, payments, refunds and awards of this wallet and its keys: one row for each UTC day.',
+  creator: 'Calls, earnings, fees and upheld disputes of all your agents: one row for each UTC day.',
 };
 const TYPES = { csv: 'text/csv', json: 'application/json' };
 
@@ -27,7 +27,12 @@ export function StatementButton({ as }: { as: StatementRole }) {
   );
 }
 
-function StatementDialog({ as: role, onClose }: { as: StatementRole; onClose(): void }) {
+const ROLES: Record<StatementRole, string> = { caller: 'Payments of this wallet', creator: 'Earnings of my agents' };
+
+/** Without `as`, the role is chosen in the dialog. */
+export function StatementDialog({ as, onClose }: { as?: StatementRole; onClose(): void }) {
+  const [chosen, setChosen] = useState<StatementRole>('caller');
+  const role = as ?? chosen;
   const [range, setRange] = useState(lastDays);
   const save = useMutation({
     mutationFn: (format: keyof typeof TYPES) => {
@@ -39,10 +44,19 @@ function StatementDialog({ as: role, onClose }: { as: StatementRole; onClose(): 
   return (
     <Dialog title="Daily statement" about={ABOUT[role]} onClose={onClose}>
       <div className="grid gap-4">
+        {!as && (
+          <Select label="Statement of" value={role} onChange={({ target }) => setChosen(target.value as StatementRole)}>
+            {Object.entries(ROLES).map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </Select>
+        )}
         <RangeFields range={range} onChange={setRange} />
         <p className="text-sm text-faint">
-          Each day includes the executions that ended and the disputes that were decided on it. Executions in progress
-          are not included.
+          Each day includes the calls that ended and the disputes that were decided on it. Calls in progress are not
+          included.
         </p>
         {save.error && (
           <Note tone="bad" title="The statement could not be downloaded">

@@ -190,7 +190,7 @@ export function Checkbox({ label, hint, className, ...rest }: FieldProps & Compo
   const id = useId();
   return (
     <div className={cx('flex items-start gap-2.5', className)}>
-      <input id={id} type="checkbox" className="mt-0.5 size-4.5 accent-(--accent)" {...rest} />
+      <input id={id} type="checkbox" className="mt-0.5 size-4.5 shrink-0 accent-(--accent)" {...rest} />
       <label htmlFor={id} className="text-sm">
         {label}
         {hint && <span className="block text-xs text-faint">{hint}</span>}
@@ -232,6 +232,9 @@ export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden="true" className={cx('animate-pulse rounded-lg bg-sunken', className)} />;
 }
 
+/** The head of a column of numbers, which are aligned at the right. */
+export const AtRight = ({ children }: { children: ReactNode }) => <span className="block text-right">{children}</span>;
+
 /** A table that scrolls separately on a phone; `relative`, so that texts for screen readers scroll with it. */
 export function Table({ head, children, label }: { head: ReactNode[]; children: ReactNode; label: string }) {
   return (
@@ -255,3 +258,10 @@ export function Table({ head, children, label }: { head: ReactNode[]; children: 
     </section>
   );
 }
+
+export const SearchIcon = () => (
+  <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+    <circle cx="7" cy="7" r="4.5" />
+    <path d="m10.5 10.5 3 3" strokeLinecap="round" />
+  </svg>
+);

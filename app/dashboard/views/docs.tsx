@@ -1,21 +1,15 @@
 /**
  * The guide. The service writes it into the document, so that it can be read without a script. This view keeps those
- * elements. It adds copy buttons, and applies a choice of language to the whole page.
+ * elements, and adds copy buttons, a search, a mark of the section in view, and one choice of language for the whole
+ * page.
  */
 import { useRouterState } from '@tanstack/react-router';
-import { type FormEvent, type MouseEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { chooseLanguage, closeContents, copyCode, followSections, guide } from './docs/guide.ts';
+import { GuideSearch } from './docs/search.tsx';
 
-const COPY = 'Copy';
-const COPIED_MS = 1_500;
-
-/** The guide's element, found before the view replaces it; null in the build and in other documents. */
-const guide = typeof document === 'undefined' ? null : document.querySelector('.guide');
-for (const languages of guide?.querySelectorAll('.code > [role="radiogroup"]') ?? []) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = COPY;
-  languages.after(button);
-}
+const findPlace = guide?.querySelector('.find');
 
 export default function View() {
   const place = useRef<HTMLDivElement>(null);
@@ -26,6 +20,7 @@ export default function View() {
     place.current?.replaceChildren(guide);
     if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
   }, [focused]);
+  useEffect(followSections, []);
   useEffect(() => {
     const target = hash === '' ? null : document.getElementById(hash);
     if (!(target instanceof HTMLDetailsElement)) return;
@@ -34,25 +29,17 @@ export default function View() {
   }, [hash]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: its buttons have both
-    <div ref={place} onInput={choose} onClick={copy}>
+    <div
+      ref={place}
+      onInput={({ target }) => chooseLanguage(target)}
+      onClick={({ target }) => {
+        closeContents(target);
+        void copyCode(target);
+      }}
+    >
       {/* Where the service puts the guide. */}
       {typeof document === 'undefined' && '__GUIDE__'}
+      {guide && findPlace && createPortal(<GuideSearch guide={guide} />, findPlace)}
     </div>
   );
-}
-
-function choose({ target }: FormEvent<HTMLDivElement>): void {
-  if (!(target instanceof HTMLInputElement)) return;
-  for (const other of document.querySelectorAll<HTMLInputElement>(`.guide input[value="${target.value}"]`))
-    other.checked = true;
-}
-
-async function copy({ target }: MouseEvent<HTMLDivElement>): Promise<void> {
-  if (!(target instanceof HTMLButtonElement)) return;
-  const blocks = [...(target.closest('.code')?.querySelectorAll('pre') ?? [])];
-  await navigator.clipboard.writeText(blocks.find((block) => block.checkVisibility())?.textContent ?? '');
-  target.textContent = 'Copied';
-  setTimeout(() => {
-    target.textContent = COPY;
-  }, COPIED_MS);
 }

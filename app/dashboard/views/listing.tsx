@@ -149,6 +149,7 @@ function Manage({ listing }: { listing: OwnListing }) {
           />
         </Tabs.Content>
         <Tabs.Content value="test">
+          <h2 className="sr-only">Test call</h2>
           <ShownExample listing={listing} />
           <TestPanel
             draft={draft}

@@ -7,13 +7,14 @@ import { Chart } from '../parts/chart.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
+import { AtRight, Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { explain, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, total } from './spend/groups.ts';
 
 const route = getRouteApi('/spend');
+const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 const spendQuery = (wallet: string | null | undefined, range: DayRange) =>
@@ -119,6 +120,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         <Figure label="Awarded" value={formatAmount(total(groups, 'returned'))} about="By upheld disputes" />
       </div>
       <Chart
+        level={2}
         title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`}
         summary={formatAmount(total(groups, 'paid'))}
         days={days}
@@ -127,15 +129,18 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         formatShort={formatShort}
         series={seriesOf(groups, days)}
       />
-      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>
+      <Table
+        label={BY[by]}
+        head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+      >
         {groups.map((group) => (
           <tr key={group.id} className="tabular-nums">
             <td className="min-w-36 font-medium" title={group.id}>
               {group.name}
             </td>
-            <td>{formatCount(group.executions)}</td>
+            <td className="text-right">{formatCount(group.executions)}</td>
             {(['paid', 'refunded', 'returned'] as const).map((name) => (
-              <td key={name} className="whitespace-nowrap">
+              <td key={name} className="text-right whitespace-nowrap">
                 {formatAmount(total([group], name))}
               </td>
             ))}

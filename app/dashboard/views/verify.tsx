@@ -4,6 +4,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { takePasted } from '../parts/pasted.ts';
 import { Button, Card, Checkbox, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
@@ -71,6 +72,15 @@ export default function Verify() {
     isBegun.current = true;
     const executionId = readExecutionId(named);
     if (executionId) startById(executionId);
+  });
+
+  // A receipt that was pasted into the search is checked at once.
+  useEffect(() => {
+    if (isBegun.current || !isReady || loadedPath() !== window.location.pathname) return;
+    const receipt = takePasted();
+    if (receipt === null) return;
+    isBegun.current = true;
+    start({ kind: 'receipt', receipt, from: 'The receipt was pasted.' });
   });
 
   // "Print receipt" on the execution's page leads here. Prints once the check has ended and the agent's name is loaded.

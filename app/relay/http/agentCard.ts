@@ -15,7 +15,7 @@ interface Deployment {
 const PROTOCOL_VERSION = '1.0';
 const MCP = 'https://modelcontextprotocol.io/specification/2026-07-28';
 
-const guideOf = ({ baseUrl }: Deployment) => `${baseUrl}/docs#agents`;
+const guideOf = ({ baseUrl }: Deployment) => `${baseUrl}/docs#mcp`;
 
 function shared(deployment: Deployment) {
   const { environment } = deployment;

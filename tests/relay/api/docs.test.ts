@@ -57,7 +57,9 @@ describe('/docs', () => {
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
     expect(headers.get('content-security-policy')).to.equal(DOCS_POLICY).and.include("default-src 'none'");
     expect(headers.get('vary')).to.equal('Accept');
-    expect(page).to.not.match(/<script|<style|<img|<link|<iframe|<form|\son\w+=|\sstyle=|url\(|@import|javascript:/i);
+    expect(page).to.not.match(
+      /<script|<style|<img|<link|<iframe|<form|<[^>]*\s(?:on\w+|style)=|url\(|@import|javascript:/i,
+    );
     // Every link leads to this server.
     for (const [, target] of page.matchAll(/(?:href|src)="([^"]*)"/g)) expect(target).to.match(/^[#/]/);
   });
@@ -138,6 +140,32 @@ describe('/docs', () => {
       expect(section).to.include(`href="/examples/${name}"`);
       expect((await world.get(`/examples/${name}`)).text).to.equal(readFileSync(join(ROOT, readme), 'utf8'));
       expect(llms).to.include(`(${world.url}/examples/${name})`);
+    }
+  });
+
+  it('has sections about x402, MCP, webhooks, streaming and receipts, with code that is the READMEs’ own', () => {
+    const seen = page
+      .replaceAll('&gt;', '>')
+      .replaceAll('&quot;', '"')
+      .replaceAll('&amp;', '&')
+      .replaceAll('&lt;', '<');
+    const programs: Record<string, string[]> = {
+      streaming: ['stream.ts'],
+      webhooks: ['webhook.ts', 'receiver.py'],
+      mcp: [],
+      x402: ['wallet.js', 'wallet.py'],
+      receipts: ['verify.ts', 'verify.py'],
+    };
+    const blocks = CLIENTS.flatMap(([, readme]) => blocksOf(readme));
+    for (const [id, files] of Object.entries(programs)) {
+      expect(page).to.include(`<li><a href="#${id}">`);
+      const [, section = ''] = new RegExp(`<section id="${id}">([\\s\\S]*?)</section>`).exec(seen) ?? [];
+      for (const file of files) {
+        const { text } = blocks.find(
+          (block) => block.text.startsWith(`// ${file}\n`) || block.text.startsWith(`# ${file}\n`),
+        )!;
+        expect(section, file).to.include(`<code>${text}`);
+      }
     }
   });
 

@@ -86,7 +86,7 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
     <Link
       to="/admin/disputes/$executionId"
       params={{ executionId: dispute.execution_id }}
-      className="flex flex-wrap items-center gap-x-6 gap-y-2 px-5 py-4 hover:bg-sunken/60"
+      className="flex flex-wrap items-center gap-x-6 gap-y-2 px-5 py-4 -outline-offset-2 hover:bg-sunken/60"
     >
       <span className="min-w-0 flex-1 basis-56">
         <span className="block font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>

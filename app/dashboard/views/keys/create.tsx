@@ -106,7 +106,7 @@ export function CreateDialog(props: CreateDialogProps) {
           <Input
             label="Name"
             placeholder="Such as laptop or nightly-report"
-            maxLength={64}
+            hint={`${name.length} of 64 characters`}
             value={name}
             onChange={(event) => setName(event.target.value)}
             error={name === '' ? null : nameError(name)}

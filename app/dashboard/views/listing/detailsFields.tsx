@@ -17,7 +17,17 @@ const NAME_LENGTH = 64;
 const TAGLINE_LENGTH = 140;
 const DESCRIPTION_LENGTH = 8_000;
 
-const count = (text: string, most: number): string => `${text.length} of ${most} characters`;
+/**
+ * The hint with a counter, and a fault as soon as the text is too long. The text is never cut, because a cut one would
+ * get another fault.
+ */
+function limited(text: string, most: number, hint: string, error: string | undefined) {
+  const isLong = text.length > most;
+  return {
+    hint: `${hint} ${text.length} of ${most} characters.`,
+    error: isLong ? `Too long by ${text.length - most}: at most ${most} characters.` : (error ?? null),
+  };
+}
 
 export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
   return (
@@ -25,37 +35,34 @@ export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
       <div className="grid items-start gap-6 sm:grid-cols-2">
         <Input
           label="Name"
-          hint="The name that callers see."
+          {...limited(draft.name, NAME_LENGTH, 'The name that callers see.', errors.name)}
           value={draft.name}
-          maxLength={NAME_LENGTH}
-          error={errors.name ?? null}
           onChange={({ target }) => onChange({ name: target.value })}
         />
         <Input
           label="Your name"
-          hint="Shown as the creator of all your agents."
+          {...limited(draft.display_name, NAME_LENGTH, 'Shown as the creator of all your agents.', errors.display_name)}
           value={draft.display_name}
-          maxLength={NAME_LENGTH}
           autoComplete="organization"
-          error={errors.display_name ?? null}
           onChange={({ target }) => onChange({ display_name: target.value })}
         />
       </div>
       <Input
         label="Tagline"
-        hint={`One sentence that says what it does. ${count(draft.tagline, TAGLINE_LENGTH)}.`}
+        {...limited(draft.tagline, TAGLINE_LENGTH, 'One sentence that says what it does.', errors.tagline)}
         value={draft.tagline}
-        maxLength={TAGLINE_LENGTH}
-        error={errors.tagline ?? null}
         onChange={({ target }) => onChange({ tagline: target.value })}
       />
       <TextArea
         label="Description"
-        hint={`Its input, its result, and what it refuses. Markdown is supported. ${count(draft.description, DESCRIPTION_LENGTH)}.`}
+        {...limited(
+          draft.description,
+          DESCRIPTION_LENGTH,
+          'Its input, its result, and what it refuses. Markdown is supported.',
+          errors.description,
+        )}
         rows={7}
         value={draft.description}
-        maxLength={DESCRIPTION_LENGTH}
-        error={errors.description ?? null}
         onChange={({ target }) => onChange({ description: target.value })}
       />
       <Tags draft={draft} errors={errors} onChange={onChange} />

@@ -35,10 +35,10 @@ export const EXAMPLES: ReadonlyMap<string, Buffer> = new Map(
   Object.keys(ABOUT).map((name) => [name, readFileSync(join(ROOT, ELSEWHERE[name] ?? join('examples', name)))]),
 );
 
-/** The first program in this language in a README. The tests of its package run these programs. */
-export function firstProgram(readme: string, language: string): string {
-  const block = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm');
+/** The program of this name in a README: the block that begins with the name as a comment. */
+export function programOf(readme: string, name: string): string {
+  const block = new RegExp(`^\`\`\`\\w+\n((?://|#) ${name.replace('.', '\\.')}\n[\\s\\S]*?)^\`\`\``, 'm');
   const [, program] = block.exec(String(EXAMPLES.get(readme))) ?? [];
-  if (program === undefined) throw new Error(`${readme} has no program in ${language}`);
+  if (program === undefined) throw new Error(`${readme} has no program ${name}`);
   return program;
 }

@@ -11,16 +11,16 @@ import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
-import { ABOUT, firstProgram } from './examples.ts';
-import { escapeHtml, inline } from './html.ts';
+import { ABOUT, programOf } from './examples.ts';
+import { codeChoice, escapeHtml, inline, unescapeHtml } from './html.ts';
 import { reference } from './reference.ts';
 import { KEY_VARIABLE } from './snippets.ts';
 
 /** Offset of result_hash in an ExecutionRecord's account, bytes. */
 export const RESULT_HASH_OFFSET = 225;
 
-/** Code blocks scroll sideways, so the keyboard must reach them. */
-const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8').replaceAll('<pre', '<pre tabindex="0"');
+const PROGRAM = /\{\{program (\S+) (\S+)\}\}/g;
+const GUIDE = withAnchors(withPrograms(readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8')));
 /** The sections of the page: id and title. */
 export const SECTIONS: [id: string, title: string][] = [
   ...[...GUIDE.matchAll(/<section id="(\w+)">\s*<h2>(.*?)<\/h2>/g)].map(([, id, title]): [string, string] => [
@@ -47,8 +47,6 @@ export function createGuide(document: OpenApi, deployment: { environment: 'live'
   const guide = GUIDE.replace('{{error_table}}', errorTable())
     .replace('{{schema_rules}}', schemaRules())
     .replace('{{examples}}', examples())
-    .replace('{{client_typescript}}', () => program('client-typescript.md', 'ts'))
-    .replace('{{client_python}}', () => program('client-python.md', 'python'))
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
       const value = values[name];
       if (value === undefined) throw new Error(`the guide contains {{${name}}}, which is not defined`);
@@ -56,9 +54,9 @@ export function createGuide(document: OpenApi, deployment: { environment: 'live'
     });
   return `<div class="guide">
 <h1>Guide and API</h1>
-<nav aria-label="Contents"><ul>
+<nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
 ${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
-</ul></nav>
+</ul></details></nav>
 <div>
 ${guide}
 <section id="reference">
@@ -96,8 +94,41 @@ function schemaRules(): string {
     .join('\n')}\n</ul>`;
 }
 
-function program(readme: string, language: string): string {
-  return `<pre tabindex="0"><code>${escapeHtml(firstProgram(readme, language))}</code></pre>`;
+/**
+ * Fills in the programs of the READMEs: `{{program README FILE}}`. In `<div class="code" data-name="...">`, the reader
+ * chooses one of the languages.
+ */
+function withPrograms(guide: string): string {
+  return guide
+    .replace(/<div class="code" data-name="(\w+)">([\s\S]*?)<\/div>/g, (_, name: string, body: string) =>
+      codeChoice(name, blocksOf(body)),
+    )
+    .replace(
+      PROGRAM,
+      (_, readme: string, file: string) => `<pre><code>${escapeHtml(programOf(readme, file))}</code></pre>`,
+    )
+    .replace(/<pre(?! tabindex)/g, '<pre tabindex="0"');
+}
+
+function blocksOf(html: string): [language: string, text: string][] {
+  const blocks = html.matchAll(
+    /<pre data-language="(\w+)"><code>([\s\S]*?)<\/code><\/pre>|\{\{program (\S+) (\S+)\}\}/g,
+  );
+  return [...blocks].map(([, language = '', code = '', readme, file]) =>
+    readme && file
+      ? [file.endsWith('.py') ? 'Python' : 'TypeScript', programOf(readme, file)]
+      : [language, unescapeHtml(code)],
+  );
+}
+
+/** Gives each heading within a section an id made of its words, for links and for the search. */
+function withAnchors(guide: string): string {
+  return guide.replace(/<section id="(\w+)">[\s\S]*?<\/section>/g, (section, id: string) =>
+    section.replace(/<h3>(.*?)<\/h3>/g, (_, title: string) => {
+      const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+      return `<h3 id="${[id, ...words].join('-')}">${title}</h3>`;
+    }),
+  );
 }
 
 function examples(): string {

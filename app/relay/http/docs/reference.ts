@@ -2,7 +2,7 @@
 import { ERRORS, type ErrorCode } from '../../../sdk/wire/wire.ts';
 import type { OpenApi, Operation } from '../openapi/document.ts';
 import type { Json } from '../openapi/schemas.ts';
-import { escapeHtml, inline } from './html.ts';
+import { codeChoice, escapeHtml, inline } from './html.ts';
 import { type Language, snippetsOf } from './snippets.ts';
 
 /** All routes by tag, then the schemas that they use. */
@@ -36,7 +36,7 @@ function route(method: string, path: string, operation: Operation, snippets: [La
         : 'key';
   const parts = [
     `<p>${inline(description)}</p>`,
-    code(operationId, snippets),
+    codeChoice(operationId, snippets),
     parameters.length > 0
       ? table('Parameters', ['Name', 'Where', 'Type', 'Meaning'], parameters.map(parameterRow))
       : '',
@@ -46,21 +46,6 @@ function route(method: string, path: string, operation: Operation, snippets: [La
   return `<details id="${operationId}"><summary><code>${method.toUpperCase()} ${escapeHtml(path)}</code> ${escapeHtml(summary)} <span class="faint">(${key})</span></summary>
 ${parts.filter(Boolean).join('\n')}
 </details>`;
-}
-
-/** The request in each language. Radio buttons choose the visible one, so no script is needed. */
-function code(operationId: string, snippets: [Language, string][]): string {
-  const choices = snippets.map(([language], index) => {
-    const chosen = index === 0 ? ' checked' : '';
-    return `<label><input type="radio" name="code-${operationId}" value="${language}"${chosen}> ${language}</label>`;
-  });
-  const blocks = snippets.map(
-    ([language, text]) => `<pre tabindex="0" data-language="${language}"><code>${escapeHtml(text)}</code></pre>`,
-  );
-  return `<div class="code">
-<div role="radiogroup" aria-label="Language">${choices.join('')}</div>
-${blocks.join('\n')}
-</div>`;
 }
 
 function parameterRow({ name, in: place, required, description, schema }: Operation['parameters'][number]): string {

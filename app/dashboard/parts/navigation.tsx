@@ -1,0 +1,104 @@
+/** The links between the views: a row, or on a narrow window a menu that works before any script has loaded. */
+import { Link } from '@tanstack/react-router';
+import { type FocusEvent, type ToggleEvent, useRef } from 'react';
+import { useSession } from '../wallet/session.ts';
+import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
+import { ThemeButton } from './theme.tsx';
+import { buttonStyle } from './ui.tsx';
+import { OpenAt, Running } from './waiting.tsx';
+
+export function Navigation() {
+  return (
+    <nav aria-label="Main" className="flex gap-1 max-lg:hidden">
+      {PLACES.map((place) => (
+        <NavLink key={place.to} place={place} />
+      ))}
+    </nav>
+  );
+}
+
+const MENU = 'menu';
+
+export function NarrowMenu() {
+  const { wallet, isAdmin } = useSession();
+  const menu = useRef<HTMLDivElement>(null);
+  const close = () => menu.current?.hidePopover();
+  const closeBehind = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) close();
+  };
+  const focusFirst = ({ newState, currentTarget }: ToggleEvent<HTMLElement>) => {
+    if (newState === 'open') currentTarget.querySelector('button')?.focus();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        popoverTarget={MENU}
+        aria-label="Menu"
+        className="inline-grid size-10 place-items-center rounded-lg hover:bg-sunken lg:hidden"
+      >
+        <svg viewBox="0 0 16 16" className="size-5" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+          <path d="M2 4h12M2 8h12M2 12h12" strokeLinecap="round" />
+        </svg>
+      </button>
+      <div
+        ref={menu}
+        id={MENU}
+        popover="auto"
+        role="dialog"
+        aria-label="Menu"
+        onBlur={closeBehind}
+        onToggle={focusFirst}
+        className="fixed inset-x-0 top-0 m-0 max-h-dvh w-full max-w-none overflow-y-auto overscroll-contain border-b border-line bg-raised px-4 pt-2 pb-5 text-ink shadow-lg backdrop:bg-black/50 sm:px-6"
+      >
+        <div className="flex items-center justify-between gap-3">
+          <p className="font-semibold">Menu</p>
+          <button
+            type="button"
+            popoverTarget={MENU}
+            popoverTargetAction="hide"
+            aria-label="Close the menu"
+            className={buttonStyle('quiet', true)}
+          >
+            <span aria-hidden="true">✕</span>
+          </button>
+        </div>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: its links have both */}
+        <div onClick={close}>
+          <nav aria-label="Main" className="grid gap-0.5">
+            {PLACES.map((place) => (
+              <NavLink key={place.to} place={place} />
+            ))}
+          </nav>
+          {wallet && (
+            <nav aria-label="Your wallet" className="mt-3 grid gap-0.5 border-t border-line pt-3">
+              {[...OWN_PLACES, TERMS, ...(isAdmin ? [ADMIN] : [])].map((place) => (
+                <NavLink key={place.to} place={place} />
+              ))}
+            </nav>
+          )}
+        </div>
+        <div className="mt-3 border-t border-line pt-3 sm:hidden">
+          <ThemeButton hasText />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function NavLink({ place }: { place: Place }) {
+  const { to, title } = place;
+  return (
+    <Link
+      to={to}
+      reloadDocument={isReloaded(place)}
+      activeOptions={{ exact: to === '/' || to === '/creator' }}
+      className="flex min-h-9 items-center gap-1.5 rounded-lg px-2.5 text-sm whitespace-nowrap text-faint -outline-offset-2 hover:bg-sunken hover:text-ink max-lg:min-h-11 max-lg:text-base"
+      activeProps={{ className: 'bg-sunken !text-ink font-medium', 'aria-current': 'page' }}
+    >
+      {title}
+      {to === '/executions' && <Running />}
+      {(to === '/disputes' || to === '/admin') && <OpenAt to={to} />}
+    </Link>
+  );
+}

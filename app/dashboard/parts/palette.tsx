@@ -1,0 +1,181 @@
+/** The search over agents, calls and pages, for the keyboard: type, move by the arrow keys, press Enter. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Command } from 'cmdk';
+import { Dialog } from 'radix-ui';
+import { type ClipboardEvent, type ReactNode, useState } from 'react';
+import { request } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { useOpener } from './dialog.tsx';
+import { keepPasted, readPasted } from './pasted.ts';
+import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
+import { SearchIcon } from './ui.tsx';
+import { formatAmount, shorten } from './values.tsx';
+
+const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const MOST_AGENTS = 6;
+/** Pause in typing after which the service is asked, ms. */
+const PAUSE_MS = 200;
+
+export default function Palette({ onClose }: { onClose(): void }) {
+  const opener = useOpener();
+  const [text, setText] = useState('');
+  const [receipt, setReceipt] = useState<string | null>(null);
+  const sought = text.trim();
+
+  /** A receipt is too long for the field, so its id stands for it. */
+  function paste(event: ClipboardEvent) {
+    const pasted = event.clipboardData.getData('text');
+    const id = readPasted(pasted);
+    if (id === null) return;
+    event.preventDefault();
+    setReceipt(pasted);
+    setText(id);
+  }
+  return (
+    <Dialog.Root open onOpenChange={onClose}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-40 bg-black/50" />
+        <Dialog.Content
+          onOpenAutoFocus={opener.remember}
+          onCloseAutoFocus={opener.focus}
+          className="fixed inset-x-3 top-3 z-50 mx-auto max-w-xl overflow-hidden rounded-2xl border border-line bg-raised shadow-lg sm:top-[12vh]"
+        >
+          <Dialog.Title className="sr-only">Search</Dialog.Title>
+          <Dialog.Description className="sr-only">Type, choose with the arrow keys, press Enter.</Dialog.Description>
+          <Command label="Search" shouldFilter={false} loop>
+            <div className="flex items-center gap-3 border-b border-line px-4 text-faint">
+              <SearchIcon />
+              <Command.Input
+                value={text}
+                onValueChange={(next) => {
+                  setText(next);
+                  setReceipt(null);
+                }}
+                onPaste={paste}
+                placeholder="Agent, page, call id or receipt"
+                className="min-h-14 w-full bg-transparent text-base text-ink outline-none"
+              />
+            </div>
+            <Command.List className="max-h-[min(26rem,70dvh)] overflow-y-auto overscroll-contain p-2 **:[[cmdk-group-heading]]:px-3 **:[[cmdk-group-heading]]:py-2 **:[[cmdk-group-heading]]:text-xs **:[[cmdk-group-heading]]:font-medium **:[[cmdk-group-heading]]:text-faint">
+              <Found sought={sought} receipt={receipt} onClose={onClose} />
+            </Command.List>
+          </Command>
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+interface FoundProps {
+  sought: string;
+  receipt: string | null;
+  onClose(): void;
+}
+
+function Found({ sought, receipt, onClose }: FoundProps) {
+  const navigate = useNavigate();
+  const { wallet, isAdmin } = useSession();
+  const id = sought.toLowerCase();
+  const isId = EXECUTION_ID.test(id);
+  const { data, isFetching } = useQuery({
+    queryKey: ['agents', 'found', sought],
+    queryFn: async ({ signal }) => {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      // Typing has gone on.
+      signal.throwIfAborted();
+      return request('listAgents', { q: sought.slice(0, 100), limit: MOST_AGENTS });
+    },
+    enabled: sought !== '' && !isId,
+    placeholderData: keepPreviousData,
+  });
+  const agents = sought === '' || isId ? [] : (data?.agents ?? []);
+  const places = [...PLACES, ...(wallet ? OWN_PLACES : []), TERMS, ...(isAdmin ? [ADMIN] : [])].filter(
+    ({ title, words }) => !isId && `${title} ${words}`.toLowerCase().includes(id),
+  );
+  const go = (_leaving: Promise<void>) => onClose();
+  const verify = () =>
+    receipt !== null && keepPasted(receipt)
+      ? go(navigate({ to: '/verify', reloadDocument: true }))
+      : go(navigate({ to: '/verify', search: { id }, reloadDocument: true }));
+  return (
+    <>
+      {isId && (
+        <Command.Group heading={receipt === null ? 'Call' : 'Receipt'}>
+          <Item value="verify" onSelect={verify}>
+            {receipt === null ? 'Verify this call' : 'Verify this receipt'}
+          </Item>
+          {wallet && (
+            <Item
+              value="call"
+              onSelect={() => go(navigate({ to: '/executions/$executionId', params: { executionId: id } }))}
+              about="If this wallet paid for it"
+            >
+              Open this call
+            </Item>
+          )}
+        </Command.Group>
+      )}
+      {places.length > 0 && (
+        <Command.Group heading="Pages">
+          {places.map((place: Place) => (
+            <Item
+              key={place.to}
+              value={place.to}
+              onSelect={() => go(navigate({ to: place.to, reloadDocument: isReloaded(place) }))}
+            >
+              {place.title}
+            </Item>
+          ))}
+        </Command.Group>
+      )}
+      {(agents.length > 0 || ADDRESS.test(sought)) && (
+        <Command.Group heading="Agents">
+          {agents.map(({ agent_id, name, price_per_call_usdc }) => (
+            <Item
+              key={agent_id}
+              value={agent_id}
+              onSelect={() => go(navigate({ to: '/agents/$agentId', params: { agentId: agent_id } }))}
+              about={formatAmount(price_per_call_usdc)}
+            >
+              {name}
+            </Item>
+          ))}
+          {ADDRESS.test(sought) && (
+            <Item
+              value="address"
+              onSelect={() => go(navigate({ to: '/agents/$agentId', params: { agentId: sought } }))}
+              about={shorten(sought)}
+            >
+              Open the agent with this address
+            </Item>
+          )}
+        </Command.Group>
+      )}
+      <Command.Empty className="px-3 py-8 text-center text-sm text-faint">
+        {isFetching ? 'Searching …' : `Nothing was found for “${sought}”.`}
+      </Command.Empty>
+    </>
+  );
+}
+
+interface ItemProps {
+  value: string;
+  onSelect(): void;
+  about?: string;
+  children: ReactNode;
+}
+
+function Item({ value, onSelect, about, children }: ItemProps) {
+  return (
+    <Command.Item
+      value={value}
+      onSelect={onSelect}
+      className="flex min-h-10 cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-1.5 text-sm data-[selected=true]:bg-sunken"
+    >
+      <span className="font-medium">{children}</span>
+      {about && <span className="text-right text-xs text-faint">{about}</span>}
+    </Command.Item>
+  );
+}

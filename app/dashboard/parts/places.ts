@@ -1,0 +1,43 @@
+/** The views that the header, the menus and the search offer. */
+export interface Place {
+  to:
+    | '/'
+    | '/verify'
+    | '/docs'
+    | '/executions'
+    | '/creator/new'
+    | '/spend'
+    | '/keys'
+    | '/webhooks'
+    | '/creator'
+    | '/disputes'
+    | '/terms'
+    | '/admin';
+  title: string;
+  /** Other words to find it by. */
+  words: string;
+}
+
+/** For everybody, in this order. */
+export const PLACES: readonly Place[] = [
+  { to: '/', title: 'Agents', words: 'catalogue home' },
+  { to: '/verify', title: 'Verify', words: 'receipt signature proof' },
+  { to: '/docs', title: 'Docs', words: 'guide API reference x402 MCP' },
+  { to: '/executions', title: 'Activity', words: 'calls executions history' },
+  { to: '/creator/new', title: 'List an agent', words: 'create publish sell' },
+];
+
+/** What a signed-in wallet has besides. */
+export const OWN_PLACES: readonly Place[] = [
+  { to: '/spend', title: 'Spend', words: 'costs chart payments' },
+  { to: '/keys', title: 'API keys', words: 'budget allowance gas' },
+  { to: '/webhooks', title: 'Webhooks', words: 'events notifications' },
+  { to: '/creator', title: 'Your agents', words: 'earnings listings manage' },
+  { to: '/disputes', title: 'Disputes', words: 'refund complaint' },
+];
+
+export const TERMS: Place = { to: '/terms', title: 'Fees and settings', words: 'network terms prices' };
+export const ADMIN: Place = { to: '/admin', title: 'Admin', words: 'marketplace creators settings' };
+
+/** True if the service sends that document with another policy or text, so that the browser must load it. */
+export const isReloaded = ({ to }: Place): boolean => to === '/verify' || to === '/docs';

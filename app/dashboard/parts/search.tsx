@@ -1,0 +1,51 @@
+/** Opens the search over agents, calls and pages: by its button, or by Ctrl-K (on a Mac, Cmd-K). */
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { cx, SearchIcon } from './ui.tsx';
+
+const load = () => import('./palette.tsx');
+const Palette = lazy(load);
+
+// The build has no document.
+const isMac = typeof document !== 'undefined' && /^(Mac|iP)/.test(navigator.platform);
+
+export function SearchButton() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      const isModified = (isMac ? event.metaKey : event.ctrlKey) && !event.altKey && !event.shiftKey;
+      if (!isModified || event.key.toLowerCase() !== 'k' || event.defaultPrevented) return;
+      event.preventDefault();
+      // Another dialog may have to be completed first.
+      if (!document.querySelector('[role="dialog"][data-state]')) setOpen(true);
+    };
+    window.addEventListener('keydown', open);
+    return () => window.removeEventListener('keydown', open);
+  }, []);
+  return (
+    <>
+      <button
+        type="button"
+        aria-label="Search"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={() => setOpen(true)}
+        onPointerEnter={() => void load()}
+        onFocus={() => void load()}
+        className={cx(
+          'inline-flex size-10 items-center justify-center gap-2 rounded-lg text-sm text-faint hover:bg-sunken hover:text-ink',
+          'xl:w-auto xl:border xl:border-line xl:bg-raised xl:px-3',
+        )}
+      >
+        <SearchIcon />
+        <span className="max-xl:hidden">Search</span>
+        <kbd className="rounded border border-line px-1 font-sans text-xs max-xl:hidden">
+          {isMac ? '⌘ K' : 'Ctrl K'}
+        </kbd>
+      </button>
+      {isOpen && (
+        <Suspense>
+          <Palette onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+/** Numbers of things that run or wait for somebody, as badges of links and buttons. */
+import { useQuery } from '@tanstack/react-query';
+import { call, request } from '../service.ts';
+import { pollMs } from '../wallet/events.ts';
+import { useSession } from '../wallet/session.ts';
+import { Badge } from './ui.tsx';
+
+const DISPUTES_MS = 60_000;
+/** Number of latest disputes in which open ones are counted. */
+const LATEST_DISPUTES = 100;
+
+/** The number of running calls of the wallet, wherever they were started. */
+export function Running() {
+  const { wallet } = useSession();
+  const { data } = useQuery({
+    queryKey: ['executions', 'running', wallet],
+    queryFn: () => request('listExecutions', { status: 'running', limit: 1 }),
+    refetchInterval: pollMs,
+    enabled: Boolean(wallet),
+  });
+  if (!wallet || !data?.total) return null;
+  return <Badge tone="accent">{data.total} running</Badge>;
+}
+
+/**
+ * Open disputes: of the wallet's latest calls and agents, which the creator can answer until the decision, and of
+ * everybody, which wait for the admin.
+ */
+export function useOpenDisputes(): { own: number; queue: number } {
+  const { wallet, isAdmin } = useSession();
+  const own = useQuery({
+    queryKey: ['disputes.mine', 'open', wallet],
+    queryFn: () => call('disputes.mine', { limit: LATEST_DISPUTES }),
+    refetchInterval: DISPUTES_MS,
+    enabled: Boolean(wallet),
+  });
+  const queue = useQuery({
+    queryKey: ['disputes.queue', 'open'],
+    queryFn: () => call('disputes.queue', { outcome: 'open', limit: 1 }),
+    refetchInterval: DISPUTES_MS,
+    enabled: isAdmin,
+  });
+  return {
+    own: own.data?.disputes.filter(({ outcome }) => outcome === 'open').length ?? 0,
+    queue: (isAdmin && queue.data?.total) || 0,
+  };
+}
+
+/** The open disputes behind the link of a place. */
+export function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
+  const { own, queue } = useOpenDisputes();
+  const count = to === '/admin' ? queue : own;
+  return count > 0 ? <Badge tone="warn">{count} open</Badge> : null;
+}

@@ -1,0 +1,53 @@
+/** Finds words in the guide. */
+
+/** A part of the guide with an id of its own, such as a heading with its text, a route or an error. */
+export interface Part {
+  id: string;
+  title: string;
+  text: string;
+}
+
+export interface Found extends Part {
+  /** The text around the first word. */
+  excerpt: string;
+}
+
+const MOST = 12;
+/** Characters of an excerpt before and after the word. */
+const [BEFORE, AFTER] = [40, 90];
+
+export function readParts(guide: Element): Part[] {
+  const parts: Part[] = [];
+  for (const element of guide.querySelectorAll('h2, h3, summary, p, li, tr, pre, caption')) {
+    if (element.closest('nav')) continue;
+    const words = element.matches('tr')
+      ? [...element.children].map((cell) => cell.textContent).join(' · ')
+      : element.textContent;
+    const text = (words ?? '').replace(/\s+/g, ' ').trim();
+    const id = element.matches('h2, summary') ? element.parentElement?.id : element.matches('h3, tr') ? element.id : '';
+    if (id)
+      parts.push({ id, title: element.matches('tr') ? (element.children[1]?.textContent ?? '') : text, text: '' });
+    const last = parts.at(-1);
+    if (last && (!id || element.matches('tr'))) last.text += `${text} `;
+  }
+  return parts;
+}
+
+/** The parts that have all the words; first those that have them in their title. */
+export function find(parts: readonly Part[], sought: string): Found[] {
+  const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const named = parts.filter(({ title }) => hasAll(title));
+  const others = parts.filter((part) => !named.includes(part) && hasAll(`${part.title} ${part.text}`));
+  return [...named, ...others].slice(0, MOST).map((part) => ({ ...part, excerpt: excerptOf(part.text, words) }));
+}
+
+function excerptOf(text: string, words: string[]): string {
+  const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
+  const place = Math.min(text.length, ...places);
+  // Whole words only.
+  const from = place > BEFORE && places.length > 0 ? text.indexOf(' ', place - BEFORE) + 1 : 0;
+  const to = from + BEFORE + AFTER < text.length ? text.lastIndexOf(' ', from + BEFORE + AFTER) : text.length;
+  return `${from > 0 ? '… ' : ''}${text.slice(from, to).trim()}${to < text.length ? ' …' : ''}`;
+}
