@@ -411,6 +411,13 @@ describe('the creator', function () {
       await page.goto(`/creator/${agentId}`);
       const left = Number(held - PRICE) / 1e6;
       await figure(page, 'Collateral', `${left} USDC`).waitFor();
+      // Callers read the same reason, and its creator is one click away from managing it.
+      await page.getByRole('link', { name: 'See its page' }).click();
+      const why = page.getByRole('region', { name: 'Why it cannot be called' });
+      await why.getByText('Paused after an upheld dispute').waitFor();
+      await why.getByText('0.05 USDC of its collateral went to disputes.').waitFor();
+      await why.getByRole('link', { name: 'text-report' }).waitFor();
+      await page.getByRole('link', { name: 'Manage', exact: true }).click();
       // The page says why the agent is paused and how much is missing. Resuming deposits that amount.
       await page.getByText('Paused: its collateral is too low').waitFor();
       await page.getByText('Upheld disputes took 0.05 USDC of its collateral.').waitFor();

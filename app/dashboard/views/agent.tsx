@@ -10,7 +10,9 @@ import { Health, Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Status } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
 import { Overview } from './agent/overview.tsx';
+import { Paused } from './agent/paused.tsx';
 
 const CodeTab = lazy(() => import('./agent/code.tsx'));
 const RunTab = lazy(() => import('./agent/run.tsx'));
@@ -51,6 +53,7 @@ export default function Agent() {
 function Loaded({ agent }: { agent: AgentFull }) {
   const { tab = 'about' } = route.useSearch();
   const navigate = route.useNavigate();
+  const { wallet } = useSession();
   // Once opened, the Run tab stays mounted, so that its input survives a switch of tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
@@ -67,7 +70,12 @@ function Loaded({ agent }: { agent: AgentFull }) {
             </span>{' '}
             a call
           </p>
-          {tab !== 'run' && (
+          {wallet === agent.creator.pubkey && (
+            <Link to="/creator/$agentId" params={{ agentId: agent.agent_id }} className={buttonStyle()}>
+              Manage
+            </Link>
+          )}
+          {tab !== 'run' && agent.status === 'active' && (
             <Button
               kind="primary"
               onClick={() => {
@@ -75,7 +83,6 @@ function Loaded({ agent }: { agent: AgentFull }) {
                 // This button disappears while it has the focus.
                 runTab.current?.focus();
               }}
-              disabled={agent.status === 'paused'}
             >
               Run this agent
             </Button>
@@ -104,6 +111,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
+      {agent.status === 'paused' && <Paused agent={agent} />}
       <Tabs.Root value={tab} onValueChange={(next) => open(next as Tab)}>
         <Tabs.List aria-label="About this agent" className="mb-8 flex gap-6 border-b border-line">
           <Trigger value="about">Overview</Trigger>

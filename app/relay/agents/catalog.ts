@@ -99,6 +99,8 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
     successful_executions: Number(row.successful_executions ?? 0n),
     dispute_count: Number(row.dispute_count ?? 0n),
+    collateral_usdc: toUsdc(row.deposited - row.slashed),
+    slashed_usdc: toUsdc(row.slashed),
     on_chain_listing: addressUrl(deps, row.listing),
     created_at: toTime(row.listed_at),
   };
@@ -125,6 +127,8 @@ const LISTING_COLUMNS = [
   'listings.tag_mask',
   'listings.metadata_hash',
   'listings.listed_at',
+  'listings.deposited',
+  'listings.slashed',
   'creators.verified',
 ] as const;
 

@@ -178,7 +178,7 @@ export interface components {
                 display_name: string;
             };
             /**
-             * @description `paused` agents cannot be executed.
+             * @description `paused` agents cannot be executed. Their creator has paused them, or an upheld dispute has left `collateral_usdc` below the deposit that the price requires.
              * @enum {string}
              */
             status: "active" | "paused";
@@ -204,6 +204,10 @@ export interface components {
             successful_executions: number;
             /** @description Number of disputes opened so far. */
             dispute_count: number;
+            /** @description What is left of the collateral that the creator deposited for this agent, USDC. Callers whose dispute is upheld are paid from it. */
+            collateral_usdc: number;
+            /** @description What upheld disputes have taken from this collateral, USDC. */
+            slashed_usdc: number;
             /**
              * Format: uri
              * @description The listing account in a block explorer.

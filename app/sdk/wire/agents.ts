@@ -46,6 +46,9 @@ export const AgentFull = z.strictObject({
   max_result_bytes: Count,
   successful_executions: Count,
   dispute_count: Count,
+  /** What is left of the listing's collateral, and what upheld disputes took from it. */
+  collateral_usdc: Usdc,
+  slashed_usdc: Usdc,
   on_chain_listing: z.url(),
   created_at: Time,
 });

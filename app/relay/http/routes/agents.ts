@@ -72,6 +72,8 @@ export const agentRoutes = {
             min_timeout_seconds: 1,
             successful_executions: 1195,
             dispute_count: 2,
+            collateral_usdc: 10,
+            slashed_usdc: 0,
             max_result_bytes: 1_638_400,
             on_chain_listing: `https://explorer.solana.com/address/${AGENT_ID}?cluster=devnet`,
             created_at: '2026-10-02T08:00:00.000Z',

@@ -64,6 +64,8 @@ class Agent(AgentSummary):
     max_result_bytes: int
     successful_executions: int
     dispute_count: int
+    collateral_usdc: Usdc | None = None
+    slashed_usdc: Usdc | None = None
     on_chain_listing: str
     created_at: datetime
 

@@ -21,7 +21,8 @@ export const AGENTS_FIELDS: Record<string, string> = {
   p95_ms: '95th percentile of the time of the successful executions, milliseconds; null if there are none.',
   price_per_call_usdc: 'The price of one execution, USDC.',
   pubkey: "The creator's wallet address.",
-  'AgentFull.status': '`paused` agents cannot be executed.',
+  'AgentFull.status':
+    '`paused` agents cannot be executed. Their creator has paused them, or an upheld dispute has left `collateral_usdc` below the deposit that the price requires.',
   'AgentSummary.status': 'Lists contain only active agents.',
   'AgentHealth.status':
     '`degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures.',
@@ -34,6 +35,9 @@ export const AGENTS_FIELDS: Record<string, string> = {
   total_executions:
     'Finished executions: settled ones, and those that failed through the creator’s fault. A timeout is its fault only if the caller gave the listing’s full time.',
   verified: 'True if the marketplace has checked the creator’s identity.',
+  'AgentFull.collateral_usdc':
+    'What is left of the collateral that the creator deposited for this agent, USDC. Callers whose dispute is upheld are paid from it.',
+  'AgentFull.slashed_usdc': 'What upheld disputes have taken from this collateral, USDC.',
   completed: 'Executions that settled on that day, also if they were disputed later.',
   refunded: 'Executions that were refunded on that day.',
   day: 'The day in UTC.',
