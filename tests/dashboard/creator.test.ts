@@ -107,6 +107,26 @@ describe('the creator', function () {
     return asked;
   }
 
+  it('learns before any wallet what to bring, earn and deposit, by the terms of the service', () =>
+    site.visit({}, async (page) => {
+      const { fee_bps, collateral_tiers } = (await site.visitor.send('/trpc/config.get', null)).body.result.data;
+      await page.goto('/creator/new');
+      await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
+      const rows = page.getByRole('region', { name: 'Price, share and collateral' }).getByRole('row');
+      const shown = await Promise.all(
+        (await rows.all()).slice(1).map((row) => row.getByRole('cell').allTextContents()),
+      );
+      const usdc = (amount: number) => `${amount.toLocaleString('en', { minimumFractionDigits: 2 })} USDC`;
+      expect(shown).to.deep.equal(
+        collateral_tiers.map(({ max_price_usdc: price, deposit_usdc }: Record<string, number>) => [
+          `up to ${usdc(price!)}`,
+          usdc(price! - (price! * fee_bps) / 10_000),
+          usdc(deposit_usdc!),
+        ]),
+      );
+      await page.getByRole('button', { name: 'Connect a wallet to begin' }).waitFor();
+    }));
+
   it('lists an agent in steps: describes it, creates its key, tests and signs', () =>
     site.visit({ ...CREATOR, expected: EDITED }, async (page) => {
       const { visitor } = site;
