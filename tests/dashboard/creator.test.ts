@@ -10,13 +10,14 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import {
   createCreatorServer,
   ExecutionFailure,
   generateSigningKey,
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
+import { pngOf } from '../harness/edge/pictures.ts';
 import { until } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
 import { assertAccessible, PHONE, recordTexts, untilShown } from './browser.ts';
@@ -84,8 +85,8 @@ describe('the creator', function () {
   const figure = (page: Page, name: string, value: string) =>
     page.locator('section').filter({ hasText: new RegExp(`^${name}${value}$`) });
 
-  /** Pictures that the page makes itself. */
-  const AVATAR = '[src^="data:image/svg+xml,"]';
+  /** Pictures that the page makes itself, and those that the service has checked. */
+  const AVATAR = ':is([src^="data:image/svg+xml,"], [src^="/v1/agents/"])';
   /** Asserts that no text of a stranger has become markup. */
   async function assertInert(page: Page, asked: string[]): Promise<void> {
     expect(await page.locator(`main img:not(${AVATAR}), main script, [onerror]`).count()).to.equal(0);
@@ -106,6 +107,8 @@ describe('the creator', function () {
     });
     return asked;
   }
+
+  const widthOf = (image: Locator) => image.evaluate((one: { naturalWidth: number }) => one.naturalWidth);
 
   it('learns before any wallet what to bring, earn and deposit, by the terms of the service', () =>
     site.visit({}, async (page) => {
@@ -142,6 +145,11 @@ describe('the creator', function () {
       await page
         .getByLabel('Description')
         .fill(`# Loud\n\n${IMAGE}\n\n[press](javascript:alert(1)) ![pixel](https://tracker.example/pixel.png)`);
+      const picture = page.getByLabel('Picture', { exact: true });
+      await picture.setInputFiles({ name: 'a.svg', mimeType: 'image/png', buffer: Buffer.from('<svg/>') });
+      await page.getByText('is not a picture that this browser can read').waitFor();
+      await picture.setInputFiles({ name: 'wide.png', mimeType: 'image/png', buffer: pngOf(1_600, 900) });
+      await page.getByRole('button', { name: 'Remove it' }).waitFor();
       await page.getByRole('button', { name: 'writing', exact: true }).click();
       await next(page, 'Schemas');
       await page.getByRole('textbox', { name: 'Input schema' }).fill(JSON.stringify(SCHEMA));
@@ -210,6 +218,11 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'See its page' }).click();
       await page.waitForURL(/\/agents\/\w+$/);
       agentId = new URL(page.url()).pathname.split('/').at(-1)!;
+      // Served by the marketplace, in the square that the browser made.
+      const shownPicture = page.locator(`h1 img[src^="/v1/agents/${agentId}/pictures/"]`);
+      await shownPicture.waitFor();
+      await until('the picture is loaded', async () => (await widthOf(shownPicture)) === 192);
+      await page.getByText(`by Mallory ${IMAGE}`).waitFor();
       expect(await collateral()).to.equal(deposit);
       expect(await visitor.balances()).to.deep.equal({
         ...before,

@@ -8,7 +8,7 @@ import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { Health, Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, Status } from '../parts/values.tsx';
+import { formatAmount, Status, shorten } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Overview } from './agent/overview.tsx';
@@ -62,7 +62,10 @@ function Loaded({ agent }: { agent: AgentFull }) {
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   return (
     <>
-      <PageHead title={<Title picture={<Avatar address={agent.agent_id} />} name={agent.name} />} about={agent.tagline}>
+      <PageHead
+        title={<Title picture={<Avatar address={agent.agent_id} picture={agent.picture_path} />} name={agent.name} />}
+        about={<About agent={agent} />}
+      >
         <div className="flex flex-wrap items-center gap-4">
           <p className="text-sm text-faint">
             <span className="text-xl font-semibold text-ink tabular-nums">
@@ -151,6 +154,22 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
     <Tabs.Content value={value} {...(isKept && { forceMount: true })} className="data-[state=inactive]:hidden">
       <Suspense fallback={<Skeleton className="h-96" />}>{children}</Suspense>
     </Tabs.Content>
+  );
+}
+
+/** Its purpose, and its creator with a link to all of the creator's agents. */
+function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
+  return (
+    <>
+      {tagline}
+      <span className="mt-1 block text-sm">
+        by{' '}
+        <Link to="/" search={{ creator: creator.pubkey }} className="underline underline-offset-2 hover:text-ink">
+          {creator.display_name}
+        </Link>{' '}
+        · {shorten(creator.pubkey)}
+      </span>
+    </>
   );
 }
 

@@ -28,7 +28,7 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
   {
     title: 'Details',
     about: 'The description that callers read.',
-    fields: ['name', 'tagline', 'description', 'display_name', 'tags'],
+    fields: ['name', 'tagline', 'description', 'display_name', 'picture', 'tags'],
   },
   { title: 'Schemas', about: 'The input and the output of the agent.', fields: ['input_schema', 'output_schema'] },
   {
@@ -184,8 +184,8 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
     <div key="details" className="grid gap-6">
       <ServerHint endpoint={draft.endpoint} agentName={draft.name} />
       <div className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
-        <DetailsFields draft={draft} errors={errors} onChange={change} />
-        <AgentCard draft={draft} />
+        <DetailsFields draft={draft} errors={errors} onChange={change} agentId={agentId} />
+        <AgentCard draft={draft} agentId={agentId} />
       </div>
     </div>,
     <Suspense key="schemas" fallback={<Skeleton className="h-112" />}>

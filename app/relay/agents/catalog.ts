@@ -87,10 +87,10 @@ export async function findParameterFaults(
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
   const row = requireFound(await readWithFigures(deps, agentId));
   const { metadata } = await requireDocument(deps, row);
-  const summary = toSummary({ ...row, description: metadata }, await deps.agentHealth.healthOf(row.listing));
+  const description = { ...metadata, has_picture: metadata.picture !== undefined };
+  const summary = toSummary({ ...row, description }, await deps.agentHealth.healthOf(row.listing));
   return {
     ...summary,
-    creator: { ...summary.creator, display_name: metadata.display_name },
     description: metadata.description,
     input_schema: metadata.input_schema,
     output_schema: metadata.output_schema,
@@ -211,6 +211,7 @@ interface Summarized {
   status?: 'active' | 'paused' | 'delisted';
   price: bigint;
   tag_mask: bigint;
+  metadata_hash: string;
   total_executions: bigint | null;
   success_rate: number | null;
   avg_execution_time_ms: bigint | null;
@@ -227,7 +228,8 @@ function toSummary({ description, ...agent }: Summarized, health: AgentHealth): 
     total_executions: Number(agent.total_executions ?? 0n),
     success_rate: agent.success_rate ?? 0,
     avg_execution_time_ms: Number(agent.avg_execution_time_ms ?? 0n),
-    creator: { pubkey: agent.creator, verified: agent.verified === 1n },
+    creator: { pubkey: agent.creator, verified: agent.verified === 1n, display_name: description.display_name },
+    picture_path: description.has_picture ? `/v1/agents/${agent.listing}/pictures/${agent.metadata_hash}` : null,
     status: agent.status === 'paused' ? 'paused' : 'active',
     health,
   };

@@ -99,8 +99,10 @@ describe('GET /v1/agents', () => {
         health: UNTRIED,
         avg_execution_time_ms: completed === 0 ? 0 : Math.round(100 + (completed - 1) / 2),
         status: 'active',
+        picture_path: null,
       });
-      expect(creator).to.have.all.keys('pubkey', 'verified').and.include({ verified: agent.verified });
+      expect(creator).to.have.all.keys('pubkey', 'verified', 'display_name');
+      expect(creator).to.include({ verified: agent.verified, display_name: 'Ada Analytics' });
     }
   });
 
@@ -211,6 +213,7 @@ describe('GET /v1/agents/{agent_id}', () => {
       avg_execution_time_ms: 167,
       health: UNTRIED,
       creator: { pubkey: creator, verified: false, display_name: 'Ada Analytics' },
+      picture_path: null,
       status: 'active',
       description: 'Reads a file and answers a question.',
       input_schema,

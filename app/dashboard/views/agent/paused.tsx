@@ -68,14 +68,14 @@ function Others({ agent }: { agent: AgentFull }) {
     <div>
       <h2 className="mb-2 font-semibold">Similar agents</h2>
       <ul className="grid gap-3 sm:grid-cols-3">
-        {others.map(({ agent_id, name, tagline, price_per_call_usdc }) => (
+        {others.map(({ agent_id, name, tagline, price_per_call_usdc, picture_path }) => (
           <li key={agent_id}>
             <Link
               to="/agents/$agentId"
               params={{ agentId: agent_id }}
               className="flex h-full items-start gap-3 rounded-xl border border-line bg-raised p-4 text-sm hover:border-strong"
             >
-              <Avatar address={agent_id} className="size-9" />
+              <Avatar address={agent_id} picture={picture_path} className="size-9" />
               <span className="min-w-0">
                 <span className="block truncate font-semibold">{name}</span>
                 <span className="line-clamp-2 text-faint">{tagline}</span>

@@ -4,7 +4,7 @@ import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { Health, isFailing, Verified } from '../../parts/badges.tsx';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatRate, Status, shorten } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
@@ -19,8 +19,11 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
     >
       <div className="flex items-start justify-between gap-3">
         <span className="flex min-w-0 items-center gap-3">
-          <Avatar address={agent_id} className="size-9" />
-          <h2 className="line-clamp-1 font-semibold">{name}</h2>
+          <Avatar address={agent_id} picture={agent.picture_path} className="size-9" />
+          <span className="min-w-0">
+            <h2 className="line-clamp-1 font-semibold">{name}</h2>
+            <CreatorName creator={agent.creator} />
+          </span>
         </span>
         <span className="flex shrink-0 gap-1.5">
           {status === 'paused' && <Status value="paused" />}
@@ -28,7 +31,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           {agent.creator.verified && <Verified />}
         </span>
       </div>
-      <p className="mt-1 line-clamp-2 text-sm text-faint">{tagline}</p>
+      <p className="mt-2 line-clamp-2 text-sm text-faint">{tagline}</p>
       <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden">
         {tags.map((tag) => (
           <li key={tag}>
@@ -48,6 +51,16 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
       </dl>
     </Link>
+  );
+}
+
+/** A name that anyone can choose, so the address is beside it. */
+function CreatorName({ creator: { display_name, pubkey } }: Pick<AgentSummary, 'creator'>) {
+  return (
+    <span className="flex gap-1 text-xs text-faint">
+      <span className="truncate">by {display_name}</span>
+      <span className="shrink-0">· {shorten(pubkey)}</span>
+    </span>
   );
 }
 

@@ -53,6 +53,7 @@ class AgentSummary(Model):
     creator: Creator
     status: Literal["active", "paused"]
     health: AgentHealth
+    picture_path: str | None = None
 
 
 class Agent(AgentSummary):

@@ -6,7 +6,8 @@ export const AGENTS_FIELDS: Record<string, string> = {
   avg_execution_time_ms: 'Rounded mean time of the settled executions, milliseconds; 0 if there are none.',
   created_at: 'When the agent was listed.',
   custom_tags: 'Up to 5 tags in addition to the standard tags, which the listing has on-chain.',
-  display_name: "The creator's display name.",
+  display_name:
+    "The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`.",
   dispute_count: 'Number of disputes opened so far.',
   max_result_bytes:
     'Largest result at this price, bytes of UTF-8. An execution with a larger result fails and is refunded.',
@@ -20,6 +21,10 @@ export const AGENTS_FIELDS: Record<string, string> = {
   p50_ms: 'Median time of the successful executions, milliseconds; null if there are none.',
   p95_ms: '95th percentile of the time of the successful executions, milliseconds; null if there are none.',
   price_per_call_usdc: 'The price of one execution, USDC.',
+  picture:
+    'A small picture: a PNG, JPEG or WebP of at most 24,576 bytes and 512 x 512 pixels, as a `data:` URL in base64. Agents without one have a pattern made from their address.',
+  picture_path:
+    'Path of the picture that the creator has set, on this server; null if there is none. It changes with the description.',
   pubkey: "The creator's wallet address.",
   'AgentFull.status':
     '`paused` agents cannot be executed. Their creator has paused them, or an upheld dispute has left `collateral_usdc` below the deposit that the price requires.',
