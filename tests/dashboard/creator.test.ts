@@ -122,7 +122,7 @@ describe('the creator', function () {
       const usdc = (amount: number) => `${amount.toLocaleString('en', { minimumFractionDigits: 2 })} USDC`;
       expect(shown).to.deep.equal(
         collateral_tiers.map(({ max_price_usdc: price, deposit_usdc }: Record<string, number>) => [
-          `up to ${usdc(price!)}`,
+          usdc(price!),
           usdc(price! - (price! * fee_bps) / 10_000),
           usdc(deposit_usdc!),
         ]),

@@ -81,10 +81,10 @@ function Terms({ config: { collateral_tiers, fee_bps } }: { config: MarketplaceC
   return (
     <section className="grid gap-3">
       <h2 className="text-lg font-semibold">Price, share and collateral</h2>
-      <Table label="Price, share and collateral" head={['Price of a call', 'You receive at most', 'Collateral']}>
+      <Table label="Price, share and collateral" head={['Price up to', 'You receive', 'Collateral']}>
         {collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => (
           <tr key={max_price_usdc} className="tabular-nums">
-            <td>up to {formatAmount(max_price_usdc)}</td>
+            <td>{formatAmount(max_price_usdc)}</td>
             <td>{formatAmount(shareOf(max_price_usdc, fee_bps))}</td>
             <td>{formatAmount(deposit_usdc)}</td>
           </tr>
