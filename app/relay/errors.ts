@@ -117,7 +117,7 @@ export function openRefused(programError: string | null, message: string, call: 
         details: { price_usdc: null, max_cost_usdc: toUsdc(call.max_cost) },
       });
     case 'ListingNotActive':
-      return new ApiError('agent_paused', 'The creator has paused the agent', { executionId });
+      return new ApiError('agent_paused', 'The agent is paused', { executionId });
     case 'TimeoutOutOfRange':
       return new ApiError('invalid_request', message, {
         executionId,

@@ -1,7 +1,12 @@
 /** A creator's FILE.json: accepted files, and refusals that name the field and the rule. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { readListingFile } from '../../app/cli/listingFile.ts';
 import { depositFor, type ListingDraftInput, parseListingDraft } from '../../app/sdk/wallet/listingDraft.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
+import { pixelOf, urlOf } from '../harness/edge/pictures.ts';
 
 const valid: ListingDraftInput = {
   name: 'summarizer',
@@ -37,6 +42,25 @@ describe('the description of an agent', () => {
     );
     expect(file.test).to.equal(null);
     expect(file.signingKeyPath).to.equal(null);
+  });
+
+  it('takes its picture from a file beside it, and refuses files of other formats', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'picture-'));
+    const write = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content);
+    const read = (picture: string) => {
+      write('agent.json', JSON.stringify({ ...valid, picture }));
+      return readListingFile(join(folder, 'agent.json')).metadata.picture;
+    };
+    const png = pixelOf('image/png');
+    write('picture.png', png);
+    write('picture.svg', '<svg/>');
+    write('large.png', Buffer.concat([png, Buffer.alloc(25_000)]));
+    expect(read('picture.png')).to.equal(urlOf('image/png', png));
+    expect(read(urlOf('image/png', png))).to.equal(urlOf('image/png', png));
+    expect(() => read('picture.svg')).to.throw(Refusal, /picture\.svg is not a PNG, JPEG or WebP/);
+    expect(() => read('missing.png')).to.throw(Refusal, /missing\.png does not exist/);
+    expect(() => read('large.png')).to.throw(Refusal, /at most 24576 bytes[\s\S]*at picture/);
+    rmSync(folder, { recursive: true });
   });
 
   it('parses a price as text, to the last base unit', () => {

@@ -78,6 +78,9 @@ describe('the admin', function () {
       await sign(page, 'Pause');
       expect((await showConfig()).admin_paused).to.equal(true);
       await until('the relay notices the pause', async () => (await refusal()) === 503);
+      await page.goto(`/agents/${site.visitor.agent('sandbox-echo').agent_id}?tab=run`);
+      await page.getByText('New calls are paused on the whole marketplace').waitFor();
+      await page.goto('/admin?tab=settings');
       await page.getByRole('button', { name: 'Resume calls' }).click();
       await sign(page, 'Resume');
       expect((await showConfig()).admin_paused).to.equal(false);

@@ -1,4 +1,6 @@
 /** Finding an agent and calling it: by a key, by a wallet, and one that fails; each paid or refunded to the unit. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
@@ -310,19 +312,54 @@ describe('agents', function () {
       expect(await site.visitor.balances()).to.deep.equal(before);
     }));
 
-  it('show code for the selected agent', () =>
+  it('show code that runs as it is copied: Python, curl, x402, and MCP with the agent as a tool', () =>
     site.visit({}, async (page) => {
-      await page.goto(`${pathOf('csv-analyst')}?tab=code`);
-      const code = page.getByRole('region', { name: 'curl that calls csv-analyst' });
-      expect(await code.textContent()).to.include(`${site.baseUrl}/v1${pathOf('csv-analyst')}/execute`);
-      const keyless = page.getByRole('region', { name: 'Program that pays csv-analyst by x402' });
-      expect(await keyless.textContent()).to.include(`${site.baseUrl}/v1/x402${pathOf('csv-analyst')}/execute`);
+      const { visitor } = site;
+      const { api_key } = visitor.demo.callers[0]!;
+      await page.goto(`${pathOf('sandbox-echo')}?tab=code`);
+      const textOf = async (tab: string, region: string) => {
+        await page.getByRole('tab', { name: tab, exact: true }).click();
+        return (await page.getByRole('region', { name: region, exact: true }).textContent())!;
+      };
+      const run = (program: string, args: string[]) =>
+        promisify(execFile)(program, args, { env: { ...process.env, MARKETPLACE_API_KEY: api_key } });
+      const echoed = 'Do this for me.';
+      expect(await textOf('TypeScript', 'TypeScript that calls sandbox-echo')).to.include(pathOf('sandbox-echo'));
+      const python = await run('python3', ['-c', await textOf('Python', 'Python that calls sandbox-echo')]);
+      expect(python.stdout).to.equal(`${echoed}\n`);
+      const curl = await run('sh', ['-c', await textOf('curl', 'curl that calls sandbox-echo')]);
+      expect(JSON.parse(curl.stdout)).to.include({ status: 'completed', result: echoed });
+      const x402 = await textOf('x402, no key', 'Program that pays sandbox-echo by x402');
+      expect(x402).to.include(`${site.baseUrl}/v1/x402${pathOf('sandbox-echo')}/execute`);
+
+      const settings = JSON.parse(await textOf('MCP', 'MCP settings with sandbox-echo'));
+      const { url } = settings.mcpServers['agent-marketplace'];
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+      const signedOut = await fetch(url, { method: 'POST', headers, body });
+      // A host signs in when it is told where.
+      expect(signedOut.status).to.equal(401);
+      expect(signedOut.headers.get('www-authenticate')).to.include('resource_metadata');
+      const listed = await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${api_key}` },
+        body,
+      });
+      expect(await listed.text()).to.include('sandbox-echo');
     }));
 
-  it('cannot be run while paused, and say so', () =>
+  it('cannot be run while paused, say whose pause it is, and lead to an agent with the same tags', () =>
     site.visit({}, async (page) => {
       await page.goto(`${pathOf('sandbox-paused')}?tab=run`);
-      await page.getByText('This agent is paused').waitFor();
+      const why = page.getByRole('region', { name: 'Why it cannot be called' });
+      await why.getByText('Its creator has paused this agent').waitFor();
+      await why.getByRole('link').first().waitFor();
+      expect(await why.getByRole('link').count()).to.equal(3);
+      const { tags } = (await site.visitor.send(`/v1${pathOf('sandbox-paused')}`, null)).body;
+      await why.getByRole('link').first().click();
+      await page.getByRole('button', { name: 'Run this agent' }).waitFor();
+      const other = (await site.visitor.send(`/v1${new URL(page.url()).pathname}`, null)).body;
+      expect(other.tags.filter((tag: string) => tags.includes(tag))).to.not.have.length(0);
     }));
 
   it('are on a phone below the brand without scrolling', () =>

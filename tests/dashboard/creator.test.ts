@@ -10,13 +10,14 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import {
   createCreatorServer,
   ExecutionFailure,
   generateSigningKey,
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
+import { pngOf } from '../harness/edge/pictures.ts';
 import { until } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
 import { assertAccessible, PHONE, recordTexts, untilShown } from './browser.ts';
@@ -82,8 +83,8 @@ describe('the creator', function () {
   const shownAgent = async () => (await site.visitor.send(`/v1/agents/${agentId}`, null)).body;
   const creatorWallet = () => site.visitor.agent('text-report').creator;
   const collateral = () => site.visitor.units(site.visitor.seeds('collateral_vault', new PublicKey(agentId).toBytes()));
-  /** Pictures that the page makes itself. */
-  const AVATAR = '[src^="data:image/svg+xml,"]';
+  /** Pictures that the page makes itself, and those that the service has checked. */
+  const AVATAR = ':is([src^="data:image/svg+xml,"], [src^="/v1/agents/"])';
   /** Asserts that no text of a stranger has become markup. */
   async function assertInert(page: Page, asked: string[]): Promise<void> {
     expect(await page.locator(`main img:not(${AVATAR}), main script, [onerror]`).count()).to.equal(0);
@@ -105,6 +106,28 @@ describe('the creator', function () {
     return asked;
   }
 
+  const widthOf = (image: Locator) => image.evaluate((one: { naturalWidth: number }) => one.naturalWidth);
+
+  it('learns before any wallet what to bring, earn and deposit, by the terms of the service', () =>
+    site.visit({}, async (page) => {
+      const { fee_bps, collateral_tiers } = (await site.visitor.send('/trpc/config.get', null)).body.result.data;
+      await page.goto('/creator/new');
+      await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
+      const rows = page.getByRole('region', { name: 'Price, share and collateral' }).getByRole('row');
+      const shown = await Promise.all(
+        (await rows.all()).slice(1).map((row) => row.getByRole('cell').allTextContents()),
+      );
+      const usdc = (amount: number) => `${amount.toLocaleString('en', { minimumFractionDigits: 2 })} USDC`;
+      expect(shown).to.deep.equal(
+        collateral_tiers.map(({ max_price_usdc: price, deposit_usdc }: Record<string, number>) => [
+          usdc(price!),
+          usdc(price! - (price! * fee_bps) / 10_000),
+          usdc(deposit_usdc!),
+        ]),
+      );
+      await page.getByRole('button', { name: 'Connect a wallet to begin' }).waitFor();
+    }));
+
   it('lists an agent in steps: describes it, creates its key, tests and signs', () =>
     site.visit({ ...CREATOR, expected: EDITED }, async (page) => {
       const { visitor } = site;
@@ -125,6 +148,11 @@ describe('the creator', function () {
       await page
         .getByLabel('Description')
         .fill(`# Loud\n\n${IMAGE}\n\n[press](javascript:alert(1)) ![pixel](https://tracker.example/pixel.png)`);
+      const picture = page.getByLabel('Picture', { exact: true });
+      await picture.setInputFiles({ name: 'a.svg', mimeType: 'image/png', buffer: Buffer.from('<svg/>') });
+      await page.getByText('is not a picture that this browser can read').waitFor();
+      await picture.setInputFiles({ name: 'wide.png', mimeType: 'image/png', buffer: pngOf(1_600, 900) });
+      await page.getByRole('button', { name: 'Remove it' }).waitFor();
       await page.getByRole('button', { name: 'writing', exact: true }).click();
       await next(page, 'Schemas');
       await page.getByRole('textbox', { name: 'Input schema' }).fill(JSON.stringify(SCHEMA));
@@ -193,6 +221,11 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'See its page' }).click();
       await page.waitForURL(/\/agents\/\w+$/);
       agentId = new URL(page.url()).pathname.split('/').at(-1)!;
+      // Served by the marketplace, in the square that the browser made.
+      const shownPicture = page.locator(`h1 img[src^="/v1/agents/${agentId}/pictures/"]`);
+      await shownPicture.waitFor();
+      await until('the picture is loaded', async () => (await widthOf(shownPicture)) === 192);
+      await page.getByText(`by Mallory ${IMAGE}`).waitFor();
       expect(await collateral()).to.equal(deposit);
       expect(await visitor.balances()).to.deep.equal({
         ...before,
@@ -422,6 +455,13 @@ describe('the creator', function () {
       await page.getByText('Disputes took 0.05 USDC of the collateral').waitFor();
       await assertSameFigures(page, site.visitor, agentId);
       await page.goto(`/creator/${agentId}`);
+      // Callers read the same reason, and its creator is one click away from managing it.
+      await page.getByRole('link', { name: 'See its page' }).click();
+      const why = page.getByRole('region', { name: 'Why it cannot be called' });
+      await why.getByText('Paused after an upheld dispute').waitFor();
+      await why.getByText('0.05 USDC of its collateral went to disputes.').waitFor();
+      await why.getByRole('link', { name: 'text-report' }).waitFor();
+      await page.getByRole('link', { name: 'Manage', exact: true }).click();
       // The page says why the agent is paused and how much is missing. Resuming deposits that amount.
       await page.getByText('Paused: its collateral is too low').waitFor();
       await page.getByText('Upheld disputes took 0.05 USDC of its collateral.').waitFor();

@@ -45,12 +45,18 @@ export async function makeData(visitor: Visitor, dataDir: string) {
   const admin = join(dataDir, 'demo', 'admin.json');
   await command(admin, 'admin', 'resolve-dispute', answered, '--reject', '--reason-file', reason);
   const { body: receipt } = await send(`/v1/executions/${plain}/receipt`, 0);
-  return { disputed, plain, receipt, agentId: visitor.agent('csv-analyst').agent_id };
+  return {
+    disputed,
+    plain,
+    receipt,
+    agentId: visitor.agent('csv-analyst').agent_id,
+    pausedId: visitor.agent('sandbox-paused').agent_id,
+  };
 }
 
 export type Data = Awaited<ReturnType<typeof makeData>>;
 
-export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
+export function scenesOf({ disputed, plain, receipt, agentId, pausedId }: Data): Scene[] {
   const caller = { as: 'Demo caller 1' } as const;
   const creator = { as: 'Demo creator A' } as const;
   const admin = { as: 'Demo admin' } as const;
@@ -77,6 +83,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'agent', path: `/agents/${agentId}` },
     { name: 'agent-run', path: `/agents/${agentId}?tab=run`, ...caller },
     { name: 'agent-code', path: `/agents/${agentId}?tab=code` },
+    { name: 'agent-paused', path: `/agents/${pausedId}` },
     { name: 'docs', path: '/docs' },
     { name: 'docs-route', path: '/docs#executeAgent' },
     { name: 'verify', path: '/verify' },
@@ -93,6 +100,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'spend', path: '/spend', ...caller },
     { name: 'disputes', path: '/disputes', ...caller },
     { name: 'creator', path: '/creator', ...creator },
+    { name: 'creator-introduction', path: '/creator/new' },
     { name: 'creator-new', path: '/creator/new', ...creator },
     { name: 'creator-listing', path: `/creator/${agentId}`, ...creator },
     { name: 'creator-received', path: `/creator/${agentId}?tab=received`, ...creator },

@@ -17,7 +17,7 @@ import {
 } from './options.ts';
 
 const FILE_HELP = `
-FILE.json describes the agent; examples/agent.json has every field:
+FILE.json describes the agent; examples/agent.json is one:
   name, tagline, description, display_name   texts; tagline is one sentence
   endpoint                                   URL of your server, ending in /execute
   input_schema, output_schema                JSON Schema of \`parameters\` and of the result
@@ -29,6 +29,8 @@ FILE.json describes the agent; examples/agent.json has every field:
                                              \`npm run cli -- keys new FILE\` makes one
   test                                       {task, parameters} that your agent can complete, for the test;
                                              optional if input_schema has no required fields
+  picture                                    optional: a PNG, JPEG or WebP file of at most 24 KiB and
+                                             512 x 512 pixels
   metadata_uri                               optional: another URL of this description
 
 ${describeSchemaRules().join('\n').replaceAll('`', '')}`;

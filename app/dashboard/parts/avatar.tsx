@@ -1,9 +1,26 @@
-/** A picture made from an address, so that people recognize an agent again. It is the same on every page. */
+/** The picture that an agent's creator has set, or one made from its address. It is the same on every page. */
 import { minidenticon } from 'minidenticons';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { cx } from './ui.tsx';
 
-export function Avatar({ address, className }: { address: string; className?: string }) {
-  const url = useMemo(() => `data:image/svg+xml,${encodeURIComponent(minidenticon(address, 60, 50))}`, [address]);
-  return <img src={url} alt="" className={cx('shrink-0 rounded-lg bg-sunken', className ?? 'size-10')} />;
+interface AvatarProps {
+  address: string;
+  /** A path of this service, or a data: URL of a draft. */
+  picture?: string | null;
+  className?: string;
+}
+
+export function Avatar({ address, picture, className }: AvatarProps) {
+  const made = useMemo(() => `data:image/svg+xml,${encodeURIComponent(minidenticon(address, 60, 50))}`, [address]);
+  // A picture that was replaced meanwhile is gone.
+  const [failed, setFailed] = useState<string | null>(null);
+  const shown = picture && picture !== failed ? picture : null;
+  return (
+    <img
+      src={shown ?? made}
+      alt=""
+      className={cx('shrink-0 rounded-lg bg-sunken object-cover', className ?? 'size-10')}
+      onError={() => setFailed(shown)}
+    />
+  );
 }

@@ -247,13 +247,13 @@ export function Table({ head, children, label }: { head: ReactNode[]; children: 
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             {head.map((cell, index) => (
-              <th key={index} scope="col" className="px-4 py-2.5 font-medium whitespace-nowrap">
+              <th key={index} scope="col" className="px-3 py-2.5 font-medium whitespace-nowrap sm:px-4">
                 {cell}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody className="divide-y divide-line [&_td]:px-4 [&_td]:py-3">{children}</tbody>
+        <tbody className="divide-y divide-line [&_td]:px-3 [&_td]:py-3 sm:[&_td]:px-4">{children}</tbody>
       </table>
     </section>
   );

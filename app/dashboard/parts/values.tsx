@@ -178,11 +178,11 @@ export function Copy({ text, what, label = 'Copy', bare, onCopied }: CopyProps) 
 /** Monospaced text to read and to copy. */
 export function Code({ text, label, onCopied }: { text: string; label: string; onCopied?(): void }) {
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)_auto] items-start rounded-lg bg-sunken">
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start rounded-lg bg-sunken sm:grid-cols-[minmax(0,1fr)_auto]">
       <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg p-4">
         <pre className="font-mono text-[0.8125rem]">{text}</pre>
       </section>
-      <div className="p-2.5">
+      <div className="p-2.5 max-sm:order-first max-sm:justify-self-end max-sm:pb-0">
         <Copy text={text} onCopied={onCopied ?? (() => undefined)} />
       </div>
     </div>

@@ -8,9 +8,11 @@ import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { Health, Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, Status } from '../parts/values.tsx';
+import { formatAmount, Status, shorten } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
 import { Overview } from './agent/overview.tsx';
+import { Paused } from './agent/paused.tsx';
 
 const CodeTab = lazy(() => import('./agent/code.tsx'));
 const RunTab = lazy(() => import('./agent/run.tsx'));
@@ -51,6 +53,7 @@ export default function Agent() {
 function Loaded({ agent }: { agent: AgentFull }) {
   const { tab = 'about' } = route.useSearch();
   const navigate = route.useNavigate();
+  const { wallet } = useSession();
   // Once opened, the Run tab stays mounted, so that its input survives a switch of tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
@@ -59,7 +62,10 @@ function Loaded({ agent }: { agent: AgentFull }) {
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   return (
     <>
-      <PageHead title={<Title picture={<Avatar address={agent.agent_id} />} name={agent.name} />} about={agent.tagline}>
+      <PageHead
+        title={<Title picture={<Avatar address={agent.agent_id} picture={agent.picture_path} />} name={agent.name} />}
+        about={<About agent={agent} />}
+      >
         <div className="flex flex-wrap items-center gap-4">
           <p className="text-sm text-faint">
             <span className="text-xl font-semibold text-ink tabular-nums">
@@ -67,7 +73,12 @@ function Loaded({ agent }: { agent: AgentFull }) {
             </span>{' '}
             a call
           </p>
-          {tab !== 'run' && (
+          {wallet === agent.creator.pubkey && (
+            <Link to="/creator/$agentId" params={{ agentId: agent.agent_id }} className={buttonStyle()}>
+              Manage
+            </Link>
+          )}
+          {tab !== 'run' && agent.status === 'active' && (
             <Button
               kind="primary"
               onClick={() => {
@@ -75,7 +86,6 @@ function Loaded({ agent }: { agent: AgentFull }) {
                 // This button disappears while it has the focus.
                 runTab.current?.focus();
               }}
-              disabled={agent.status === 'paused'}
             >
               Run this agent
             </Button>
@@ -104,6 +114,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
+      {agent.status === 'paused' && <Paused agent={agent} />}
       <Tabs.Root value={tab} onValueChange={(next) => open(next as Tab)}>
         <Tabs.List aria-label="About this agent" className="mb-8 flex gap-6 border-b border-line">
           <Trigger value="about">Overview</Trigger>
@@ -143,6 +154,22 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
     <Tabs.Content value={value} {...(isKept && { forceMount: true })} className="data-[state=inactive]:hidden">
       <Suspense fallback={<Skeleton className="h-96" />}>{children}</Suspense>
     </Tabs.Content>
+  );
+}
+
+/** Its purpose, and its creator with a link to all of the creator's agents. */
+function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
+  return (
+    <>
+      {tagline}
+      <span className="mt-1 block text-sm">
+        by{' '}
+        <Link to="/" search={{ creator: creator.pubkey }} className="underline underline-offset-2 hover:text-ink">
+          {creator.display_name}
+        </Link>{' '}
+        · {shorten(creator.pubkey)}
+      </span>
+    </>
   );
 }
 

@@ -8,6 +8,7 @@ import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
+import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 
@@ -148,40 +149,18 @@ function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnL
   );
 }
 
-/** Shown without listings: the requirements, in the order in which they are needed. */
+/** Shown without listings. */
 function Begin() {
-  const steps = [
-    ['A server', 'that answers POST …/execute over https. On this computer, http is enough.'],
-    ['A description', 'with a JSON Schema of its input. Callers get a form from it, and invalid calls are refused.'],
-    ['A signing key', 'created in this browser. Your server signs each result with it.'],
-    ['USDC for the collateral', 'that depends on the price, and is returned after you delist.'],
-  ];
   return (
-    <div className="grid gap-6">
+    <div className="grid gap-8">
       {isDraftKept() && <Resume />}
       <Empty title="You have listed no agent yet">
-        <p className="mb-5">
-          Listing takes a few minutes. You are paid in USDC for each call that your server answers with a signed result.
-        </p>
+        <p className="mb-5">Your code stays on your server, and you are paid for each signed result.</p>
         <Link to="/creator/new" className={buttonStyle('primary')}>
           List your first agent
         </Link>
       </Empty>
-      <section>
-        <h2 className="mb-3 font-medium">What you need</h2>
-        <ol className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-          {steps.map(([title, about], index) => (
-            <li key={title}>
-              <Card className="h-full">
-                <p className="text-sm font-medium">
-                  {index + 1}. {title}
-                </p>
-                <p className="mt-1 text-sm text-faint">{about}</p>
-              </Card>
-            </li>
-          ))}
-        </ol>
-      </section>
+      <Introduction />
     </div>
   );
 }

@@ -1,15 +1,17 @@
 /** Lists an agent in steps. The draft stays in this browser after any failure. The key exists only in this page. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { SignedIn } from '../parts/connect.tsx';
+import { ConnectButton } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { Button, PageHead, Skeleton } from '../parts/ui.tsx';
 import { configQuery } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
 import { AgentCard } from './listing/agentCard.tsx';
 import { useListingAddress } from './listing/chainFacts.ts';
 import { DetailsFields } from './listing/detailsFields.tsx';
 import { checkDraft, type Draft, type DraftErrors, type DraftField } from './listing/draft.ts';
 import { EndpointFields } from './listing/endpointFields.tsx';
+import { Introduction } from './listing/introduction.tsx';
 import { useKept } from './listing/kept.ts';
 import { KeyFields } from './listing/keyFields.tsx';
 import { PriceFields } from './listing/priceFields.tsx';
@@ -26,7 +28,7 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
   {
     title: 'Details',
     about: 'The description that callers read.',
-    fields: ['name', 'tagline', 'description', 'display_name', 'tags'],
+    fields: ['name', 'tagline', 'description', 'display_name', 'picture', 'tags'],
   },
   { title: 'Schemas', about: 'The input and the output of the agent.', fields: ['input_schema', 'output_schema'] },
   {
@@ -46,13 +48,18 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
 const [KEY, TEST, SIGN] = [4, 5, 6];
 
 export default function View() {
+  const { wallet, isKnown } = useSession();
+  if (wallet) return <NewListing />;
   return (
-    <SignedIn
-      title="List an agent"
-      why="An agent belongs to the wallet that lists it. Its earnings are paid to that wallet."
-    >
-      <NewListing />
-    </SignedIn>
+    <>
+      <PageHead
+        title="List an agent"
+        about="Your code stays on your server. Each call that it answers with a signed result is paid to your wallet in USDC."
+      >
+        {isKnown && <ConnectButton label="Connect a wallet to begin" />}
+      </PageHead>
+      {isKnown && <Introduction />}
+    </>
   );
 }
 
@@ -177,8 +184,8 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
     <div key="details" className="grid gap-6">
       <ServerHint endpoint={draft.endpoint} agentName={draft.name} />
       <div className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
-        <DetailsFields draft={draft} errors={errors} onChange={change} />
-        <AgentCard draft={draft} />
+        <DetailsFields draft={draft} errors={errors} onChange={change} agentId={agentId} />
+        <AgentCard draft={draft} agentId={agentId} />
       </div>
     </div>,
     <Suspense key="schemas" fallback={<Skeleton className="h-112" />}>

@@ -127,7 +127,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
       const price = parseUsdc(agent.price_per_call_usdc);
       const left = session.remaining();
       const reasons = [
-        agent.status === 'paused' && 'The creator has paused the agent.',
+        agent.status === 'paused' && 'The agent is paused.',
         !key.scopes.includes('execute') && 'The API key may only read.',
         key.allowed_agents && !key.allowed_agents.includes(agent_id) && 'The API key may not call this agent.',
         parseUsdc(key.payable_usdc) < price && `The API key can pay at most ${key.payable_usdc} USDC now.`,

@@ -87,10 +87,10 @@ export async function findParameterFaults(
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
   const row = requireFound(await readWithFigures(deps, agentId));
   const { metadata } = await requireDocument(deps, row);
-  const summary = toSummary({ ...row, description: metadata }, await deps.agentHealth.healthOf(row.listing));
+  const description = { ...metadata, has_picture: metadata.picture !== undefined };
+  const summary = toSummary({ ...row, description }, await deps.agentHealth.healthOf(row.listing));
   return {
     ...summary,
-    creator: { ...summary.creator, display_name: metadata.display_name },
     description: metadata.description,
     input_schema: metadata.input_schema,
     output_schema: metadata.output_schema,
@@ -99,6 +99,8 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
     successful_executions: Number(row.successful_executions ?? 0n),
     dispute_count: Number(row.dispute_count ?? 0n),
+    collateral_usdc: toUsdc(row.deposited - row.slashed),
+    slashed_usdc: toUsdc(row.slashed),
     on_chain_listing: addressUrl(deps, row.listing),
     created_at: toTime(row.listed_at),
   };
@@ -125,6 +127,8 @@ const LISTING_COLUMNS = [
   'listings.tag_mask',
   'listings.metadata_hash',
   'listings.listed_at',
+  'listings.deposited',
+  'listings.slashed',
   'creators.verified',
 ] as const;
 
@@ -207,6 +211,7 @@ interface Summarized {
   status?: 'active' | 'paused' | 'delisted';
   price: bigint;
   tag_mask: bigint;
+  metadata_hash: string;
   total_executions: bigint | null;
   success_rate: number | null;
   avg_execution_time_ms: bigint | null;
@@ -223,7 +228,8 @@ function toSummary({ description, ...agent }: Summarized, health: AgentHealth): 
     total_executions: Number(agent.total_executions ?? 0n),
     success_rate: agent.success_rate ?? 0,
     avg_execution_time_ms: Number(agent.avg_execution_time_ms ?? 0n),
-    creator: { pubkey: agent.creator, verified: agent.verified === 1n },
+    creator: { pubkey: agent.creator, verified: agent.verified === 1n, display_name: description.display_name },
+    picture_path: description.has_picture ? `/v1/agents/${agent.listing}/pictures/${agent.metadata_hash}` : null,
     status: agent.status === 'paused' ? 'paused' : 'active',
     health,
   };

@@ -3,7 +3,10 @@ import { type AgentMetadata, isStandardTag, STANDARD_TAGS, tagMask } from '../..
 import type { Described } from '../ledger/metadata.ts';
 
 /** The part of a document that lists show. */
-export type Description = Pick<AgentMetadata, 'name' | 'tagline' | 'display_name' | 'custom_tags'>;
+export type Description = Pick<AgentMetadata, 'name' | 'tagline' | 'display_name' | 'custom_tags'> & {
+  /** Absent in descriptions from before there were pictures. */
+  has_picture?: boolean;
+};
 
 /** The words of a text without case, accents and separators. PostgreSQL rejects words of more than 2,046 bytes. */
 function wordsOf(text: string): string[] {
@@ -25,8 +28,9 @@ const SANDBOX = 'sandbox';
 
 /** What lists show and search of a document's text. */
 export function describe(document: string): Described {
-  const { name, tagline, display_name, custom_tags } = JSON.parse(document) as AgentMetadata;
-  const description: Description = { name, tagline, display_name, custom_tags };
+  const { name, tagline, display_name, custom_tags, picture } = JSON.parse(document) as AgentMetadata;
+  const has_picture = picture !== undefined;
+  const description: Description = { name, tagline, display_name, custom_tags, has_picture };
   return {
     description: JSON.stringify(description),
     words: searchableWords(description),

@@ -73,7 +73,7 @@ export async function executeAgent(
     await refuseByRecord(deps, first);
   }
   const agent = await requireAgent(deps, agentId);
-  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
+  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused');
   requireNoQuery(request.url);
   const call = {
     ...(await readCall(deps, agent, requireValue(body), ask)),

@@ -46,6 +46,7 @@ export function createAgentCard(deployment: Deployment, agent: AgentFull, versio
     description: `${tagline}\n\n${description}`,
     supportedInterfaces: [rest, mcp].map((one) => ({ ...one, protocolVersion: PROTOCOL_VERSION })),
     provider: { organization: creator.display_name, url: `${baseUrl}/agents/${agent_id}` },
+    ...(agent.picture_path && { iconUrl: baseUrl + agent.picture_path }),
     version: String(version),
     capabilities: capabilitiesOf(deployment, price, {
       agent_id,

@@ -173,8 +173,10 @@ function answer(response: Response, route: Route, reply: AnyReply | WrittenReply
     return;
   }
   const { schema, bytes } = route.answers[reply.status] as Answer;
-  if (Buffer.isBuffer(reply.value)) sendBytes(response, reply.status, [reply.value], `${bytes}; charset=utf-8`);
-  else send(response, reply.status, schema!, reply.value, reply.parts);
+  if (Buffer.isBuffer(reply.value)) {
+    const type = reply.headers?.['Content-Type'] ?? `${bytes}; charset=utf-8`;
+    sendBytes(response, reply.status, [reply.value], type);
+  } else send(response, reply.status, schema!, reply.value, reply.parts);
 }
 
 function answerOptions(response: Response, allowed: string[], open: Route[]): void {

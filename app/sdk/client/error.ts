@@ -83,7 +83,7 @@ export class ConflictError extends APIStatusError {
 export class ResultUnavailableError extends APIStatusError {
   override name = 'ResultUnavailableError';
 }
-/** The creator has paused the agent. Nothing was charged. */
+/** The agent is paused. Nothing was charged. */
 export class AgentPausedError extends APIStatusError {
   override name = 'AgentPausedError';
 }

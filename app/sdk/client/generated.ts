@@ -32,8 +32,10 @@ export interface components {
             tagline: string;
             /** @description The full description, as text. */
             description: string;
-            /** @description The creator's display name. */
+            /** @description The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`. */
             display_name: string;
+            /** @description A small picture: a PNG, JPEG or WebP of at most 24,576 bytes and 512 x 512 pixels, as a `data:` URL in base64. Agents without one have a pattern made from their address. */
+            picture?: string;
             /** @description Up to 5 tags in addition to the standard tags, which the listing has on-chain. */
             custom_tags: string[];
             /**
@@ -174,11 +176,13 @@ export interface components {
                 pubkey: string;
                 /** @description True if the marketplace has checked the creator’s identity. */
                 verified: boolean;
-                /** @description The creator's display name. */
+                /** @description The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`. */
                 display_name: string;
             };
+            /** @description Path of the picture that the creator has set, on this server; null if there is none. It changes with the description. */
+            picture_path: string | null;
             /**
-             * @description `paused` agents cannot be executed.
+             * @description `paused` agents cannot be executed. Their creator has paused them, or an upheld dispute has left `collateral_usdc` below the deposit that the price requires.
              * @enum {string}
              */
             status: "active" | "paused";
@@ -204,6 +208,10 @@ export interface components {
             successful_executions: number;
             /** @description Number of disputes opened so far. */
             dispute_count: number;
+            /** @description What is left of the collateral that the creator deposited for this agent, USDC. Callers whose dispute is upheld are paid from it. */
+            collateral_usdc: number;
+            /** @description What upheld disputes have taken from this collateral, USDC. */
+            slashed_usdc: number;
             /**
              * Format: uri
              * @description The listing account in a block explorer.
@@ -289,7 +297,11 @@ export interface components {
                 pubkey: string;
                 /** @description True if the marketplace has checked the creator’s identity. */
                 verified: boolean;
+                /** @description The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`. */
+                display_name: string;
             };
+            /** @description Path of the picture that the creator has set, on this server; null if there is none. It changes with the description. */
+            picture_path: string | null;
             /**
              * @description Lists contain only active agents.
              * @enum {string}
@@ -1906,6 +1918,7 @@ export interface operations {
 export interface Routes {
     listAgents: { input: { limit?: number; offset?: number; tags?: string; min_success_rate?: number; min_executions?: number; verified_only?: boolean; q?: string; creator?: string; sort?: "total_executions" | "success_rate" | "price_asc" | "price_desc" | "created_at" | "best" }; answer: components["schemas"]["AgentPage"] };
     getAgent: { input: { agent_id: string }; answer: components["schemas"]["AgentFull"] };
+    getAgentPicture: { input: { agent_id: string; metadata_hash: string }; answer: string };
     getAgentCard: { input: { agent_id: string }; answer: object };
     getAgentStatistics: { input: { agent_id: string }; answer: components["schemas"]["AgentStatistics"] };
     executeAgent: { input: { agent_id: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
@@ -1946,6 +1959,7 @@ export interface Routes {
 export const ROUTES = {
   listAgents: {"method":"GET","path":"/v1/agents","fields":["agents","total"]},
   getAgent: {"method":"GET","path":"/v1/agents/{agent_id}","fields":["agent_id","name"]},
+  getAgentPicture: {"method":"GET","path":"/v1/agents/{agent_id}/pictures/{metadata_hash}"},
   getAgentCard: {"method":"GET","path":"/v1/agents/{agent_id}/agent-card.json","fields":[]},
   getAgentStatistics: {"method":"GET","path":"/v1/agents/{agent_id}/statistics","fields":["agent_id","from"]},
   executeAgent: {"method":"POST","path":"/v1/agents/{agent_id}/execute","fields":["execution_id","status"],"isPaid":true,"takesKey":true},

@@ -23,7 +23,9 @@ const agentSummary = {
   total_executions: Count,
   success_rate: z.number().min(0).max(1),
   avg_execution_time_ms: Count,
-  creator: z.strictObject({ pubkey: z.string(), verified: z.boolean() }),
+  creator: z.strictObject({ pubkey: z.string(), verified: z.boolean(), display_name: z.string() }),
+  /** Path of the picture that the creator has set. */
+  picture_path: z.string().nullable(),
   status: z.enum(['active', 'paused']),
   health: AgentHealth,
 };
@@ -37,7 +39,6 @@ export type AgentPage = z.infer<typeof AgentPage>;
 /** GET /v1/agents/{agent_id} */
 export const AgentFull = z.strictObject({
   ...agentSummary,
-  creator: z.strictObject({ pubkey: z.string(), verified: z.boolean(), display_name: z.string() }),
   description: z.string(),
   input_schema: z.record(z.string(), z.unknown()),
   output_schema: z.record(z.string(), z.unknown()),
@@ -46,6 +47,9 @@ export const AgentFull = z.strictObject({
   max_result_bytes: Count,
   successful_executions: Count,
   dispute_count: Count,
+  /** What is left of the listing's collateral, and what upheld disputes took from it. */
+  collateral_usdc: Usdc,
+  slashed_usdc: Usdc,
   on_chain_listing: z.url(),
   created_at: Time,
 });

@@ -225,7 +225,8 @@ export const ERRORS = {
   agent_paused: {
     status: 422,
     details: Nothing,
-    meaning: 'The creator has paused the agent.',
+    meaning:
+      'The agent is paused: by its creator, or because an upheld dispute left less collateral than its price requires.',
     remedy: `Call again when the agent's \`status\` is \`active\`, or use another agent. ${NEVER_CHARGED}`,
   },
   idempotency_key_reused: {

@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { STANDARD_TAGS, type StandardTag } from './choices.ts';
+import { findPictureFault, MAX_PICTURE_URL, PICTURE_RULE, PICTURE_URL } from './picture.ts';
 
 export { STANDARD_TAGS, type StandardTag };
 
@@ -64,6 +65,16 @@ export const AgentMetadata = z.strictObject({
   description: z.string().min(1).max(8000).regex(TEXT, 'must not contain control characters other than line breaks'),
   /** The creator's display name. */
   display_name: line('display_name', 64),
+  /** A small picture, which the marketplace serves at an address of its own. */
+  picture: z
+    .string(PICTURE_RULE)
+    .max(MAX_PICTURE_URL, { error: PICTURE_RULE, abort: true })
+    .regex(PICTURE_URL, { error: PICTURE_RULE, abort: true })
+    .superRefine((url, context) => {
+      const fault = findPictureFault(url);
+      if (fault) context.addIssue(fault);
+    })
+    .optional(),
   /** Shown after the listing's standard tags, which the chain carries. */
   custom_tags: z
     .array(z.string().regex(/^[a-z0-9-]{2,24}$/, TAG_RULE))

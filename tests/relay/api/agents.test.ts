@@ -99,8 +99,10 @@ describe('GET /v1/agents', () => {
         health: UNTRIED,
         avg_execution_time_ms: completed === 0 ? 0 : Math.round(100 + (completed - 1) / 2),
         status: 'active',
+        picture_path: null,
       });
-      expect(creator).to.have.all.keys('pubkey', 'verified').and.include({ verified: agent.verified });
+      expect(creator).to.have.all.keys('pubkey', 'verified', 'display_name');
+      expect(creator).to.include({ verified: agent.verified, display_name: 'Ada Analytics' });
     }
   });
 
@@ -188,7 +190,10 @@ describe('GET /v1/agents/{agent_id}', () => {
   it('returns the full listing: every field and nothing else', async () => {
     const creator = newAddress();
     const input_schema = { type: 'object', properties: { csv: { type: 'string' } }, required: ['csv'] };
-    const listing = await world.addListing({ creator }, { custom_tags: ['csv', 'fast'], input_schema });
+    const listing = await world.addListing(
+      { creator, slashed: 500_000n },
+      { custom_tags: ['csv', 'fast'], input_schema },
+    );
     const record = { caller: newAddress(), listing };
     await world.addRecord({ ...record, execution_time_ms: 101n });
     await world.addRecord({ ...record, execution_time_ms: 100n, status: 'disputed', dispute_count: 1n });
@@ -208,6 +213,7 @@ describe('GET /v1/agents/{agent_id}', () => {
       avg_execution_time_ms: 167,
       health: UNTRIED,
       creator: { pubkey: creator, verified: false, display_name: 'Ada Analytics' },
+      picture_path: null,
       status: 'active',
       description: 'Reads a file and answers a question.',
       input_schema,
@@ -217,6 +223,8 @@ describe('GET /v1/agents/{agent_id}', () => {
       successful_executions: 2,
       max_result_bytes: 1_638_400,
       dispute_count: 2,
+      collateral_usdc: 4.5,
+      slashed_usdc: 0.5,
       on_chain_listing: `https://explorer.solana.com/address/${listing}${EXPLORER_QUERY}`,
       created_at: '2025-10-09T08:53:20.000Z',
     });

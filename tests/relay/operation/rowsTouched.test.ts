@@ -74,6 +74,7 @@ const READ: Record<string, string[]> = {
   ],
   '/v1/agents/{agent_id}': [`/${agentId}`, `/${addressOf('listing', 0)}`],
   '/v1/agents/{agent_id}/agent-card.json': [`/${agentId}/agent-card.json`],
+  '/v1/agents/{agent_id}/pictures/{metadata_hash}': [`/${agentId}/pictures/${'0'.repeat(64)}`],
   '/v1/agents/{agent_id}/statistics': [`/${agentId}/statistics`, `/${addressOf('listing', 0)}/statistics`],
   '/v1/executions': [
     '',

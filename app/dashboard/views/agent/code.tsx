@@ -1,103 +1,141 @@
-/** Code that calls this agent. */
+/** Code that calls this agent: by an API key in three languages, by x402 without one, and from a host of AI models. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
+import type { ReactNode } from 'react';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { Note } from '../../parts/ui.tsx';
+import { Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
 import { exampleParameters } from './schema/example.ts';
-import { KEY_VARIABLE, snippetsOf, x402Snippet } from './snippets.ts';
+import { KEY_VARIABLE, mcpSnippet, type Snippet, type SnippetInput, snippetsOf, x402Snippet } from './snippets.ts';
 
 export default function CodeTab({ agent }: { agent: AgentFull }) {
-  const call = {
+  const call: SnippetInput = {
     baseUrl: BASE_URL,
     agentId: agent.agent_id,
     task: 'Do this for me.',
     parameters: exampleParameters(agent.input_schema),
   };
-  const snippets = snippetsOf(call);
-  const { data: config } = useQuery(configQuery);
-  const serviceFee = config?.x402_service_fee_usdc ?? null;
-  const keyless =
-    config && serviceFee !== null
-      ? x402Snippet({
-          ...call,
-          rpcUrl: config.rpc_url,
-          usdcMint: config.usdc_mint,
-          total: parseUsdc(agent.price_per_call_usdc) + parseUsdc(serviceFee),
-        })
-      : null;
+  const tabs: (readonly [name: string, content: ReactNode])[] = [
+    ...snippetsOf(call).map(
+      (snippet) => [snippet.name, <ByKey key={snippet.name} agent={agent} snippet={snippet} />] as const,
+    ),
+    ['x402, no key', <ByX402 key="x402" agent={agent} call={call} />],
+    ['MCP', <ByMcp key="mcp" agent={agent} />],
+  ];
   return (
-    <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8 *:grid-cols-[minmax(0,1fr)]">
-      <section className="grid gap-3">
-        <h2 className="text-lg font-semibold">1. Create an API key</h2>
+    <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8">
+      <Tabs.Root defaultValue={tabs[0]![0]}>
+        <Tabs.List
+          aria-label="Ways to call it"
+          className="mb-5 flex w-fit max-w-full flex-wrap gap-1 rounded-lg bg-sunken p-1"
+        >
+          {tabs.map(([name]) => (
+            <Tabs.Trigger
+              key={name}
+              value={name}
+              className="min-h-9 rounded-md px-3 text-sm text-faint hover:text-ink data-[state=active]:bg-raised data-[state=active]:font-medium data-[state=active]:text-ink"
+            >
+              {name}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        {tabs.map(([name, content]) => (
+          <Tabs.Content key={name} value={name} className="grid grid-cols-[minmax(0,1fr)] gap-6">
+            {content}
+          </Tabs.Content>
+        ))}
+      </Tabs.Root>
+      <p className="text-sm text-faint">
+        Next: the <Guide hash="executeAgent">guide</Guide> has every field and every error, and{' '}
+        <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
+      </p>
+    </div>
+  );
+}
+
+function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
+  return (
+    <>
+      <Step title="1. Create an API key">
         <p className="text-sm text-faint">
-          A key spends USDC from your wallet, within the limits that you set. Create one under{' '}
+          A key spends USDC from your wallet, within limits that you set.{' '}
           <Link to="/keys" className="text-accent underline underline-offset-2">
-            API keys
+            Create one
           </Link>{' '}
           and keep it in an environment variable, never in code.
         </p>
         <Code text={`export ${KEY_VARIABLE}=crtx_…`} label="Setting the key" />
-      </section>
-      <section className="grid gap-3">
-        <h2 className="text-lg font-semibold">2. Call {agent.name}</h2>
+      </Step>
+      <Step title={`2. Call ${agent.name}`}>
         <p className="text-sm text-faint">
-          Each call pays {formatAmount(agent.price_per_call_usdc)} into escrow and answers with the result, or with an
-          error and a refund. The parameters are examples: replace them with yours.
+          Each call costs {formatAmount(agent.price_per_call_usdc)}. It answers with the result, or with an error and a
+          refund. The parameters are examples: replace them with yours.
         </p>
-        {agent.status === 'paused' && (
-          <Note tone="warn">Its creator has paused it: calls are refused, and nothing is paid.</Note>
-        )}
-        <Tabs.Root defaultValue="curl">
-          <Tabs.List aria-label="Language" className="mb-3 flex w-fit gap-1 rounded-lg bg-sunken p-1">
-            {snippets.map(({ name }) => (
-              <Tabs.Trigger
-                key={name}
-                value={name}
-                className="min-h-8 rounded-md px-3 text-sm text-faint hover:text-ink data-[state=active]:bg-raised data-[state=active]:font-medium data-[state=active]:text-ink"
-              >
-                {name}
-              </Tabs.Trigger>
-            ))}
-          </Tabs.List>
-          {snippets.map(({ name, needs, text }) => (
-            <Tabs.Content key={name} value={name} className="grid grid-cols-[minmax(0,1fr)] gap-2">
-              <Code text={text} label={`${name} that calls ${agent.name}`} />
-              <p className="text-xs text-faint">{needs}</p>
-            </Tabs.Content>
-          ))}
-        </Tabs.Root>
-      </section>
-      {keyless && (
-        <section className="grid gap-3">
-          <h2 className="text-lg font-semibold">Or call it without a key, with x402</h2>
-          <p className="text-sm text-faint">
-            A wallet with USDC and no SOL pays {formatAmount(agent.price_per_call_usdc)} and{' '}
-            {formatAmount(serviceFee ?? 0)} for the network fees. The price is held in the same escrow, and is refunded
-            if the agent fails.
-          </p>
-          <Code text={keyless.text} label={`Program that pays ${agent.name} by x402`} />
-          <p className="text-xs text-faint">{keyless.needs}</p>
-        </section>
-      )}
-      <section className="grid gap-3">
-        <h2 className="text-lg font-semibold">3. Next steps</h2>
-        <p className="text-sm text-faint">
-          For long work, send <code className="font-mono">"async": true</code> and read the result later. Details and
-          all errors are in the{' '}
-          <a href="/docs" className="text-accent underline underline-offset-2">
-            guide
-          </a>
-          ; use the{' '}
-          <a href="/openapi.json" className="text-accent underline underline-offset-2">
-            OpenAPI document
-          </a>{' '}
-          to generate a client for any language.
-        </p>
-      </section>
-    </div>
+        <Shown snippet={snippet} label={`${snippet.name} that calls ${agent.name}`} />
+      </Step>
+    </>
+  );
+}
+
+function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
+  const { data: config } = useQuery(configQuery);
+  if (!config) return <Skeleton className="h-96" />;
+  const fee = config.x402_service_fee_usdc;
+  if (fee === null) return <Note title="This marketplace takes no payments by x402">Call it with an API key.</Note>;
+  const total = parseUsdc(agent.price_per_call_usdc) + parseUsdc(fee);
+  const snippet = x402Snippet({ ...call, rpcUrl: config.rpc_url, usdcMint: config.usdc_mint, total });
+  return (
+    <Step title={`Pay ${agent.name} from a wallet`}>
+      <p className="text-sm text-faint">
+        No key, no account and no SOL: a wallet with USDC pays {formatAmount(agent.price_per_call_usdc)}, and{' '}
+        {formatAmount(fee)} for the network fees. The price is refunded if the agent fails.
+      </p>
+      <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
+    </Step>
+  );
+}
+
+function ByMcp({ agent }: { agent: AgentFull }) {
+  const snippet = mcpSnippet(BASE_URL, agent.agent_id);
+  return (
+    <Step title={`Let an AI model call ${agent.name}`}>
+      <p className="text-sm text-faint">
+        For Claude, Cursor and other hosts of the Model Context Protocol. Add this address as a remote server. The host
+        opens a page where you connect your wallet and set a budget. {agent.name} is then a tool, and each use costs{' '}
+        {formatAmount(agent.price_per_call_usdc)}.
+      </p>
+      <Code text={snippet.url} label="Address of the MCP server" />
+      <p className="text-sm text-faint">Or as a file:</p>
+      <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
+    </Step>
+  );
+}
+
+function Step({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <h2 className="text-lg font-semibold">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Shown({ snippet: { text, needs }, label }: { snippet: Snippet; label: string }) {
+  return (
+    <>
+      <Code text={text} label={label} />
+      <p className="text-sm text-faint">{needs}</p>
+    </>
+  );
+}
+
+function Guide({ path = '/docs', hash, children }: { path?: string; hash?: string; children: string }) {
+  return (
+    <a href={hash ? `${path}#${hash}` : path} className="text-accent underline underline-offset-2">
+      {children}
+    </a>
   );
 }

@@ -53,6 +53,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
               ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
               ['Timeout', timeouts(agent)],
               ['Disputes', agent.dispute_count === 0 ? 'None' : formatCount(agent.dispute_count)],
+              ['Collateral', formatAmount(agent.collateral_usdc)],
               ['Listed', <Time key="listed" at={agent.created_at} />],
             ]}
           />

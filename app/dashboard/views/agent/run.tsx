@@ -7,7 +7,7 @@ import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { isFormable } from '../../parts/form/schema.ts';
 import SchemaForm from '../../parts/form/schemaForm.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { Button, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { exampleQuery } from './example.tsx';
 import { LastInputs } from './lastInputs.tsx';
@@ -17,6 +17,7 @@ import { RunOutcome } from './run/outcome.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
 import { type Payer, PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
+import { Stopped } from './run/stopped.tsx';
 import { type Inputs, useRun } from './run/useRun.ts';
 import { exampleParameters, hasExamples } from './schema/example.ts';
 
@@ -66,12 +67,9 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
     requestAnimationFrame(() => document.querySelector<HTMLElement>('main form textarea')?.focus());
   }
 
-  if (agent.status === 'paused') {
-    return (
-      <Note tone="warn" title="This agent is paused">
-        Its creator has paused it. Try again later, or choose another agent.
-      </Note>
-    );
+  // A call that has begun is shown to its end.
+  if (agent.status === 'paused' && !run) {
+    return <p className="text-sm text-faint">You can run it here once it accepts calls again.</p>;
   }
   const opened: Opened | null = run?.opened ?? null;
   return (
@@ -115,7 +113,10 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
           <RunOutcome run={notStarted(run, isStarted || isPaying)} onStart={() => setPaying(true)} onAgain={again} />
         </div>
       ) : (
-        <RunForm agent={agent} draft={draft} onRun={pay} />
+        <>
+          <Stopped />
+          <RunForm agent={agent} draft={draft} onRun={pay} />
+        </>
       )}
     </>
   );

@@ -1,4 +1,4 @@
-/** One call of one agent as code: curl, TypeScript and Python, each complete and ready to run. */
+/** One call of one agent as code: TypeScript, Python, curl, x402 and MCP, each complete and ready to run. */
 
 export interface SnippetInput {
   baseUrl: string;
@@ -19,7 +19,6 @@ export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 
 export function snippetsOf(input: SnippetInput): Snippet[] {
   return [
-    { name: 'curl', needs: 'Needs only a shell.', file: 'call.sh', text: curl(input) },
     {
       name: 'TypeScript',
       needs: 'Node 20 or newer, Deno or Bun; no package. Run it with: npx tsx call.mts',
@@ -32,6 +31,7 @@ export function snippetsOf(input: SnippetInput): Snippet[] {
       file: 'call.py',
       text: python(input),
     },
+    { name: 'curl', needs: 'Needs only a shell.', file: 'call.sh', text: curl(input) },
   ];
 }
 
@@ -83,6 +83,19 @@ const answer = await response.json();
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
 console.log(answer.result);
 `,
+  };
+}
+
+/** The settings of a host that signs in by itself and gets this agent as a tool; `url` alone is enough for most. */
+export function mcpSnippet(baseUrl: string, agentId: string): Snippet & { url: string } {
+  const url = `${baseUrl}/mcp?pay_by=key&agents=${agentId}`;
+  const settings = { mcpServers: { 'agent-marketplace': { type: 'http', url } } };
+  return {
+    name: 'MCP',
+    needs: 'For Claude Code: .mcp.json of your project. For Cursor: .cursor/mcp.json.',
+    file: '.mcp.json',
+    text: `${JSON.stringify(settings, null, 2)}\n`,
+    url,
   };
 }
 

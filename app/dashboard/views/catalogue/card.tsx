@@ -4,9 +4,9 @@ import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { Health, isFailing, Verified } from '../../parts/badges.tsx';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatRate, Status, shorten } from '../../parts/values.tsx';
 
-const SHAPE = 'flex h-64 flex-col rounded-xl border border-line bg-raised p-5';
+const SHAPE = 'flex h-68 flex-col rounded-xl border border-line bg-raised p-5';
 
 export function AgentCard({ agent }: { agent: AgentSummary }) {
   const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status } = agent;
@@ -17,18 +17,21 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       params={{ agentId: agent_id }}
       className={`${SHAPE} transition-colors hover:border-strong hover:bg-sunken/40`}
     >
-      <div className="flex items-start justify-between gap-3">
-        <span className="flex min-w-0 items-center gap-3">
-          <Avatar address={agent_id} className="size-9" />
-          <h2 className="line-clamp-1 font-semibold">{name}</h2>
-        </span>
-        <span className="flex shrink-0 gap-1.5">
-          {status === 'paused' && <Status value="paused" />}
-          <Health agent={agent} />
-          {agent.creator.verified && <Verified />}
-        </span>
+      <div className="flex items-center gap-3">
+        <Avatar address={agent_id} picture={agent.picture_path} className="size-10" />
+        <div className="min-w-0 flex-1">
+          <div className="flex items-center justify-between gap-2">
+            <h2 className="min-w-0 truncate font-semibold">{name}</h2>
+            <span className="flex shrink-0 gap-1.5">
+              {status === 'paused' && <Status value="paused" />}
+              <Health agent={agent} />
+              {agent.creator.verified && <Verified />}
+            </span>
+          </div>
+          <CreatorName creator={agent.creator} />
+        </div>
       </div>
-      <p className="mt-1 line-clamp-2 text-sm text-faint">{tagline}</p>
+      <p className="mt-2 line-clamp-2 text-sm text-faint">{tagline}</p>
       <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden">
         {tags.map((tag) => (
           <li key={tag}>
@@ -48,6 +51,16 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
       </dl>
     </Link>
+  );
+}
+
+/** A name that anyone can choose, so the address is beside it. */
+function CreatorName({ creator: { display_name, pubkey } }: Pick<AgentSummary, 'creator'>) {
+  return (
+    <p className="flex gap-1 text-xs text-faint">
+      <span className="truncate">by {display_name}</span>
+      <span className="shrink-0">· {shorten(pubkey)}</span>
+    </p>
   );
 }
 

@@ -3,6 +3,7 @@ import { type KeyboardEvent, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
 import type { Draft, DraftErrors } from './draft.ts';
+import { PictureField } from './pictureField.tsx';
 
 export interface FieldsProps {
   draft: Draft;
@@ -29,7 +30,7 @@ function limited(text: string, most: number, hint: string, error: string | undef
   };
 }
 
-export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
+export function DetailsFields({ draft, errors, onChange, agentId }: FieldsProps & { agentId: string | undefined }) {
   return (
     <div className="grid gap-6">
       <div className="grid items-start gap-6 sm:grid-cols-2">
@@ -64,6 +65,12 @@ export function DetailsFields({ draft, errors, onChange }: FieldsProps) {
         rows={7}
         value={draft.description}
         onChange={({ target }) => onChange({ description: target.value })}
+      />
+      <PictureField
+        address={agentId ?? draft.listing_id}
+        picture={draft.picture}
+        error={errors.picture ?? null}
+        onChange={(picture) => onChange({ picture })}
       />
       <Tags draft={draft} errors={errors} onChange={onChange} />
     </div>

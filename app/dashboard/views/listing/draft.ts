@@ -4,6 +4,7 @@
  */
 import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
 import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
+import { findPictureFault } from '../../../sdk/wire/picture.ts';
 import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { exampleParameters } from '../agent/schema/example.ts';
@@ -15,6 +16,8 @@ export interface Draft {
   tagline: string;
   description: string;
   display_name: string;
+  /** A data: URL; empty without one. */
+  picture: string;
   /** Standard and custom tags. */
   tags: string[];
   /** JSON. */
@@ -53,6 +56,7 @@ export function newDraft(): Draft {
     tagline: '',
     description: '',
     display_name: '',
+    picture: '',
     tags: [],
     input_schema: toJson(INPUT_SCHEMA),
     output_schema: toJson(OUTPUT_SCHEMA),
@@ -76,6 +80,7 @@ export function draftOf(listing: OwnListing): Draft {
       tagline: metadata.tagline,
       description: metadata.description,
       display_name: metadata.display_name,
+      picture: metadata.picture ?? '',
       endpoint: metadata.endpoint,
       input_schema: toJson(metadata.input_schema),
       output_schema: toJson(metadata.output_schema),
@@ -104,9 +109,10 @@ export function readSchema(text: string): Record<string, unknown> | null {
 
 /** The description for `parseListingDraft`. */
 export function toInput(draft: Draft, metadataUri = ''): ListingDraftInput {
-  const { listing_id: _, test_task, test_parameters, test_publish, ...fields } = draft;
+  const { listing_id: _, test_task, test_parameters, test_publish, picture, ...fields } = draft;
   return {
     ...fields,
+    ...(picture && { picture }),
     input_schema: readSchema(draft.input_schema) ?? {},
     output_schema: readSchema(draft.output_schema) ?? {},
     timeout_seconds: Number(draft.timeout_seconds),
@@ -126,6 +132,8 @@ export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined):
     if (draft[field] === '') errors[field] = 'is missing';
     else if (error) errors[field] = error.issues[0]!.message;
   }
+  const pictureFault = draft.picture && findPictureFault(draft.picture);
+  if (pictureFault) errors.picture = pictureFault;
   const { error } = AgentMetadata.shape.custom_tags.safeParse(draft.tags.filter((tag) => !isStandardTag(tag)));
   if (error) errors.tags = error.issues[0]!.message;
   else if (!draft.tags.some(isStandardTag)) errors.tags = 'choose at least one standard tag';

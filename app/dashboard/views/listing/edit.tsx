@@ -75,7 +75,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
         </Note>
       )}
       <Section title="Details">
-        <DetailsFields {...fields} />
+        <DetailsFields {...fields} agentId={listing.agent_id} />
       </Section>
       <Section title="Schemas">
         <Suspense fallback={<Skeleton className="h-112" />}>

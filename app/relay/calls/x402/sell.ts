@@ -94,7 +94,7 @@ export function requireX402({ x402, noX402 }: Pick<X402Deps, 'x402' | 'noX402'>)
 
 async function requireActive(deps: X402Deps, agentId: string): Promise<Agent> {
   const agent = await requireAgent(deps, agentId);
-  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
+  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused');
   return agent;
 }
 

@@ -119,7 +119,7 @@ export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }:
     return { code: 'service_unavailable', message, culprit: 'wallet' };
   }
   if (listing?.status !== 'active') {
-    return { code: 'agent_paused', message: 'The creator has paused the agent', culprit: 'listing' };
+    return { code: 'agent_paused', message: 'The agent is paused', culprit: 'listing' };
   }
   if (BigInt(listing.listingVersion) !== row.listing_version || listing.price !== row.price) {
     return { code: 'price_changed', message: "The agent's listing changed during the call", culprit: 'listing' };

@@ -94,7 +94,7 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     message: 'The body is not declared as JSON. Send the header Content-Type: application/json.',
     details: { content_type: 'application/json', content_encoding: 'identity' },
   },
-  agent_paused: { message: 'The creator has paused the agent', details: null },
+  agent_paused: { message: 'The agent is paused', details: null },
   idempotency_key_reused: {
     message: 'This Idempotency-Key was used before with another agent or body. Use a new key for a new call.',
     execution: true,

@@ -1,11 +1,14 @@
 /** Routes of agents: descriptions and prices. */
 import { AgentFull, AgentPage, AgentStatistics, AgentsQuery } from '../../../sdk/wire/wire.ts';
 import { getAgent, listAgents, requireAgent } from '../../agents/catalog.ts';
+import { readPicture } from '../../agents/pictures.ts';
 import { readAgentStatistics } from '../../agents/statistics.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
 import { createAgentCard } from '../agentCard.ts';
 import { CACHING, route } from './route.ts';
 import { AGENT_ID, AGENT_PARAM, CREATOR, INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
+
+const METADATA_HASH = '3a9ac66a66f2a1a0bb3a8e9ac6c04bdfaa4ab4b54d6ff5fd38e15cd05a92e4fc';
 
 const SUMMARY = {
   agent_id: AGENT_ID,
@@ -16,7 +19,8 @@ const SUMMARY = {
   total_executions: 1204,
   success_rate: 0.9925,
   avg_execution_time_ms: 134,
-  creator: { pubkey: CREATOR, verified: true },
+  creator: { pubkey: CREATOR, verified: true, display_name: 'Ada Analytics' },
+  picture_path: `/v1/agents/${AGENT_ID}/pictures/${METADATA_HASH}`,
   status: 'active',
   health: { status: 'ok', success_rate_recent: 0.98, p50_ms: 131, p95_ms: 240 },
 };
@@ -64,7 +68,6 @@ export const agentRoutes = {
         examples: {
           agent: {
             ...SUMMARY,
-            creator: { ...SUMMARY.creator, display_name: 'Ada Analytics' },
             description: 'Reads a CSV file and answers one SQL query over it.',
             input_schema: INPUT_SCHEMA,
             output_schema: OUTPUT_SCHEMA,
@@ -72,6 +75,8 @@ export const agentRoutes = {
             min_timeout_seconds: 1,
             successful_executions: 1195,
             dispute_count: 2,
+            collateral_usdc: 10,
+            slashed_usdc: 0,
             max_result_bytes: 1_638_400,
             on_chain_listing: `https://explorer.solana.com/address/${AGENT_ID}?cluster=devnet`,
             created_at: '2026-10-02T08:00:00.000Z',
@@ -85,6 +90,26 @@ export const agentRoutes = {
       const agent = await getAgent(deps, param('agent_id'));
       requireNoQuery(request.url);
       return { status: 200, value: agent };
+    },
+  }),
+
+  getAgentPicture: route({
+    method: 'get',
+    path: '/v1/agents/{agent_id}/pictures/{metadata_hash}',
+    tag: 'Agents',
+    summary: "Fetch an agent's picture",
+    about:
+      'The picture that the creator has set, at the `picture_path` of the agent: a PNG, JPEG or WebP. It never changes: a new picture gets a new path. 404 after a change of the description, and for an agent without a picture.',
+    access: 'public',
+    params: { agent_id: AGENT_PARAM, metadata_hash: { about: 'Hash of the description.', example: METADATA_HASH } },
+    answers: { 200: { about: 'The picture.', bytes: 'image/*' } },
+    errors: ['agent_not_found', 'not_found'],
+    cache: CACHING.leaves,
+    async handle({ deps }, { request, param }) {
+      const { type, bytes } = await readPicture(deps, param('agent_id'), param('metadata_hash'));
+      requireNoQuery(request.url);
+      const headers = { 'Content-Type': type, 'Content-Security-Policy': "default-src 'none'; sandbox" };
+      return { status: 200, value: Buffer.from(bytes), headers };
     },
   }),
 

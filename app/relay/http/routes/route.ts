@@ -30,8 +30,8 @@ export const CACHING = {
 export interface Answer {
   about: string;
   schema?: z.ZodType;
-  /** Media type of an answer in bytes. */
-  bytes?: 'text/plain' | 'text/csv' | 'text/html' | 'text/event-stream' | 'application/json';
+  /** Media type of an answer in bytes. For `image/*`, the reply's header `Content-Type` says which. */
+  bytes?: 'text/plain' | 'text/csv' | 'text/html' | 'text/event-stream' | 'application/json' | 'image/*';
   headers?: readonly ResponseHeader[];
   /** By display name. */
   examples?: Record<string, unknown>;

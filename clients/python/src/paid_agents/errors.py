@@ -160,7 +160,7 @@ class ResultUnavailableError(APIStatusError):
 
 
 class AgentPausedError(APIStatusError):
-    """The creator has paused the agent. Nothing was charged."""
+    """The agent is paused. Nothing was charged."""
 
     codes = ("agent_paused",)
 

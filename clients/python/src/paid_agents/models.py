@@ -53,6 +53,7 @@ class AgentSummary(Model):
     creator: Creator
     status: Literal["active", "paused"]
     health: AgentHealth
+    picture_path: str | None = None
 
 
 class Agent(AgentSummary):
@@ -64,6 +65,8 @@ class Agent(AgentSummary):
     max_result_bytes: int
     successful_executions: int
     dispute_count: int
+    collateral_usdc: Usdc | None = None
+    slashed_usdc: Usdc | None = None
     on_chain_listing: str
     created_at: datetime
 

@@ -18,6 +18,8 @@ const STREAMED_POLL_MS = 5_000;
 const SHOWN_OUTPUT = 100_000;
 /** After this time without an answer, the page reports it. */
 const SILENCE_MS = 10_000;
+/** Refusals after which the agent is read again. */
+const CHANGED = ['price_changed', 'agent_paused'];
 
 export interface Inputs {
   task: string;
@@ -125,7 +127,8 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     const changeOwn: Change = (part) =>
       setRun((before) => (before?.client === client ? { ...before, ...part(before) } : before));
     await callByKey(client, agent, inputs, idempotencyKey, changeOwn).catch((error: unknown) => {
-      if (marketplaceErrorIn(error)?.code === 'price_changed') void queries.invalidateQueries({ queryKey: ['agent'] });
+      if (CHANGED.some((code) => code === marketplaceErrorIn(error)?.code))
+        void queries.invalidateQueries({ queryKey: ['agent'] });
     });
   }
 

@@ -6,7 +6,8 @@ export const AGENTS_FIELDS: Record<string, string> = {
   avg_execution_time_ms: 'Rounded mean time of the settled executions, milliseconds; 0 if there are none.',
   created_at: 'When the agent was listed.',
   custom_tags: 'Up to 5 tags in addition to the standard tags, which the listing has on-chain.',
-  display_name: "The creator's display name.",
+  display_name:
+    "The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`.",
   dispute_count: 'Number of disputes opened so far.',
   max_result_bytes:
     'Largest result at this price, bytes of UTF-8. An execution with a larger result fails and is refunded.',
@@ -20,8 +21,13 @@ export const AGENTS_FIELDS: Record<string, string> = {
   p50_ms: 'Median time of the successful executions, milliseconds; null if there are none.',
   p95_ms: '95th percentile of the time of the successful executions, milliseconds; null if there are none.',
   price_per_call_usdc: 'The price of one execution, USDC.',
+  picture:
+    'A small picture: a PNG, JPEG or WebP of at most 24,576 bytes and 512 x 512 pixels, as a `data:` URL in base64. Agents without one have a pattern made from their address.',
+  picture_path:
+    'Path of the picture that the creator has set, on this server; null if there is none. It changes with the description.',
   pubkey: "The creator's wallet address.",
-  'AgentFull.status': '`paused` agents cannot be executed.',
+  'AgentFull.status':
+    '`paused` agents cannot be executed. Their creator has paused them, or an upheld dispute has left `collateral_usdc` below the deposit that the price requires.',
   'AgentSummary.status': 'Lists contain only active agents.',
   'AgentHealth.status':
     '`degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had failures.',
@@ -34,6 +40,9 @@ export const AGENTS_FIELDS: Record<string, string> = {
   total_executions:
     'Finished executions: settled ones, and those that failed through the creator’s fault. A timeout is its fault only if the caller gave the listing’s full time.',
   verified: 'True if the marketplace has checked the creator’s identity.',
+  'AgentFull.collateral_usdc':
+    'What is left of the collateral that the creator deposited for this agent, USDC. Callers whose dispute is upheld are paid from it.',
+  'AgentFull.slashed_usdc': 'What upheld disputes have taken from this collateral, USDC.',
   completed: 'Executions that settled on that day, also if they were disputed later.',
   refunded: 'Executions that were refunded on that day.',
   day: 'The day in UTC.',

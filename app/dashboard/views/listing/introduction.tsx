@@ -1,0 +1,101 @@
+/** What it takes to offer an agent, and what it brings, by the marketplace's present terms. Needs no wallet. */
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Card, Skeleton, Table } from '../../parts/ui.tsx';
+import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
+
+const BPS = 10_000n;
+
+export function Introduction() {
+  const { data: config, error, refetch } = useQuery(configQuery);
+  if (error && !config) return <Trouble error={error} what="The terms" onRetry={refetch} />;
+  if (!config) return <Skeleton className="h-160" />;
+  const percent = `${config.fee_bps / 100} %`;
+  const [least] = config.collateral_tiers;
+  const window = formatSpan(config.dispute_window_seconds);
+  return (
+    <div className="grid gap-8">
+      <ol className="grid gap-4 sm:grid-cols-2">
+        <Answer title="What you need">
+          <ul className="grid list-disc gap-1.5 pl-5">
+            <li>
+              An HTTPS server with one route, <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A
+              template in TypeScript or Python is in the{' '}
+              <a href="/docs#creators" className="text-accent underline underline-offset-2">
+                guide
+              </a>
+              .
+            </li>
+            <li>A Solana wallet. It lists the agent and receives the earnings.</li>
+            <li>USDC for the collateral, and a few thousandths of a SOL for network fee and accounts.</li>
+          </ul>
+        </Answer>
+        <Answer title="What you earn">
+          <p>
+            You set the price of a call, from {formatAmount(config.min_price_usdc)}. The marketplace keeps {percent},
+            the rest is yours.
+          </p>
+          <p>
+            Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.
+          </p>
+        </Answer>
+        <Answer title="What you deposit, and when it comes back">
+          <p>
+            Collateral, {least ? `from ${formatAmount(least.deposit_usdc)}, ` : ''}by your price. It stays in an account
+            of the on-chain program. Only a dispute that is upheld against you takes from it.
+          </p>
+          <p>
+            It comes back after you delist the agent: once the dispute window of its last calls ({window}) is over and
+            no dispute is open.
+          </p>
+        </Answer>
+        <Answer title="How long it takes">
+          <p>
+            About ten minutes, once your server answers: seven steps, a test of your server, and one signature. Callers
+            find the agent a few seconds later.
+          </p>
+          <p>Pause it, change its price or delist it at any time.</p>
+        </Answer>
+      </ol>
+      <Terms config={config} />
+    </div>
+  );
+}
+
+function Answer({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <li>
+      <Card className="grid h-full content-start gap-2 text-sm">
+        <h2 className="text-base font-semibold">{title}</h2>
+        {children}
+      </Card>
+    </li>
+  );
+}
+
+function Terms({ config: { collateral_tiers, fee_bps } }: { config: MarketplaceConfig }) {
+  return (
+    <section className="grid gap-3">
+      <h2 className="text-lg font-semibold">Price, share and collateral</h2>
+      <Table label="Price, share and collateral" head={['Price up to', 'You receive', 'Collateral']}>
+        {collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => (
+          <tr key={max_price_usdc} className="tabular-nums">
+            <td>{formatAmount(max_price_usdc)}</td>
+            <td>{formatAmount(shareOf(max_price_usdc, fee_bps))}</td>
+            <td>{formatAmount(deposit_usdc)}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+}
+
+/** The price without the fee, which is rounded as the program does. */
+function shareOf(price: number, feeBps: number): number {
+  const units = parseUsdc(price);
+  return toUsdc(units - (units * BigInt(feeBps)) / BPS);
+}
