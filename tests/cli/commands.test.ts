@@ -104,6 +104,7 @@ describe('the command line', function () {
     const path = writeFile('untested.json', { input_schema });
     const { code, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
     expect(code).to.equal(1);
+    expect(stderr).to.include('The request of the test is wrong, so it was not sent, and nothing was signed. ');
     expect(stderr).to.include('metadata: parameters.n is missing.').and.include('Add `"test": {"task"');
   });
 

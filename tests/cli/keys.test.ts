@@ -276,7 +276,7 @@ describe('cli against the service', function () {
       expect(await close()).to.include('(DisputeNotEnded). Its outcome is open, and it owes 0 USDC.');
       expect(await held()).to.deep.equal(open);
 
-      await terminal.done(admin!, 'admin', 'resolve-dispute', id, '--reject', '--reason-file', file);
+      await terminal.done(admin!, 'admin', 'resolve-dispute', id, '--reject', '--reason-file', file, '--hash-only');
       const { resolved_at } = await terminal.look('dispute', 'show', id);
       const before = await held();
       expect(await close()).to.match(

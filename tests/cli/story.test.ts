@@ -58,9 +58,9 @@ describe('the command line without the service: the life of an agent', function 
   const dispute = (id: string, wallet = caller!) =>
     terminal.done(wallet, 'dispute', 'open', id, '--evidence', evidence, '--evidence-uri', 'https://example.com/e');
   const resolve = (id: string, ...words: string[]) =>
-    terminal.done(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason);
+    terminal.done(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason, '--hash-only');
   const resolveRefused = (id: string, ...words: string[]) =>
-    terminal.refused(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason);
+    terminal.refused(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason, '--hash-only');
 
   before(async () => {
     market = await startMarketplace();
@@ -164,7 +164,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
 
     expect(await resolveRefused(id)).to.equal('Give --reject, or --uphold USDC.\n');
-    const impostor = ['admin', 'resolve-dispute', id, '--reject', '--reason-file', reason];
+    const impostor = ['admin', 'resolve-dispute', id, '--reject', '--reason-file', reason, '--hash-only'];
     expect(await terminal.refused(stranger!, ...impostor)).to.include(
       `(NotAdmin). The admin is ${admin!.publicKey}; this wallet is ${stranger!.publicKey}.`,
     );

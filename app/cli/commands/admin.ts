@@ -13,6 +13,7 @@ import {
   hashFile,
   openOnChain,
   publicKeyOf,
+  readText,
   readWallet,
   serviceOf,
   toAddress,
@@ -96,6 +97,7 @@ interface VerdictOptions extends CommonOptions {
   reject?: boolean;
   uphold?: bigint;
   reasonFile: string;
+  hashOnly?: boolean;
 }
 
 function addMoney(group: Command): void {
@@ -120,14 +122,21 @@ function addMoney(group: Command): void {
       'decide for the caller and take this much collateral: up to the price goes to the caller, the rest is forfeited',
       toAmountOrZero,
     )
-    .requiredOption('--reason-file <file>', 'the written reason; its SHA-256 goes on-chain')
+    .requiredOption(
+      '--reason-file <file>',
+      'the written reason: both parties can read it, and its SHA-256 goes on-chain',
+    )
+    .option('--hash-only', 'only send the SHA-256 of the reason, without the service: nobody can read the reason there')
     .action(async (executionId: Uint8Array, options: VerdictOptions) => {
-      const { answerDispute } = await import('../../sdk/wallet/disputes.ts');
-      const { reject, uphold, reasonFile } = options;
+      const { answerDispute, publishReason } = await import('../../sdk/wallet/disputes.ts');
+      const { reject, uphold, reasonFile, hashOnly } = options;
       if (!reject && uphold === undefined) throw new Refusal('Give --reject, or --uphold USDC.');
       const verdict = uphold === undefined ? { upheld: false as const } : { upheld: true as const, amount: uphold };
       const wallet = await readWallet(options);
-      const answer = { wallet, executionId, verdict, reasonHash: hashFile(reasonFile) };
+      const reasonHash = hashOnly
+        ? hashFile(reasonFile)
+        : await publishReason(serviceOf(options), { wallet, executionId, reason: readText(reasonFile) });
+      const answer = { wallet, executionId, verdict, reasonHash };
       printResult(await answerDispute(await openOnChain(options), answer), options.json);
     });
 }

@@ -140,10 +140,22 @@ export function toExecutionId(text: string): Uint8Array {
 }
 
 /** SHA-256 of a file's bytes; the path is relative to the user's directory. */
-export function hashFile(path: string): Uint8Array {
+export const hashFile = (path: string): Uint8Array => createHash('sha256').update(readBytes(path)).digest();
+
+/** A file's text, byte for byte; the path is relative to the user's directory. */
+export function readText(path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readBytes(path));
+  } catch (error) {
+    if (error instanceof TypeError) throw new Refusal(`${fromCaller(path)} must be a text in UTF-8.`);
+    throw error;
+  }
+}
+
+function readBytes(path: string): Buffer {
   const absolute = fromCaller(path);
   try {
-    return createHash('sha256').update(readFileSync(absolute)).digest();
+    return readFileSync(absolute);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Refusal(code === 'ENOENT' ? `${absolute} does not exist.` : `${absolute} cannot be read: ${message}`);

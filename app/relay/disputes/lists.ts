@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { countRows, isPostgres, readTogether, textsOf } from '../../database/portable.ts';
 import { constants } from '../../sdk/program/constants.ts';
+import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeOutcome, DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -40,9 +41,6 @@ interface DisputeView {
   reason: string | null;
   reply: string | null;
 }
-
-/** The admin's target for an answer, from the specification. The program does not enforce it. */
-const ANSWER_SECONDS = 72 * 60 * 60;
 
 /**
  * Disputes counted from the page's offset on. Up to there a total is exact, and a next page exists if there are more.

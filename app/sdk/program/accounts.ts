@@ -105,6 +105,8 @@ export const LISTING_OFFSETS = offsetsOf('AgentListing');
 export const GRANT_OFFSETS = offsetsOf('KeyGrant');
 /** Bytes of a grant's account, for its refundable deposit. */
 export const GRANT_SIZE = layoutOf('KeyGrant').size;
+/** Bytes of a dispute's account, for its refundable deposit. */
+export const DISPUTE_SIZE = layoutOf('Dispute').size;
 export const DISPUTE_OFFSETS = offsetsOf('Dispute');
 export const DEPOSIT_OFFSETS = offsetsOf('Deposit');
 

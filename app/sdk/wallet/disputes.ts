@@ -1,8 +1,10 @@
 /**
  * Disputes: a caller disputes a settled result, the admin decides, the creator's collateral pays. One per execution.
  */
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
+import { MarketplaceError } from '../client/error.ts';
 import {
   claimDisputeAward,
   closeDispute,
@@ -17,6 +19,7 @@ import {
   resolveDispute,
 } from '../program/program.ts';
 import { formatUuid } from '../receipt/receipt.ts';
+import { ANSWER_SECONDS } from '../wire/choices.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import type { FindArchive, ProvenLeaf } from './archive.ts';
 import { readAccount, readClock } from './connection.ts';
@@ -25,11 +28,13 @@ import { formatBytes, formatTime, type Progress } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
 import { sendTransaction } from './send.ts';
+import { ask, openSession, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 import { readCollateral, readListing } from './upkeep.ts';
 
-/** The marketplace promises an answer within 72 hours. Nothing happens automatically when they pass. */
-const ANSWER_SECONDS = 259_200n;
+/** The service learns of a dispute a moment after the chain. */
+const KNOWN_WITHIN_MS = 10_000;
+const POLL_MS = 500;
 
 interface ByWallet {
   wallet: Signer;
@@ -113,7 +118,7 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
     evidence_hash: formatBytes(found.evidenceHash),
     reason_hash: formatBytes(found.reasonHash),
     opened_at: formatTime(found.openedAt),
-    answer_due_at: isOpen ? formatTime(found.openedAt + ANSWER_SECONDS) : null,
+    answer_due_at: isOpen ? formatTime(found.openedAt + BigInt(ANSWER_SECONDS)) : null,
     lapses_at: isOpen ? formatTime(lapsesAt(found)) : null,
     resolved_at: formatTime(found.resolvedAt),
     /** Zero once paid out. */
@@ -126,6 +131,33 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
     /** Earlier forfeits: they can pay this caller what the collateral cannot. */
     forfeited_usdc: formatUsdc(collateral.forfeited),
   };
+}
+
+/**
+ * Stores the reason of a decision at the service, where caller and creator read it once the dispute has its hash. Only
+ * for the admin. Returns the hash, SHA-256, for `answerDispute`.
+ */
+export async function publishReason(
+  service: Service,
+  { wallet, executionId, reason }: ByWallet & { reason: string },
+): Promise<Uint8Array> {
+  const session = await openSession(service, wallet);
+  const hash = sha256(utf8ToBytes(reason));
+  const put = () => session.call('disputes.putReason', { execution_id: formatUuid(executionId), reason });
+  const end = performance.now() + KNOWN_WITHIN_MS;
+  const kept = await ask(service, async () => {
+    for (;;) {
+      try {
+        return await put();
+      } catch (error) {
+        const isUnknown = error instanceof MarketplaceError && error.code === 'execution_not_found';
+        if (!isUnknown || performance.now() > end) throw error;
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+    }
+  });
+  if (kept.reason_hash === bytesToHex(hash)) return hash;
+  throw new Refusal('The marketplace stored another text as the reason, so nothing was signed.');
 }
 
 export type Verdict = { upheld: false } | { upheld: true; amount: bigint };

@@ -6,6 +6,7 @@ import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import type { PublicKey } from '@solana/web3.js';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../program/program.ts';
 import { hashMetadata } from '../receipt/metadataHash.ts';
+import { isUnsent } from '../wire/conformance.ts';
 import { encodeMetadata } from '../wire/metadata.ts';
 import type { ListingCheck } from '../wire/procedures.ts';
 import { formatUsdc } from '../wire/usdc.ts';
@@ -202,7 +203,10 @@ async function publishMetadata(
     const hint = isUnfit
       ? ' Add `"test": {"task": ..., "parameters": {...}}` to the description, with parameters that fit its input_schema.'
       : '';
-    throw new Refusal(`The endpoint failed its test, so nothing was signed. ${failed.join('; ')}.${hint}`);
+    const what = isUnsent(checks)
+      ? 'The request of the test is wrong, so it was not sent, and nothing was signed.'
+      : 'The endpoint failed its test, so nothing was signed.';
+    throw new Refusal(`${what} ${failed.join('; ')}.${hint}`);
   }
   return hexToBytes(metadataHash);
 }

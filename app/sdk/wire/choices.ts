@@ -39,6 +39,9 @@ export const AGENT_SORTS = [
 export const DISPUTE_OUTCOMES = ['open', 'rejected', 'upheld', 'lapsed'] as const;
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 
+/** The admin promises to decide a dispute within so many seconds. The program does not enforce it. */
+export const ANSWER_SECONDS = 72 * 60 * 60;
+
 /** The roles in which a wallet can read its statement. */
 export const STATEMENT_ROLES = ['caller', 'creator'] as const;
 export type StatementRole = (typeof STATEMENT_ROLES)[number];

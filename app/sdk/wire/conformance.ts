@@ -53,6 +53,13 @@ export const CONFORMANCE_CHECKS = [
   { name: 'forged', required: false, title: 'Altered request', expected: 'HTTP 401, or another 4xx' },
 ] as const;
 
+/**
+ * True if the test's own request was wrong: it does not fit the description, or there is none. Nothing was sent then, so
+ * it says nothing about the endpoint.
+ */
+export const isUnsent = (checks: readonly { name: string; ok: boolean }[]): boolean =>
+  checks.some(({ name, ok }) => name === 'metadata' && !ok);
+
 export type ConformanceCheck = (typeof CONFORMANCE_CHECKS)[number]['name'];
 export const CONFORMANCE_NAMES = CONFORMANCE_CHECKS.map(({ name }) => name) as [
   ConformanceCheck,
