@@ -24,6 +24,8 @@ const FORMS = [
   { form: 'phone-dark', phone: true, dark: true },
 ];
 
+/** The guide is longer than anybody can look at. */
+const MOST_PIXELS = 6_000;
 /** Time for animations to end before a screenshot. */
 const SETTLE_MS = 400;
 
@@ -41,7 +43,11 @@ async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: 
         await scene.act?.(page);
         await page.evaluate('scrollTo(0, 0)');
         await page.waitForTimeout(SETTLE_MS);
-        await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), fullPage: true });
+        const { width, height } = (await page.evaluate(
+          '({ width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight })',
+        )) as { width: number; height: number };
+        const clip = { x: 0, y: 0, width, height: Math.min(height, MOST_PIXELS) };
+        await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), fullPage: true, clip });
         console.log(`${scene.name}-${form}.png${faults.length > 0 ? `: ${faults.splice(0).join('; ')}` : ''}`);
       }
       await opened.close();
