@@ -5,14 +5,14 @@ import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { Badge, Button, type Tone } from './ui.tsx';
 
-const USDC = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
+export { formatAmount } from './amount.ts';
+
 const WHOLE = new Intl.NumberFormat('en-US');
 
 const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 /** Three digits, for an axis. */
 export const formatShort = (value: number): string => SHORT.format(value);
 
-export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${USDC.format(usdc)} USDC`);
 export const formatCount = (count: number): string => WHOLE.format(count);
 export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000) / 10).toLocaleString('en-US')} %`;
 

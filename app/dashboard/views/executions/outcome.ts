@@ -1,12 +1,12 @@
 /** The outcome of a call in words, the same on every list and page. */
 import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
-import type { Tone } from '../../parts/ui.tsx';
-import { formatAmount } from '../../parts/values.tsx';
+import { formatAmount } from '../../parts/amount.ts';
 
 export interface Outcome {
   words: string;
-  tone: Tone;
+  /** Of its badge. */
+  tone: 'plain' | 'accent' | 'good' | 'bad' | 'warn';
 }
 
 /** The fields that decide it. */
