@@ -1,6 +1,6 @@
 /** Opens the search over agents, calls and pages: by its button, or by Ctrl-K (on a Mac, Cmd-K). */
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { cx, SearchIcon } from './ui.tsx';
+import { cx, SearchIcon, Spinner } from './ui.tsx';
 
 const load = () => import('./palette.tsx');
 const Palette = lazy(load);
@@ -42,10 +42,16 @@ export function SearchButton() {
         </kbd>
       </button>
       {isOpen && (
-        <Suspense>
+        <Suspense fallback={<Loading />}>
           <Palette onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </>
   );
 }
+
+const Loading = () => (
+  <div className="fixed inset-x-3 top-3 z-50 mx-auto grid h-14 max-w-xl place-items-center rounded-2xl border border-line bg-raised shadow-lg sm:top-[12vh]">
+    <Spinner label="Loading …" />
+  </div>
+);

@@ -16,7 +16,7 @@ export function TabLine({
         <Tabs.Trigger
           key={value}
           value={value}
-          className="-mb-px min-h-10 rounded-t-lg border-b-2 -outline-offset-2 border-transparent px-3 text-sm font-medium whitespace-nowrap text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+          className="-mb-px min-h-10 rounded-t-lg border-b-2 border-transparent px-3 text-sm font-medium whitespace-nowrap text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
         >
           {name}
         </Tabs.Trigger>

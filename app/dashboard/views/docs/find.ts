@@ -33,14 +33,17 @@ export function readParts(guide: Element): Part[] {
   return parts;
 }
 
-/** The parts that have all the words; first those that have them in their title. */
+/** The parts that have all the words: titles before texts, and the fields of schemas last. */
 export function find(parts: readonly Part[], sought: string): Found[] {
   const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
   const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word));
-  const named = parts.filter(({ title }) => hasAll(title));
-  const others = parts.filter((part) => !named.includes(part) && hasAll(`${part.title} ${part.text}`));
-  return [...named, ...others].slice(0, MOST).map((part) => ({ ...part, excerpt: excerptOf(part.text, words) }));
+  const rankOf = ({ id, title }: Part) => (id.startsWith('schema-') ? 2 : hasAll(title) ? 0 : 1);
+  return parts
+    .filter(({ title, text }) => hasAll(`${title} ${text}`))
+    .sort((a, b) => rankOf(a) - rankOf(b))
+    .slice(0, MOST)
+    .map((part) => ({ ...part, excerpt: excerptOf(part.text, words) }));
 }
 
 function excerptOf(text: string, words: string[]): string {
