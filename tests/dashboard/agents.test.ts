@@ -334,17 +334,14 @@ describe('agents', function () {
 
       const settings = JSON.parse(await textOf('MCP', 'MCP settings with sandbox-echo'));
       const { url } = settings.mcpServers['agent-marketplace'];
-      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const accepted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-      const signedOut = await fetch(url, { method: 'POST', headers, body });
+      const ask = (headers: object) => fetch(url, { method: 'POST', headers: { ...accepted, ...headers }, body });
+      const signedOut = await ask({});
       // A host signs in when it is told where.
       expect(signedOut.status).to.equal(401);
       expect(signedOut.headers.get('www-authenticate')).to.include('resource_metadata');
-      const listed = await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, authorization: `Bearer ${api_key}` },
-        body,
-      });
+      const listed = await ask({ authorization: `Bearer ${api_key}` });
       expect(await listed.text()).to.include('sandbox-echo');
     }));
 

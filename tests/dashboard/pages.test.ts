@@ -134,7 +134,7 @@ describe('the addresses of the page', function () {
       const reloaded = page.waitForEvent('domcontentloaded');
       await code.click();
       await reloaded;
-      await page.getByRole('region', { name: 'curl that calls csv-analyst' }).waitFor();
+      await page.getByRole('region', { name: 'TypeScript that calls csv-analyst' }).waitFor();
     }));
 
   it('send a new nonce with each answer', async () => {

@@ -83,6 +83,16 @@ export function scenesOf({ disputed, plain, receipt, agentId, pausedId }: Data):
     { name: 'agent', path: `/agents/${agentId}` },
     { name: 'agent-run', path: `/agents/${agentId}?tab=run`, ...caller },
     { name: 'agent-code', path: `/agents/${agentId}?tab=code` },
+    {
+      name: 'agent-code-x402',
+      path: `/agents/${agentId}?tab=code`,
+      act: (page) => page.getByRole('tab', { name: 'x402, no key' }).click(),
+    },
+    {
+      name: 'agent-code-mcp',
+      path: `/agents/${agentId}?tab=code`,
+      act: (page) => page.getByRole('tab', { name: 'MCP' }).click(),
+    },
     { name: 'agent-paused', path: `/agents/${pausedId}` },
     { name: 'docs', path: '/docs' },
     { name: 'docs-route', path: '/docs#executeAgent' },

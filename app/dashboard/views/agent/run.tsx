@@ -77,6 +77,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
       <AskBeforeLeaving when={isUnstarted} title="Leave before the work starts?">
         The price is in escrow, but the work has not started. If you leave, the price is refunded later.
       </AskBeforeLeaving>
+      {!run && <Stopped />}
       {isPaying && (
         <PayByWallet
           isAtOnce={isAtOnce}
@@ -113,10 +114,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
           <RunOutcome run={notStarted(run, isStarted || isPaying)} onStart={() => setPaying(true)} onAgain={again} />
         </div>
       ) : (
-        <>
-          <Stopped />
-          <RunForm agent={agent} draft={draft} onRun={pay} />
-        </>
+        <RunForm agent={agent} draft={draft} onRun={pay} />
       )}
     </>
   );

@@ -201,7 +201,8 @@ function answersOf(route: Route): Operation['responses'] {
     const names = [...(kept ? ['ETag'] : []), ...(answer.headers ?? [])];
     const examples = valuesOf(answer.examples ?? {});
     const content: Content = {};
-    if (answer.bytes) {
+    // Generators of clients cannot read pictures. The description names the formats.
+    if (answer.bytes && answer.bytes !== 'image/*') {
       const schema = { type: answer.bytes === 'application/json' ? 'object' : 'string' };
       content[answer.bytes] = { schema, examples: answer.schema ? {} : examples };
     }

@@ -102,7 +102,9 @@ export const agentRoutes = {
       'The picture that the creator has set, at the `picture_path` of the agent: a PNG, JPEG or WebP. It never changes: a new picture gets a new path. 404 after a change of the description, and for an agent without a picture.',
     access: 'public',
     params: { agent_id: AGENT_PARAM, metadata_hash: { about: 'Hash of the description.', example: METADATA_HASH } },
-    answers: { 200: { about: 'The picture.', bytes: 'image/*' } },
+    answers: {
+      200: { about: 'The bytes of the picture, as `image/png`, `image/jpeg` or `image/webp`.', bytes: 'image/*' },
+    },
     errors: ['agent_not_found', 'not_found'],
     cache: CACHING.leaves,
     async handle({ deps }, { request, param }) {
