@@ -65,6 +65,8 @@ describe('the page, days after a call', function () {
     expect(await visitor.balances()).to.deep.equal(before);
     await visit(site, CALLER, async (page) => {
       await page.goto('/disputes');
+      // The command line gave the service the reason's text.
+      await page.getByText('So it does.').waitFor();
       await page.getByRole('button', { name: 'Claim award' }).click();
       await dialog(page).getByText('0.01 USDC').waitFor();
       await dialog(page).getByRole('button', { name: 'Sign the claim' }).click();
