@@ -73,12 +73,12 @@ describe('the admin', function () {
     site.visit(ADMIN, async (page) => {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;
       await page.goto('/admin?tab=settings');
-      await page.getByRole('button', { name: 'Pause executions' }).click();
+      await page.getByRole('button', { name: 'Pause calls' }).click();
       await dialog(page).getByText('lifted → set').waitFor();
       await sign(page, 'Pause');
       expect((await showConfig()).admin_paused).to.equal(true);
       await until('the relay notices the pause', async () => (await refusal()) === 503);
-      await page.getByRole('button', { name: 'Resume executions' }).click();
+      await page.getByRole('button', { name: 'Resume calls' }).click();
       await sign(page, 'Resume');
       expect((await showConfig()).admin_paused).to.equal(false);
       await until('the relay takes executions again', async () => (await refusal()) === 200);

@@ -150,13 +150,13 @@ describe('delayed changes of settings', function () {
       await sign(page, 'Sign and cancel');
       await waiting(page).getByText('No pending changes').waitFor();
       expect(await site.visitor.command(null, 'admin', 'changes')).to.deep.include({ changes: [] });
-      await page.getByRole('button', { name: 'Pause executions' }).click();
+      await page.getByRole('button', { name: 'Pause calls' }).click();
       await sign(page, 'Pause');
       await page.getByText('You have paused them').waitFor();
       await page.getByRole('button', { name: 'Remove' }).click();
       await dialog(page).getByText('It is the last one').waitFor();
       await sign(page, 'Sign and remove');
-      await page.getByText('None. Executions cannot be settled until the admin adds one.').waitFor();
+      await page.getByText('None. Calls cannot be settled until the admin adds one.').waitFor();
       const after = { admin, admin_paused: false, guardian_paused: true, fee_bps: 50 };
       expect(relay_authorities).to.have.length(1);
       expect(await showConfig()).to.deep.include({ ...after, relay_authorities: [] });

@@ -94,7 +94,7 @@ describe('the statements of a wallet', function () {
       await page.getByLabel('From (UTC)').fill('2001-01-01');
       await page.getByText('At most 92 days').waitFor();
       await page.getByLabel('To (UTC)').fill('2001-01-02');
-      await page.getByText('No execution of this wallet ended on these days').waitFor();
+      await page.getByText('No call of this wallet ended on these days').waitFor();
     }));
 
   it('appear for the creator on the page of its agents', () =>

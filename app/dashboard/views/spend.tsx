@@ -19,9 +19,9 @@ const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 export default function View() {
   return (
     <>
-      <PageHead title="Spend" about="What this wallet and its keys paid for executions that ended, day by day.">
+      <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended, day by day.">
         <Link to="/executions" className={buttonStyle()}>
-          All executions
+          All calls
         </Link>
       </PageHead>
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
@@ -98,7 +98,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const days = daysOf(spend);
   if (groups.length === 0) {
     return (
-      <Empty title="No execution of this wallet ended on these days">
+      <Empty title="No call of this wallet ended on these days">
         <p>Choose other days, or run an agent.</p>
       </Empty>
     );
@@ -108,7 +108,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
         <Figure label="Paid" value={formatAmount(total(groups, 'paid'))} />
         <Figure
-          label="Executions"
+          label="Calls"
           value={formatCount(groups.reduce((sum, { executions }) => sum + executions, 0))}
           about="Settled or refunded"
         />
@@ -124,7 +124,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         formatShort={formatShort}
         series={seriesOf(groups, days)}
       />
-      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>
+      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Calls', 'Paid', 'Refunded', 'Awarded']}>
         {groups.map((group) => (
           <tr key={group.id} className="tabular-nums">
             <td className="min-w-36 font-medium" title={group.id}>

@@ -19,13 +19,13 @@ const endpointsQuery = (wallet: string) =>
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is notified of ended executions, disputes, paused agents, and keys or a gas balance ' +
+  'Your server is notified of ended calls, disputes, paused agents, and keys or a gas balance ' +
   'that run low. Every webhook is signed, and retried for 24 hours until your server confirms it.';
 
 export default function View() {
   const { wallet } = useSession();
   return (
-    <SignedIn title={TITLE} about={ABOUT} why="Webhooks report the executions, disputes, agents and keys of a wallet.">
+    <SignedIn title={TITLE} about={ABOUT} why="Webhooks report the calls, disputes, agents and keys of a wallet.">
       {wallet && <Webhooks key={wallet} wallet={wallet} />}
     </SignedIn>
   );

@@ -76,7 +76,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'disputeWindowSeconds',
       label: 'Dispute window, seconds',
-      about: 'How long a settled execution can be disputed.',
+      about: 'How long a settled call can be disputed.',
       min: BigInt(limits.disputeWindowSecondsMin),
       max: BigInt(limits.disputeWindowSecondsMax),
       ...seconds,
@@ -84,7 +84,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'refundGraceSeconds',
       label: 'Refund grace, seconds',
-      about: 'Time from the deadline of an execution until anybody can send its refund.',
+      about: 'Time from the deadline of a call until anybody can send its refund.',
       min: BigInt(limits.refundGraceSecondsMin),
       max: BigInt(limits.refundGraceSecondsMax),
       ...seconds,
@@ -100,7 +100,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'recordSeconds',
       label: 'Time to the archive, seconds',
-      about: 'Time from the end of a settled execution until its record can be archived and its deposit is returned.',
+      about: 'Time from the end of a settled call until its record can be archived and its deposit is returned.',
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
       ...seconds,
@@ -109,7 +109,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'exposureMultiple',
       label: 'Exposure multiple',
       about:
-        'The most that executions opened in one dispute window may cost in total, as a multiple of the agent’s collateral. 0: no limit.',
+        'The most that calls opened in one dispute window may cost in total, as a multiple of the agent’s collateral. 0: no limit.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,

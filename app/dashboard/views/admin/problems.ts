@@ -4,19 +4,19 @@ import type { Problem } from '../../../sdk/wire/wire.ts';
 export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   chain_unreachable: {
     title: 'The Solana node does not answer',
-    todo: 'Check the status of the node, or set SOLANA_RPC_URL to another one and restart the relay. Executions in progress continue when it answers again.',
+    todo: 'Check the status of the node, or set SOLANA_RPC_URL to another one and restart the relay. Calls in progress continue when it answers again.',
   },
   clock_wrong: {
     title: 'The clock of the relay’s machine is wrong',
-    todo: 'Set it by NTP. New executions are accepted again within seconds after that.',
+    todo: 'Set it by NTP. New calls are accepted again within seconds after that.',
   },
   chain_behind: {
     title: 'The newest final block of the node is old',
-    todo: 'Check the node and the status of the cluster. Executions in progress wait. New ones are accepted again when the node has caught up.',
+    todo: 'Check the node and the status of the cluster. Calls in progress wait. New ones are accepted again when the node has caught up.',
   },
   chain_restarted: {
     title: 'The cluster was restarted',
-    todo: 'The indexer rebuilds its tables, then the ledger is compared with the chain. New executions are accepted after that. Check then whether executions are parked.',
+    todo: 'The indexer rebuilds its tables, then the ledger is compared with the chain. New calls are accepted after that. Check then whether calls are parked.',
   },
   index_behind: {
     title: 'The index is behind the chain',
@@ -24,7 +24,7 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   ledger_unreconciled: {
     title: 'The journal is still being compared with the chain',
-    todo: 'This takes a few seconds after a start. If it takes longer, the node does not answer, or an execution cannot be settled; the log names it.',
+    todo: 'This takes a few seconds after a start. If it takes longer, the node does not answer, or a call cannot be settled; the log names it.',
   },
   authority_changed: {
     title: 'This relay can no longer settle',
@@ -32,23 +32,23 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   authority_shared: {
     title: 'The ledger lacks transactions of this relay’s authority',
-    todo: 'The log names them. If another deployment signs with it, stop that deployment, or give one of the two its own authority. After the ledger was lost or restored, wait. Executions are accepted again AUTHORITY_SILENCE_SECONDS (two minutes) after the last of them.',
+    todo: 'The log names them. If another deployment signs with it, stop that deployment, or give one of the two its own authority. After the ledger was lost or restored, wait. Calls are accepted again AUTHORITY_SILENCE_SECONDS (two minutes) after the last of them.',
   },
   opens_paused: {
-    title: 'New executions are paused',
+    title: 'New calls are paused',
     todo: 'The admin or the guardian paused them. Open ones are settled or refunded. Settings shows whose pause it is. Each lifts its own.',
   },
   fees_low: {
     title: 'The relay has too little SOL for fees',
-    todo: 'Send SOL to the relay authority below. New executions are accepted again when it arrives.',
+    todo: 'Send SOL to the relay authority below. New calls are accepted again when it arrives.',
   },
   storage_low: {
     title: 'The relay has too little disk space',
-    todo: 'Free space on the disk of its ledger. Executions in progress wait until then. New ones are accepted within 30 seconds after that.',
+    todo: 'Free space on the disk of its ledger. Calls in progress wait until then. New ones are accepted within 30 seconds after that.',
   },
   stopping: {
     title: 'The relay is stopping',
-    todo: 'It finishes the executions in progress and accepts no new ones. If it should not stop, start it again.',
+    todo: 'It finishes the calls in progress and accepts no new ones. If it should not stop, start it again.',
   },
 };
 

@@ -44,7 +44,7 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
         <div>
           <h2 className="font-semibold">Settings</h2>
           <p className="mt-1 text-sm text-faint">
-            They apply to new listings and executions. Existing ones keep their terms.
+            They apply to new listings and calls. Existing ones keep their terms.
           </p>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">

@@ -74,7 +74,7 @@ function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArc
   if (problems.length === 0 && !isArchiveLate)
     return (
       <Note tone="good" title="Everything works">
-        The service accepts, shows and settles executions.
+        The service accepts, shows and settles calls.
       </Note>
     );
   return (
@@ -108,9 +108,9 @@ function Figures({ state }: { state: State }) {
         about={runwayOf(state)}
       />
       <Figure
-        label="Executions in progress"
+        label="Calls in progress"
         value={formatCount(state.executions_in_flight)}
-        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled executions'}
+        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
       />
       <Figure
         label="Index lag"
@@ -140,7 +140,7 @@ function lamportRows({ lamports, lamports_per_call }: State) {
     ['Archivable now', amount(solOrUnknown(lamports.archivable))],
     ['Returned by archiving', amount(solOrUnknown(lamports.archived))],
     ['Unpaid fees, 24 hours', amount(sol(lamports.burnt_today))],
-    ['Fees of one execution', amount(lamports_per_call === null ? 'none settled yet' : sol(lamports_per_call))],
+    ['Fees of one call', amount(lamports_per_call === null ? 'none settled yet' : sol(lamports_per_call))],
   ] as const;
 }
 
@@ -162,7 +162,7 @@ function workRows({ oldest_unsettled: oldest, archive_waiting: archive, webhooks
     ['Records to archive', archive ? waitingText(archive) : UNKNOWN],
     ['Webhooks waiting', waitingText(webhooks)],
     ['Journal and chain', state.reconciled ? 'compared since the start' : 'being compared'],
-    ['New executions', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">accepted</Badge>],
+    ['New calls', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">accepted</Badge>],
     ['Uptime', formatSpan(state.uptime_seconds)],
   ] as const;
 }

@@ -27,7 +27,7 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
     <div className="grid gap-2">
       <h3 className="text-sm font-medium">Relay authorities</h3>
       {authorities.length === 0 && (
-        <p className="text-sm text-faint">None. Executions cannot be settled until the admin adds one.</p>
+        <p className="text-sm text-faint">None. Calls cannot be settled until the admin adds one.</p>
       )}
       <ul className="grid gap-2">
         {authorities.map((address) => (
@@ -40,7 +40,7 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
               title="Remove this relay authority?"
               about={
                 authorities.length === 1
-                  ? 'It is the last one. Without it no execution can be settled, and another one can be added only after the delay. Open executions can still be refunded. All pending changes of settings are cancelled.'
+                  ? 'It is the last one. Without it no call can be settled, and another one can be added only after the delay. Open calls can still be refunded. All pending changes of settings are cancelled.'
                   : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay. All pending changes of settings are cancelled.'
               }
               rows={[['Relay authority', shorten(address)]]}

@@ -23,15 +23,15 @@ export function Pause({ of: role, config }: PauseProps) {
     <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-4">
       <div className="min-w-0">
         <h2 className="flex items-center gap-2 font-semibold">
-          New executions
+          New calls
           {paused.admin || paused.guardian ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
         </h2>
         <p className="mt-1 text-sm text-faint">
-          {isPaused ? 'You have paused them.' : EFFECT[role]} Open executions are still settled and refunded.
+          {isPaused ? 'You have paused them.' : EFFECT[role]} Open calls are still settled and refunded.
         </p>
         {paused[other] && (
           <p className="mt-1 text-sm text-faint">
-            The {other} has paused new executions
+            The {other} has paused new calls
             {other === 'guardian' && ', withdrawals from the treasury and transfers of forfeited collateral to it'}.
             Only the {other} can lift this pause at once.
           </p>
@@ -40,20 +40,20 @@ export function Pause({ of: role, config }: PauseProps) {
       <div className="flex flex-wrap gap-2">
         {role === 'admin' && paused.guardian && <LiftGuardianPause delay={config.admin_delay_seconds} />}
         <SignButton
-          button={isPaused ? 'Resume executions' : 'Pause executions'}
+          button={isPaused ? 'Resume calls' : 'Pause calls'}
           kind={isPaused ? 'primary' : 'danger'}
-          title={isPaused ? 'Lift your pause?' : 'Pause all new executions?'}
+          title={isPaused ? 'Lift your pause?' : 'Pause all new calls?'}
           about={
             isPaused
-              ? 'Callers can pay for executions of every active agent again, unless the other pause is set.'
-              : 'Callers of every agent are refused until you resume. Executions in progress end normally.'
+              ? 'Callers can call every active agent again, unless the other pause is set.'
+              : 'Callers of every agent are refused until you resume. Calls in progress end normally.'
           }
           rows={[[`Pause of the ${role}`, isPaused ? 'set → lifted' : 'lifted → set']]}
           doing={isPaused ? 'Lifting the pause' : 'Pausing new calls'}
           confirm={isPaused ? 'Resume' : 'Pause'}
           danger={!isPaused}
           work={({ marketplace, wallet, changePause }) => changePause(marketplace, wallet, !isPaused)}
-          done={() => [isPaused ? 'Your pause is lifted' : 'New executions are paused']}
+          done={() => [isPaused ? 'Your pause is lifted' : 'New calls are paused']}
         />
       </div>
     </div>

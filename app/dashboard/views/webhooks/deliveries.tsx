@@ -67,7 +67,7 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
             params={{ executionId: execution_id }}
             className="block text-xs text-accent underline"
           >
-            Execution
+            Call
           </Link>
         )}
       </td>

@@ -78,7 +78,7 @@ function State({ endpoint }: { endpoint: WebhookEndpoint }) {
       {status === 'disabled' && disabled_by === 'failures' && disabled_at && (
         <Note tone="bad" title="Switched off after days of failures">
           Nothing has been sent since <Time at={disabled_at} />. Fix your server, send a test, then switch the endpoint
-          on. Earlier events are not sent. Read your executions to find what you missed.
+          on. Earlier events are not sent. Read your calls to find what you missed.
         </Note>
       )}
       {status === 'failing' && failing_since && (
