@@ -111,6 +111,11 @@ describe('the caller', function () {
       await act('What it may spend …');
       await dialog(page).getByText('Change a limit first.').waitFor();
       await cancel();
+      await act('Replace …');
+      await dialog(page)
+        .getByText(/^0\.\d+ SOL as a refundable deposit$/)
+        .waitFor();
+      await cancel();
       await act('What it may do …');
       await dialog(page).getByLabel('Only from these addresses').fill('nowhere');
       await dialog(page).getByText('Correct the marked fields first.').waitFor();

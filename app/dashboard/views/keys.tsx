@@ -142,5 +142,5 @@ function Dialogs({ shown, money, onShow, onMade }: DialogsProps) {
   if (action === 'close') return <CloseDialog apiKey={apiKey} onClose={onClose} />;
   if (action === 'limits')
     return grant && <LimitsDialog apiKey={apiKey} grant={grant} money={money} onClose={onClose} />;
-  return <RotateDialog apiKey={apiKey} onClose={onClose} onMade={onMade} />;
+  return <RotateDialog apiKey={apiKey} money={money} onClose={onClose} onMade={onMade} />;
 }

@@ -1,12 +1,14 @@
 /** Ends a key: replaces it, revokes it, or gets its deposit back. */
 import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { ActDialog } from '../../parts/act.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Select } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { keepGranted, type MadeKey } from './makeKey.ts';
+import type { WalletMoney } from './money.ts';
 
 const DAY_SECONDS = 86_400;
 const GRACES = [0, 3_600, DAY_SECONDS, 7 * DAY_SECONDS];
@@ -16,13 +18,20 @@ interface EndProps {
   onClose(): void;
 }
 
-export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(made: MadeKey): void }) {
+interface RotateProps extends EndProps {
+  money: WalletMoney;
+  onMade(made: MadeKey): void;
+}
+
+export function RotateDialog({ apiKey, money, onClose, onMade }: RotateProps) {
   const [grace, setGrace] = useState(DAY_SECONDS);
   return (
     <SignDialog
       title={`Replace "${apiKey.name}"`}
       about="You get a new key with the same name, limits and restrictions. The old key keeps working for a while, so that you can replace it everywhere."
+      rows={[['You pay now', `${formatSol(money.grantDeposit)} SOL as a refundable deposit`]]}
       doing="Giving the new key its limits"
+      spends={{ lamports: money.grantDeposit }}
       confirm="Sign and replace"
       work={({ marketplace, wallet, onProgress, rotateKey }) =>
         keepGranted(

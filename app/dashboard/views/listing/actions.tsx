@@ -35,6 +35,7 @@ export function PauseButton({ listing }: ActionProps) {
             ? `Its collateral is too low for its price: it needs ${formatAmount(missing)} more. Your wallet signs the deposit first, then the resumption.`
             : 'Callers can call it again at once.'
       }
+      disabled={!isActive && !config}
       doing={isActive ? 'Pausing the agent' : 'Resuming the agent'}
       spends={{ usdc: parseUsdc(missing) }}
       confirm={isActive ? 'Pause' : resume}
