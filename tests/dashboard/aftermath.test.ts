@@ -146,6 +146,7 @@ describe('the page, days after a call', function () {
         await page.goto(`/executions/${id}`);
         await page.getByRole('button', { name: 'Open a dispute' }).click();
         await dialog(page).getByText('0.01 SOL as a bond').waitFor();
+        await dialog(page).getByText('Reading …').waitFor({ state: 'detached' });
         return (await dialog(page).textContent())!;
       };
       const usual = await asks(livingId);
