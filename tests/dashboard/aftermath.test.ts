@@ -65,6 +65,8 @@ describe('the page, days after a call', function () {
     expect(await visitor.balances()).to.deep.equal(before);
     await visit(site, CALLER, async (page) => {
       await page.goto('/disputes');
+      // The command line gave the service the reason's text.
+      await page.getByText('So it does.').waitFor();
       await page.getByRole('button', { name: 'Claim award' }).click();
       await dialog(page).getByText('0.01 USDC').waitFor();
       await dialog(page).getByRole('button', { name: 'Sign the claim' }).click();
@@ -144,6 +146,7 @@ describe('the page, days after a call', function () {
         await page.goto(`/executions/${id}`);
         await page.getByRole('button', { name: 'Open a dispute' }).click();
         await dialog(page).getByText('0.01 SOL as a bond').waitFor();
+        await dialog(page).getByText('Reading …').waitFor({ state: 'detached' });
         return (await dialog(page).textContent())!;
       };
       const usual = await asks(livingId);

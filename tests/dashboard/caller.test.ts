@@ -40,11 +40,22 @@ describe('the caller', function () {
       await page.getByRole('button', { name: 'Create API key' }).click();
       await dialog(page).getByText('Enter a name first.').waitFor();
       await dialog(page).getByLabel('Name').fill(NAME);
+      await dialog(page).getByText('This key may spend 50.00 USDC a day, 100.00 USDC in all').waitFor();
+      await dialog(page).getByLabel('May spend, USDC').fill('5');
+      await dialog(page).getByText('Advanced').click();
       await dialog(page).getByLabel('Per call, USDC').fill('0');
       await dialog(page).getByText('It must be more than 0.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
+      await dialog(page)
+        .getByText('This key may spend 5.00 USDC a day, 100.00 USDC in all, at most 2.00 USDC a call.')
+        .waitFor();
       await dialog(page).getByText('0.0045 pays for about 200 calls').waitFor();
+      // Nothing can be signed before the wallet's balance is known.
+      await dialog(page).getByText('You have', { exact: true }).waitFor();
+      await dialog(page)
+        .getByText(/^\d+\.\d+ SOL$/)
+        .waitFor();
       await dialog(page).getByText('; refunded calls use it up too').waitFor();
       const before = await visitor.balances();
       await dialog(page).getByRole('button', { name: 'Sign and create' }).click();
@@ -81,6 +92,13 @@ describe('the caller', function () {
       expect(await ask('/v1/executions')).to.equal(200);
       // Without a reload: the list follows events elsewhere.
       await card(page).getByText(`${answer.cost_usdc} of 100.00 USDC`).waitFor();
+      await card(page).getByText('This key may spend 5.00 USDC a day').waitFor();
+      await card(page).getByText('Use in the last 30 days').click();
+      await card(page)
+        .getByRole('button', { name: `(Spent by ${NAME})` })
+        .click();
+      const used = card(page).getByRole('region', { name: `Spent by ${NAME}` });
+      await used.getByRole('cell', { name: `${answer.cost_usdc} USDC`, exact: true }).waitFor();
       // A disabled button says why.
       const act = async (action: string) => {
         await page.getByRole('button', { name: `Actions of ${NAME}` }).click();
@@ -90,8 +108,13 @@ describe('the caller', function () {
         await dialog(page).getByRole('button', { name: 'Cancel' }).click();
         await dialog(page).waitFor({ state: 'detached' });
       };
-      await act('Limits on the chain …');
+      await act('What it may spend …');
       await dialog(page).getByText('Change a limit first.').waitFor();
+      await cancel();
+      await act('Replace …');
+      await dialog(page)
+        .getByText(/^0\.\d+ SOL as a refundable deposit$/)
+        .waitFor();
       await cancel();
       await act('What it may do …');
       await dialog(page).getByLabel('Only from these addresses').fill('nowhere');
@@ -124,7 +147,7 @@ describe('the caller', function () {
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
-      await dialog(page).locator(`[title*="${hash}"]`).waitFor();
+      await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
       await dialog(page).getByRole('button', { name: 'Sign and dispute' }).click();
       await dialog(page).waitFor({ state: 'detached' });
@@ -142,10 +165,15 @@ describe('the caller', function () {
       );
       expect(listed.body.status).to.equal('disputed');
       await page.goto('/disputes');
-      const shown = page.locator('section').filter({ hasText: executionId });
-      await shown.getByText('kept by the marketplace').waitFor();
-      await shown.locator(`[title*="${hash}"]`).waitFor();
-      await shown.getByRole('link', { name: 'Evidence and reply' }).click();
+      const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
+      await shown.getByRole('link', { name: 'What is at stake' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Dispute over sandbox-echo, 0.01 USDC' }).waitFor();
+      const upheld = page.getByRole('region', { name: 'If it is upheld' });
+      await upheld.getByText('up to 0.01 USDC + 0.01 SOL').waitFor();
+      // Twenty times the price.
+      await upheld.getByText('up to 0.20 USDC').waitFor();
+      await page.getByRole('heading', { name: 'Evidence' }).click();
+      await page.locator(`[title="${hash}"]`).waitFor();
       await page.getByLabel('Evidence').getByText(COMPLAINT).waitFor();
       await page.getByText('The creator has not replied.').waitFor();
     }));

@@ -187,6 +187,9 @@ describe('the creator', function () {
       await page.getByText('No server yet?').click();
       const starts = page.getByRole('region', { name: 'Command that starts the example' });
       expect(await starts.textContent()).to.include(` ${download.suggestedFilename()} `);
+      // A mistake in the form is named as one, before anything is sent.
+      await page.getByText('Correct the parameters first').waitFor();
+      expect(await page.getByRole('button', { name: 'Run the test' }).isDisabled()).to.equal(true);
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('button', { name: 'Run the test' }).click();
       await page.getByText('The endpoint failed').waitFor();
@@ -434,6 +437,7 @@ describe('the creator', function () {
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/disputes/${executionId}`);
       await page.getByText('As loud as letters are.').waitFor();
+      await page.getByRole('heading', { name: 'Evidence' }).click();
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
     });
     await site.visit({ as: 'Demo admin' }, async (page) => {

@@ -47,6 +47,7 @@ export async function makeData(visitor: Visitor, dataDir: string) {
   const { body: receipt } = await send(`/v1/executions/${plain}/receipt`, 0);
   return {
     disputed,
+    answered,
     plain,
     receipt,
     agentId: visitor.agent('csv-analyst').agent_id,
@@ -56,7 +57,7 @@ export async function makeData(visitor: Visitor, dataDir: string) {
 
 export type Data = Awaited<ReturnType<typeof makeData>>;
 
-export function scenesOf({ disputed, plain, receipt, agentId, pausedId }: Data): Scene[] {
+export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId }: Data): Scene[] {
   const caller = { as: 'Demo caller 1' } as const;
   const creator = { as: 'Demo creator A' } as const;
   const admin = { as: 'Demo admin' } as const;
@@ -101,7 +102,24 @@ export function scenesOf({ disputed, plain, receipt, agentId, pausedId }: Data):
     { name: 'verify-altered', path: '/verify', act: (page) => chooseReceipt(page, { ...receipt, result: 'Another' }) },
     { name: 'terms', path: '/terms' },
     { name: 'signed-out', path: '/keys' },
-    { name: 'keys', path: '/keys', ...caller },
+    {
+      name: 'keys',
+      path: '/keys',
+      ...caller,
+      async act(page) {
+        await page.getByText('Use in the last').first().click();
+        await page.getByRole('img', { name: /^Spent by / }).waitFor();
+      },
+    },
+    {
+      name: 'keys-create',
+      path: '/keys',
+      ...caller,
+      async act(page) {
+        await page.getByRole('button', { name: 'Create API key' }).click();
+        await page.getByRole('dialog').getByText('Reading …').waitFor({ state: 'detached' });
+      },
+    },
     { name: 'connect', path: connectPath(), ...caller },
     { name: 'webhooks', path: '/webhooks', ...caller },
     { name: 'executions', path: '/executions', ...caller },
@@ -109,6 +127,17 @@ export function scenesOf({ disputed, plain, receipt, agentId, pausedId }: Data):
     { name: 'execution-disputed', path: `/executions/${disputed}`, ...caller },
     { name: 'spend', path: '/spend', ...caller },
     { name: 'disputes', path: '/disputes', ...caller },
+    { name: 'dispute-open', path: `/disputes/${disputed}`, ...caller },
+    { name: 'dispute-ended', path: `/disputes/${answered}`, ...creator },
+    {
+      name: 'dispute-dialog',
+      path: `/executions/${plain}`,
+      ...caller,
+      async act(page) {
+        await page.getByRole('button', { name: 'Open a dispute' }).click();
+        await page.getByRole('dialog').getByText('Reading …').first().waitFor({ state: 'detached' });
+      },
+    },
     { name: 'creator', path: '/creator', ...creator },
     { name: 'creator-introduction', path: '/creator/new' },
     { name: 'creator-new', path: '/creator/new', ...creator },

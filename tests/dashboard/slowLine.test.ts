@@ -25,8 +25,8 @@ const FEE = PRICE / 100n;
 const COMPLAINT = 'I asked for more than this.';
 const REPLY = 'It is what was asked for.';
 const REASON = 'It is what was asked for.';
-/** The price, the collateral, the amount taken from it, and the bond. */
-const DECIDED = /^(0\.05|1\.00|0\.00) USDC$|^0\.01 SOL$/;
+/** The price, the collateral, what an upheld dispute leaves of it, the bond, and the deposit. */
+const AT_STAKE = /^(0\.05|0\.95|1\.00) USDC$|^(0\.01|0\.00204724) SOL$/;
 /**
  * Records every amount shown, and every focused element that moves. Chromium marks layout shifts that a key press
  * caused.
@@ -106,7 +106,8 @@ describe('on a slow line, with the keyboard alone', function () {
     visitSlowly(
       CREATOR,
       '/creator/new',
-      /^(0\.01|0\.10|1\.00|5\.00|10\.00|25\.00|100\.00|0\.0495|0\.05|1) USDC$/,
+      // The wallet's balance is the only amount of three digits that begins with 9.
+      /^(0\.01|0\.10|1\.00|5\.00|10\.00|25\.00|100\.00|0\.0495|0\.05|1|9\d\d\.\d+) USDC$/,
       async (page) => {
         const { visitor } = site;
         const next = async (title: string) => {
@@ -162,7 +163,8 @@ describe('on a slow line, with the keyboard alone', function () {
     visitSlowly(
       CALLER,
       `/agents/${agentId}?tab=run`,
-      /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95) USDC$|^0\.01 SOL$/,
+      // The dialog of the dispute also shows what is at stake, and the wallet's balance.
+      /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95|0\.95|1\.00) USDC$|^(0\.01|0\.00204724|\d{3}\.\d+) SOL$/,
       async (page) => {
         const { visitor } = site;
         const before = await visitor.balances();
@@ -192,7 +194,7 @@ describe('on a slow line, with the keyboard alone', function () {
     ));
 
   it('the creator reads the dispute and replies', () =>
-    visitSlowly(CREATOR, '/disputes', /^(0\.05|1\.00) USDC$|^0\.01 SOL$/, async (page) => {
+    visitSlowly(CREATOR, '/disputes', AT_STAKE, async (page) => {
       await page.getByRole('link', { name: 'Read and reply' }).first().waitFor();
       await pressOn(page, 'Read and reply');
       await page.waitForURL(`**/disputes/${executionId}`);
@@ -204,14 +206,14 @@ describe('on a slow line, with the keyboard alone', function () {
     }));
 
   it('the admin decides the dispute', () =>
-    visitSlowly('Demo admin', `/admin/disputes/${executionId}`, DECIDED, async (page) => {
+    visitSlowly('Demo admin', `/admin/disputes/${executionId}`, AT_STAKE, async (page) => {
       const { visitor } = site;
       const [before, held] = [await visitor.balances(), await collateral()];
       await page.getByText(REPLY).waitFor();
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
-      await tabTo(page, 'Verify again');
+      await tabTo(page, 'VerificationThis receipt is valid');
       await tabTo(page, 'UpholdThe caller is right. The creator’s collateral pays.');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');
@@ -228,7 +230,7 @@ describe('on a slow line, with the keyboard alone', function () {
     }));
 
   it('the caller reads the decision, and anybody verifies the execution', async () => {
-    await visitSlowly(CALLER, `/disputes/${executionId}`, DECIDED, async (page) => {
+    await visitSlowly(CALLER, `/disputes/${executionId}`, AT_STAKE, async (page) => {
       await page.getByText(REASON).first().waitFor();
       await page.getByText('rejected', { exact: true }).first().waitFor();
     });

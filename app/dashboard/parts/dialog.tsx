@@ -4,8 +4,9 @@ import { type ReactNode, useRef } from 'react';
 import { focusContent } from './focus.ts';
 import { Button, buttonStyle, cx, Note } from './ui.tsx';
 
-/** The first of these gets the focus, else the first button. */
-const FIELDS = 'input:not([disabled], [type="hidden"]), textarea:not([disabled]), select:not([disabled])';
+/** The first of these gets the focus, else the first button. A choice between fields is none of them. */
+const FIELDS =
+  'input:not([disabled], [type="hidden"], [type="radio"]), textarea:not([disabled]), select:not([disabled])';
 
 /** Returns the focus to what opened the dialog. Radix knows only its own trigger, but these are opened by state. */
 export function useOpener() {

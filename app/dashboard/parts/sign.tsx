@@ -10,13 +10,14 @@ import type { ActionProps } from './act.tsx';
 import { TestMark } from './badges.tsx';
 import { ConnectButton } from './connect.tsx';
 import { FormDialog } from './dialog.tsx';
+import { type Spend, useFunds } from './funds.tsx';
 import { useNotify } from './toasts.tsx';
 import { Button, type ButtonKind, Facts, Spinner } from './ui.tsx';
 
 export type Signing = OpenedChain & {
   /** The connected wallet. */
   wallet: Signer;
-  /** Shows what happens now, in a sentence for people, in place of the last one. */
+  /** Shows what happens now, for people, in place of `doing`: without a full stop, such as "Adding 5.00 USDC of collateral". */
   say(line: string): void;
   /** Adds a line to the log under "Details": ids, signatures, steps of the chain. */
   onProgress(line: string): void;
@@ -26,11 +27,12 @@ export type Signing = OpenedChain & {
 const INDEX_FOLLOWS_MS = [1_500, 5_000];
 
 /** Runs an action that a wallet signs, with what happens now, a log and an error text. */
-function useSigning() {
+function useSigning(doing: string) {
   const connected = useConnected();
   const { wallet: session } = useSession();
   const queries = useQueryClient();
-  const [said, say] = useState<string | null>(null);
+  const [line, say] = useState('');
+  const [isApproving, setApproving] = useState(false);
   const [log, setLog] = useState<string[]>([]);
   const [error, setError] = useState<string | null>(null);
   const [isRunning, setRunning] = useState(false);
@@ -40,13 +42,24 @@ function useSigning() {
     if (!connected) return;
     setRunning(true);
     setError(null);
-    say(null);
+    say(doing);
     setLog([]);
     const onProgress = (line: string) => setLog((before) => [...before, line]);
     try {
       const chain = await openChain(session === connected.account.address ? session : undefined);
       const onExpired = (reason: string) => say(`${reason} Please approve it again.`);
-      const result = await work({ ...chain, wallet: { ...(await signerOf(connected)), onExpired }, say, onProgress });
+      const signer = await signerOf(connected);
+      const approved = async <Signed,>(signed: Promise<Signed>): Promise<Signed> => {
+        setApproving(true);
+        return signed.finally(() => setApproving(false));
+      };
+      const wallet: Signer = {
+        ...signer,
+        signTransaction: (transaction) => approved(signer.signTransaction(transaction)),
+        signMessage: (message) => approved(signer.signMessage(message)),
+        onExpired,
+      };
+      const result = await work({ ...chain, wallet, say, onProgress });
       await queries.invalidateQueries();
       // The index learns of the change a moment later; visible views then update.
       for (const pauseMs of INDEX_FOLLOWS_MS) setTimeout(() => void queries.invalidateQueries(), pauseMs);
@@ -58,7 +71,13 @@ function useSigning() {
     }
   }
 
-  return { run, isRunning, said, log, error, isConnected: connected !== null };
+  return { run, isRunning, said: saidOf(line, isApproving), log, error, address: connected?.account.address };
+}
+
+/** A whole sentence stays as it is. */
+function saidOf(line: string, isApproving: boolean): string {
+  if (line.endsWith('.')) return line;
+  return isApproving ? `${line}: approve it in your wallet …` : `${line} …`;
 }
 
 /** What happens now, and the log for who wants to know more. */
@@ -66,7 +85,7 @@ function Progress({ said, log, isRunning }: Pick<ReturnType<typeof useSigning>, 
   if (!isRunning && log.length === 0) return null;
   return (
     <div className="grid gap-2 rounded-lg bg-sunken px-4 py-3 text-sm">
-      {isRunning && <Spinner label={said ?? 'Waiting for your wallet …'} />}
+      {isRunning && <Spinner label={said} />}
       {log.length > 0 && (
         <details>
           <summary className="text-faint">Details</summary>
@@ -82,6 +101,10 @@ function Progress({ said, log, isRunning }: Pick<ReturnType<typeof useSigning>, 
 }
 
 interface SignDialogProps<T> extends ActionProps<T> {
+  /** What the signature does, for people: "Putting 0.25 USDC into escrow". `say` replaces it when something else happens. */
+  doing: string;
+  /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
+  spends?: Spend | undefined;
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
   /** Signs once it can, without a click. A failure waits for one. */
@@ -91,8 +114,11 @@ interface SignDialogProps<T> extends ActionProps<T> {
 
 /** Shows what will be signed, signs it, and stays open with the reason if that fails. */
 export function SignDialog<T>(props: SignDialogProps<T>) {
-  const { rows, isAtOnce = false, confirm, danger, disabled, whyNot, done, work, onDone, children, ...dialog } = props;
-  const signing = useSigning();
+  const { doing, spends, rows = [], isAtOnce = false, confirm, danger, whyNot, done, work, onDone, children } = props;
+  const signing = useSigning(doing);
+  const funds = useFunds(signing.address, spends);
+  const disabled = props.disabled || !funds.isEnough;
+  const shown = [...rows, ...funds.rows];
   const notify = useNotify();
   const sign = () =>
     signing.run(work, (result) => {
@@ -103,20 +129,22 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
     });
   const isBegun = useRef(false);
   useEffect(() => {
-    if (!isAtOnce || disabled || !signing.isConnected || isBegun.current) return;
+    if (!isAtOnce || disabled || !signing.address || isBegun.current) return;
     isBegun.current = true;
     void sign();
   });
   return (
     <FormDialog
-      {...dialog}
+      title={props.title}
+      about={props.about}
       isBusy={signing.isRunning}
       error={signing.error}
-      whyNot={disabled && whyNot}
+      whyNot={props.disabled ? whyNot : funds.whyNot}
+      onClose={props.onClose}
       button={
         <>
           <TestMark />
-          {signing.isConnected ? (
+          {signing.address ? (
             <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={signing.isRunning} disabled={disabled}>
               {confirm}
             </Button>
@@ -128,7 +156,8 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       onSubmit={() => void sign()}
     >
       {children}
-      {rows && <Facts rows={rows} />}
+      {shown.length > 0 && <Facts rows={shown} />}
+      {funds.notice}
       <Progress said={signing.said} log={signing.log} isRunning={signing.isRunning} />
     </FormDialog>
   );

@@ -1,26 +1,28 @@
 /**
- * One dispute for its parties and the admin: request, result, evidence, the creator's reply, and a new verification of
- * the receipt. The creator can reply here, and the admin can decide.
+ * One dispute for its parties and the admin: first what is at stake, or the decision, then request, result, evidence,
+ * and a new verification of the receipt. The creator can reply here, and the admin can decide.
  */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
-import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { Code, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
+import { Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Code, formatAmount, Id, Status, shorten, Time } from '../parts/values.tsx';
 import { call } from '../service.ts';
-import { openChain } from '../wallet/chain.ts';
 import { useSession } from '../wallet/session.ts';
-import { Due } from './admin/due.tsx';
-import { type Collateral, Resolve } from './admin/resolve.tsx';
+import { Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
+import { AtStake } from './disputes/atStake.tsx';
+import { Decision } from './disputes/decision.tsx';
 import { Evidence } from './disputes/evidence.tsx';
+import { Fold } from './disputes/fold.tsx';
+import type { Reader } from './disputes/outcomes.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
+import { disputeTitle, OUTCOMES } from './executions/dispute.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
@@ -28,7 +30,7 @@ type Case = ProcedureOutput<'disputes.case'>;
 const REFRESH_MS = 5_000;
 
 /** `/disputes/$executionId` for the parties, `/admin/disputes/$executionId` for the admin. */
-export default function View() {
+export default function View(): ReactNode {
   const { executionId = '' } = useParams({ strict: false });
   const isOfAdmin = useLocation({ select: ({ pathname }) => pathname.startsWith('/admin/') });
   return (
@@ -44,112 +46,101 @@ export default function View() {
           </Link>
         )}
       </p>
-      <PageHead title="Dispute" about={<Id value={executionId} full />} />
-      <SignedIn admin={isOfAdmin} why="A dispute is shown to its caller, to the agent’s creator and to the admin.">
-        <Loaded executionId={executionId} mayDecide={isOfAdmin} />
+      <SignedIn
+        title="Dispute"
+        admin={isOfAdmin}
+        why="A dispute is shown to its caller, to the agent’s creator and to the admin."
+      >
+        <Loaded executionId={executionId} isOfAdmin={isOfAdmin} />
       </SignedIn>
     </>
   );
 }
 
-/** `mayDecide`: true in the admin's view. */
-function Loaded({ executionId, mayDecide }: { executionId: string; mayDecide: boolean }) {
+function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: boolean }) {
+  const { wallet } = useSession();
   const { data, error, refetch } = useQuery({
     queryKey: ['disputes.case', executionId],
     queryFn: () => call('disputes.case', { execution_id: executionId }),
     refetchInterval: ({ state }) => (state.data?.dispute.outcome === 'open' ? REFRESH_MS : false),
   });
-  if (data) return <CaseView found={data} mayDecide={mayDecide} />;
-  if (error) return <Trouble error={error} what="The dispute" onRetry={refetch} />;
+  if (data) {
+    const reader = isOfAdmin ? 'admin' : wallet === data.dispute.creator ? 'creator' : 'caller';
+    return <CaseView found={data} reader={reader} />;
+  }
   return (
-    <div className="grid gap-6 lg:grid-cols-[1fr_22rem]">
-      <Skeleton className="h-128" />
-      <Skeleton className="h-96" />
-    </div>
+    <>
+      <PageHead title="Dispute" />
+      {error ? <Trouble error={error} what="The dispute" onRetry={refetch} /> : <Skeleton className="h-128" />}
+    </>
   );
 }
 
-function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
+/** The first row is what is at stake, over both columns. */
+const BESIDE_DECISION = 'lg:grid-cols-[minmax(0,1fr)_22rem] lg:*:first:col-span-2 lg:*:not-last:col-start-1';
+
+function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { execution, task, parameters, dispute } = found;
-  const { wallet } = useSession();
-  const collateral = useCollateral(dispute.execution_id);
   const isOpen = dispute.outcome === 'open';
+  const mayDecide = isOpen && reader === 'admin';
+  // Whoever must answer reads everything first; for everybody else it is folded.
+  const mustRead = isOpen && reader !== 'caller';
+  const asked = [task !== null && 'a task', parameters !== null && 'parameters'].filter(Boolean).join(' and ');
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
-      <Card className="grid gap-4 lg:col-start-2">
-        <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
-          <h2 className="font-semibold">
-            {isOpen ? `Waiting for ${mayDecide ? 'you' : 'the admin’s decision'}` : 'Decided'}
-          </h2>
-          <Due dispute={dispute} />
-        </div>
-        <Facts rows={factsOf(found, collateral)} />
-      </Card>
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-1 lg:row-span-2 lg:row-start-1">
-        <Section title="Evidence">
+    <>
+      <PageHead
+        title={disputeTitle(dispute)}
+        about={
+          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm">
+            <Status value={dispute.outcome}>{OUTCOMES[dispute.outcome].text}</Status>
+            <span>
+              {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
+            </span>
+            <span className="text-xs">
+              <Id value={dispute.execution_id} />
+            </span>
+          </span>
+        }
+      />
+      <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && BESIDE_DECISION)}>
+        {isOpen ? <AtStake dispute={dispute} reader={reader} /> : <Decision dispute={dispute} reader={reader} />}
+        <Fold title="Evidence" gist={dispute.has_evidence ? 'from the caller' : 'only its hash'} open={mustRead}>
           <Evidence dispute={dispute} />
-        </Section>
-        <Section title="The creator’s reply">
-          <Reply dispute={dispute} mayReply={isOpen && wallet === dispute.creator} />
-        </Section>
-        <Section title="What was asked">
-          {task === null && parameters === null ? (
-            <p className="text-sm text-faint">The marketplace never ran this execution, so its request is not known.</p>
-          ) : (
-            <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-              {task !== null && <Code text={task} label="Task" />}
-              {parameters !== null && <Code text={JSON.stringify(parameters, null, 2)} label="Parameters" />}
-            </div>
+        </Fold>
+        <Card>
+          <h2 className="mb-4 font-semibold">The creator’s reply</h2>
+          <Reply dispute={dispute} mayReply={isOpen && reader === 'creator'} />
+        </Card>
+        <Fold title="What was asked" gist={asked || 'not known'} open={mustRead}>
+          {asked === '' && (
+            <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
           )}
-        </Section>
-        <Section title="What was answered">
+          {task !== null && <Code text={task} label="Task" />}
+          {parameters !== null && <Code text={JSON.stringify(parameters, null, 2)} label="Parameters" />}
+        </Fold>
+        <Fold title="What was answered" gist={execution.result === null && 'no longer kept'} open={mustRead}>
           {execution.result === null ? (
             <p className="text-sm text-faint">The marketplace no longer has the result.</p>
           ) : (
             <Result text={execution.result} name={execution.execution_id} />
           )}
-        </Section>
+        </Fold>
         <Verified found={found} />
-      </div>
-      <Card className="lg:sticky lg:top-24 lg:col-start-2">
-        <h2 className="mb-4 font-semibold">{isOpen && mayDecide ? 'Your decision' : 'The decision'}</h2>
-        {!isOpen && <Facts rows={outcomeRows(found)} />}
-        {isOpen && mayDecide && <Resolve dispute={dispute} collateral={collateral} />}
-        {isOpen && !mayDecide && (
-          <p className="text-sm text-faint">
-            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anybody can end it, and
-            the bond goes back to the caller.
-          </p>
+        <Fold title="History" gist="times, wallets, ids">
+          <Facts rows={historyOf(found)} />
+        </Fold>
+        {mayDecide && (
+          <Card className="lg:sticky lg:top-24 lg:col-start-2 lg:row-span-6 lg:row-start-2">
+            <h2 className="mb-4 font-semibold">Your decision</h2>
+            <Resolve dispute={dispute} />
+          </Card>
         )}
-      </Card>
-    </div>
+      </div>
+    </>
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Card>
-      <h2 className="mb-4 font-semibold">{title}</h2>
-      {children}
-    </Card>
-  );
-}
-
-/** The collateral on the chain; null while it is read, or if that fails. */
-function useCollateral(executionId: string): Collateral | null {
-  const { data } = useQuery({
-    queryKey: ['dispute-collateral', executionId],
-    queryFn: async () => {
-      const { marketplace, showDispute } = await openChain();
-      const { parseUuid } = await import('../../sdk/receipt/receipt.ts');
-      const found = await showDispute(marketplace, parseUuid(executionId)!);
-      return { left: parseUsdc(found.collateral_usdc), forfeited: parseUsdc(found.forfeited_usdc) };
-    },
-  });
-  return data ?? null;
-}
-
-function factsOf({ dispute }: Case, collateral: Collateral | null): (readonly [ReactNode, ReactNode])[] {
+function historyOf({ dispute, execution }: Case): (readonly [ReactNode, ReactNode] | false)[] {
   return [
     [
       'Agent',
@@ -160,29 +151,12 @@ function factsOf({ dispute }: Case, collateral: Collateral | null): (readonly [R
     ['Caller', <Id key="caller" value={dispute.caller} kind="address" />],
     ['Creator', <Id key="creator" value={dispute.creator} kind="address" />],
     ['Price', formatAmount(dispute.price_usdc)],
-    ['Collateral left', collateral === null ? '–' : formatAmount(toUsdc(collateral.left))],
-    ['Bond', dispute.bond_lamports === 0 ? 'paid out' : sol(dispute.bond_lamports)],
-    ['Opened', <Time key="opened" at={dispute.opened_at} />],
+    ['Called', <Time key="called" at={execution.initiated_at} />],
+    ['Disputed', <Time key="opened" at={dispute.opened_at} />],
     ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
-    ['Can be ended from', <Time key="lapses" at={dispute.lapses_at} />],
-  ];
-}
-
-function outcomeRows({ dispute }: Case): (readonly [ReactNode, ReactNode])[] {
-  return [
-    ['To the caller', formatAmount(dispute.amount_to_caller_usdc)],
-    ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
-    ['Still owed', formatAmount(dispute.owed_usdc)],
-    ['Ended', dispute.resolved_at ? <Time key="resolved" at={dispute.resolved_at} /> : '–'],
-    [
-      'Reason',
-      dispute.reason ? (
-        <span className="whitespace-pre-wrap">{dispute.reason}</span>
-      ) : dispute.reason_hash ? (
-        <Id value={dispute.reason_hash} />
-      ) : (
-        'no reason given'
-      ),
-    ],
+    dispute.outcome === 'open' && ['Can be ended from', <Time key="lapses" at={dispute.lapses_at} />],
+    dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
+    dispute.bond_lamports > 0 && ['Bond held', sol(dispute.bond_lamports)],
+    ['Call', <Id key="id" value={dispute.execution_id} full />],
   ];
 }

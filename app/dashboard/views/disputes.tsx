@@ -1,6 +1,7 @@
 /** A wallet's disputes: those that it opened, and those about its own agents. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -19,7 +20,7 @@ export default function View() {
     <>
       <PageHead
         title="Disputes"
-        about="A caller can dispute a bad result. The admin decides within 72 hours; if upheld, the creator's collateral pays."
+        about={`A caller can dispute a bad result. The admin decides within ${ANSWER_SECONDS / 3_600} hours; if upheld, the creator's collateral pays.`}
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         {wallet && <Disputes wallet={wallet} />}
@@ -43,11 +44,11 @@ function Disputes({ wallet }: { wallet: string }) {
     return (
       <Empty title="No disputes">
         <p className="mb-5">
-          You can dispute an execution from its own page, for as long as its dispute window is open. Disputes about your
+          You can dispute a call from its own page, for as long as its dispute window is open. Disputes about your
           agents appear here, too.
         </p>
         <Link to="/executions" className={buttonStyle('primary')}>
-          To the executions
+          To the calls
         </Link>
       </Empty>
     );

@@ -13,6 +13,7 @@ import { isUsable, type KeyAction, KeyCard } from './keys/keyCard.tsx';
 import type { MadeKey } from './keys/makeKey.ts';
 import type { WalletMoney } from './keys/money.ts';
 import { ShownKey } from './keys/shown.tsx';
+import { useSpend } from './keys/use.tsx';
 import { AllowanceDialog, GasDialog, WalletFigures } from './keys/wallet.tsx';
 import { useWalletKeys } from './keys/walletKeys.ts';
 import { Warnings } from './keys/warnings.tsx';
@@ -42,6 +43,7 @@ function Keys({ wallet }: { wallet: string }) {
   const [made, setMade] = useState<MadeKey | null>(null);
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error, refetch } = listed;
+  const spend = useSpend(wallet, keys);
   const close = () => setShown(null);
   const create = (
     <Button kind="primary" disabled={!money} onClick={() => setShown('create')}>
@@ -56,6 +58,7 @@ function Keys({ wallet }: { wallet: string }) {
         <KeyCard
           apiKey={apiKey}
           money={money ?? (chain.error ? null : undefined)}
+          spend={spend}
           onAct={(action) => setShown({ action, apiKey })}
         />
       </li>
@@ -139,5 +142,5 @@ function Dialogs({ shown, money, onShow, onMade }: DialogsProps) {
   if (action === 'close') return <CloseDialog apiKey={apiKey} onClose={onClose} />;
   if (action === 'limits')
     return grant && <LimitsDialog apiKey={apiKey} grant={grant} money={money} onClose={onClose} />;
-  return <RotateDialog apiKey={apiKey} onClose={onClose} onMade={onMade} />;
+  return <RotateDialog apiKey={apiKey} money={money} onClose={onClose} onMade={onMade} />;
 }

@@ -36,7 +36,7 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
     about: 'The price of a call, and the deposit that backs it.',
     fields: ['price_usdc', 'timeout_seconds', 'min_timeout_seconds'],
   },
-  { title: 'Endpoint', about: 'Where the marketplace posts executions.', fields: ['endpoint'] },
+  { title: 'Endpoint', about: 'Where the marketplace posts calls.', fields: ['endpoint'] },
   {
     title: 'Signing key',
     about: 'Your server signs each result with it. It belongs to this agent alone and is not your wallet.',

@@ -1,24 +1,21 @@
 /** Payments of a wallet and its keys over time, by agent or by key: a chart, a table, and a CSV file. */
-import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { Chart } from '../parts/chart.tsx';
 import { SignedIn } from '../parts/connect.tsx';
-import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
+import { download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { AtRight, Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
-import { explain, request } from '../service.ts';
+import { explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, total } from './spend/groups.ts';
+import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, spendQuery, total } from './spend/groups.ts';
 
 const route = getRouteApi('/spend');
 const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
-
-const spendQuery = (wallet: string | null | undefined, range: DayRange) =>
-  queryOptions({ queryKey: ['spend', wallet, range], queryFn: () => request('getSpend', { ...range }) });
 
 export default function View() {
   return (

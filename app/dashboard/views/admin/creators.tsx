@@ -122,6 +122,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
         ['Agents', formatCount(creator.listings)],
         ['Badge', verified ? 'none → verified' : 'verified → none'],
       ]}
+      doing={verified ? 'Giving the badge' : 'Removing the badge'}
       confirm={verified ? 'Verify' : 'Remove badge'}
       danger={!verified}
       work={({ marketplace, wallet, verifyCreator, PublicKey }) =>

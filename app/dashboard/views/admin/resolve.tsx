@@ -1,7 +1,8 @@
 /** Resolves a dispute: the side, the amount and the reason. Shows the consequences before signing. */
+import { useQuery } from '@tanstack/react-query';
 import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
-import { greatest, least } from '../../../sdk/wire/amounts.ts';
+import { least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -9,34 +10,22 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { isPausedBy, mostTaken, type Stakes, stakesQuery } from '../disputes/stakes.ts';
+import { idBytes } from '../executions/record.ts';
 
 const MAX_REASON = 8_000;
 
 type Side = 'caller' | 'creator';
 
-/** A listing's collateral on the chain, base units. */
-export interface Collateral {
-  /** Deposited less slashed. */
-  left: bigint;
-  /** Earlier forfeits, which pay a caller after `left`, up to the price. */
-  forfeited: bigint;
-}
-
-interface ResolveProps {
-  dispute: DisputeSummary;
-  /** Null while it is unknown. */
-  collateral: Collateral | null;
-}
-
-export function Resolve({ dispute, collateral }: ResolveProps) {
+export function Resolve({ dispute }: { dispute: DisputeSummary }) {
+  const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   const [side, setSide] = useState<Side | null>(null);
   const [text, setText] = useState(String(dispute.price_usdc));
   const [reason, setReason] = useState('');
   const [isReviewed, setReviewed] = useState(false);
 
-  const { amount, fault } = side === 'caller' ? readAmount(text, dispute, collateral) : { amount: 0n, fault: null };
-  const isComplete = side !== null && fault === null && reason.trim() !== '';
+  const { amount, fault } = side === 'caller' ? readAmount(text, dispute, stakes) : { amount: 0n, fault: null };
+  const isComplete = side !== null && stakes !== undefined && fault === null && reason.trim() !== '';
 
   return (
     <form
@@ -88,8 +77,9 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
       {side && isReviewed && (
         <SignDialog
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
-          about="A decision is final: nobody can change it or dispute this execution again."
-          rows={isComplete ? consequences(dispute, side, { amount, collateral }) : []}
+          about="A decision is final: nobody can change it or dispute this call again."
+          rows={isComplete && stakes ? consequences(dispute, side, { amount, stakes }) : []}
+          doing={side === 'caller' ? 'Upholding the dispute' : 'Rejecting the dispute'}
           confirm={side === 'caller' ? 'Sign and uphold' : 'Sign and reject'}
           danger={side === 'caller'}
           work={(signing) => answer(signing, { dispute, side, amount, reason })}
@@ -141,15 +131,12 @@ function Choice({
 function readAmount(
   text: string,
   { price_usdc }: DisputeSummary,
-  collateral: Collateral | null,
+  stakes: Stakes | undefined,
 ): { amount: bigint; fault: string | null } {
   try {
     const amount = parseUsdc(text.trim());
-    if (collateral === null) return { amount, fault: null };
-    const { left, forfeited } = collateral;
-    const price = parseUsdc(price_usdc);
-    // The caller may also get what earlier disputes forfeited, up to the price.
-    const most = greatest(left, least(left + forfeited, price));
+    if (!stakes) return { amount, fault: null };
+    const most = mostTaken(stakes, parseUsdc(price_usdc));
     return { amount, fault: amount > most ? `At most ${formatUsdc(most)} USDC can be taken.` : null };
   } catch (error) {
     return { amount: 0n, fault: (error as Error).message };
@@ -162,7 +149,7 @@ const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount))
 function consequences(
   dispute: DisputeSummary,
   side: Side,
-  { amount, collateral }: { amount: bigint; collateral: Collateral | null },
+  { amount, stakes }: { amount: bigint; stakes: Stakes },
 ): [string, ReactNode][] {
   const bond = `${formatSol(BigInt(dispute.bond_lamports))} SOL`;
   const { caller, creator } = dispute;
@@ -171,43 +158,34 @@ function consequences(
       ['Caller', `${shorten(caller)} gets nothing back, and loses the bond`],
       ['Creator', `${shorten(creator)} gets the bond of ${bond}`],
       ['Collateral', 'unchanged'],
-      ['Execution', 'stays completed'],
+      ['Call', 'stays completed'],
     ];
   }
-  const price = parseUsdc(dispute.price_usdc);
-  const toCaller = amount < price ? amount : price;
-  const slashed = collateral !== null && collateral.left < amount ? collateral.left : amount;
+  const { left } = stakes;
+  const toCaller = least(amount, parseUsdc(dispute.price_usdc));
+  const slashed = least(left, amount);
   return [
     ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
     amount > slashed
       ? ['Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`]
       : ['Forfeited', `${formatBaseUnits(amount - toCaller)}, kept for other callers, and at last for the treasury`],
+    ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)} of ${shorten(creator)}`],
     [
-      'Collateral',
-      collateral === null
-        ? `${shorten(creator)} loses ${formatBaseUnits(slashed)}`
-        : `${formatBaseUnits(collateral.left)} → ${formatBaseUnits(collateral.left - slashed)} of ${shorten(creator)}`,
+      'Agent',
+      isPausedBy(stakes, amount) ? 'is paused until its creator tops the collateral up' : `stays ${stakes.status}`,
     ],
-    ['Listing', 'is paused if its collateral falls below the amount that its price requires'],
-    ['Execution', 'counts as failed'],
+    ['Call', 'counts as failed'],
   ];
 }
 
 async function answer(
-  { marketplace, wallet, answerDispute, say }: Signing,
+  { marketplace, wallet, answerDispute, publishReason, say }: Signing,
   { dispute, side, amount, reason }: { dispute: DisputeSummary; side: Side; amount: bigint; reason: string },
 ) {
-  const { execution_id } = dispute;
-  const [{ reason_hash }, { parseUuid }, { hexToBytes }] = await Promise.all([
-    call('disputes.putReason', { execution_id, reason }),
-    import('../../../sdk/receipt/receipt.ts'),
-    import('@noble/hashes/utils.js'),
-  ]);
-  say('The reason is saved. Its hash goes into the transaction.');
-  return answerDispute(marketplace, {
-    wallet,
-    executionId: parseUuid(execution_id)!,
-    verdict: side === 'caller' ? { upheld: true, amount } : { upheld: false },
-    reasonHash: hexToBytes(reason_hash),
-  });
+  const executionId = idBytes(dispute.execution_id);
+  say('Giving the reason to both sides');
+  const reasonHash = await publishReason(marketplace, { wallet, executionId, reason });
+  say(side === 'caller' ? 'Upholding the dispute' : 'Rejecting the dispute');
+  const verdict = side === 'caller' ? { upheld: true as const, amount } : { upheld: false as const };
+  return answerDispute(marketplace, { wallet, executionId, verdict, reasonHash });
 }

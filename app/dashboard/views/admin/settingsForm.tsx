@@ -86,6 +86,7 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
               : 'They apply as soon as the transaction is confirmed.'
           }
           rows={changes.map(({ label, before, after }) => [label, `${before} → ${after}`] as const)}
+          doing={waits ? 'Announcing the changes' : 'Changing the settings'}
           confirm={waits ? 'Sign and announce' : 'Sign and change'}
           work={async ({ marketplace, wallet, changeSettings, announceChange }) => {
             if (waits) await announceChange(marketplace, wallet, { settings });

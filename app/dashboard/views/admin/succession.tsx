@@ -32,6 +32,7 @@ export function NextAdmin({ config }: { config: Settings }) {
           button="Propose an admin"
           title="Propose another admin"
           about={`${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then the wallet can accept for 7 days.` : 'The wallet can accept for 7 days.'} Until it accepts, you stay admin. ${config.guardian ? 'Only the guardian can cancel the proposal.' : 'You can cancel the proposal.'}`}
+          doing="Proposing the next admin"
           confirm="Sign and propose"
           danger
           disabled={!isOther}
@@ -104,6 +105,7 @@ export default function Succession() {
         closed={proposal.status === 'waiting'}
         title="Become the marketplace’s admin?"
         rows={[['Admin', `${shorten(config.admin)} → ${shorten(wallet)}, this wallet`]]}
+        doing="Becoming the admin"
         confirm="Sign and accept"
         work={({ marketplace, wallet: signer, becomeAdmin }) => becomeAdmin(marketplace, signer)}
         done={() => ['You are the admin']}

@@ -45,6 +45,7 @@ export function Treasury({ config }: { config: Settings }) {
             ['To', destination === '' ? `${shorten(config.admin)}, the admin` : shorten(destination)],
             ['Treasury', fault ? `${held} USDC` : `${held} → ${formatUsdc(parseUsdc(held) - amount)} USDC`],
           ]}
+          doing={`Withdrawing ${formatUsdc(amount)} USDC from the treasury`}
           confirm="Sign and withdraw"
           disabled={fault !== null || !isAddress}
           work={({ marketplace, wallet, withdrawFees, PublicKey }) =>

@@ -2,10 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
-import { Button, Card } from '../../parts/ui.tsx';
+import { Button } from '../../parts/ui.tsx';
 import { configQuery } from '../../service.ts';
 import { VerificationResult } from '../verify/checks.tsx';
 import { type Subject, useVerification } from '../verify/verification.ts';
+import { verdictOf } from '../verify/words.ts';
+import { Fold } from './fold.tsx';
 
 function subjectOf({ receipt, execution }: ProcedureOutput<'disputes.case'>): Subject {
   return receipt
@@ -26,10 +28,15 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
   useEffect(() => {
     if (rpcUrl && !isBegun) void verify(subjectOf(found), rpcUrl);
   }, [rpcUrl, isBegun]);
+  const verdict = current && !current.isRunning && !current.error ? verdictOf(current.checks, current.facts) : null;
   return (
-    <Card className="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <div className="flex flex-wrap items-center justify-between gap-3">
-        <h2 className="font-semibold">Verification</h2>
+    <Fold
+      title="Verification"
+      gist={current?.error ? 'interrupted' : (verdict?.title ?? 'Checking the receipt …')}
+      {...(verdict && verdict.tone !== 'warn' && { mark: verdict.tone === 'good' ? 'passed' : 'failed' })}
+      open={verdict?.tone === 'bad' || (current !== null && current.error !== null)}
+    >
+      <div>
         <Button
           small
           disabled={!rpcUrl || current?.isRunning}
@@ -39,6 +46,6 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
         </Button>
       </div>
       {current && <VerificationResult verification={current} name={found.execution.execution_id} />}
-    </Card>
+    </Fold>
   );
 }

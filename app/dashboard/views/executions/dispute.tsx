@@ -8,18 +8,22 @@ import { Badge, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
 import { idBytes } from './record.ts';
 
-const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
+export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
   open: { tone: 'warn', text: 'open' },
   rejected: { tone: 'plain', text: 'rejected' },
   upheld: { tone: 'good', text: 'upheld' },
   lapsed: { tone: 'plain', text: 'ended undecided' },
 };
 
+/** The agent and the price, by which people know a dispute. */
+export const disputeTitle = ({ agent_name, agent_id, price_usdc }: DisputeSummary): string =>
+  `Dispute over ${agent_name ?? shorten(agent_id)}, ${formatAmount(price_usdc)}`;
+
 interface DisputeCardProps {
   dispute: DisputeSummary;
   /** The visitor: the caller or the creator, base58. */
   wallet: string;
-  /** In a list: with the agent's name, and a link to the execution. */
+  /** In a list: with the agent's name and the price. */
   listed?: boolean;
 }
 
@@ -28,17 +32,20 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const isCaller = dispute.caller === wallet;
   const now = useChainClock(isOpen);
   const { tone, text } = OUTCOMES[dispute.outcome];
-  const name = dispute.agent_name ?? shorten(dispute.agent_id);
+  const title = disputeTitle(dispute);
   return (
-    <Card aria-label={`Dispute of ${name}`}>
+    <Card aria-label={title}>
       <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div>
           <h2 className="flex flex-wrap items-center gap-2 font-semibold">
-            {listed ? name : 'Dispute'}
+            {listed ? title : 'Dispute'}
             <Badge tone={tone}>{text}</Badge>
           </h2>
-          <p className="mt-1 text-sm text-faint">
-            {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />.
+          <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
+            <span>
+              {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
+            </span>
+            {listed && <CallOf dispute={dispute} isCaller={isCaller} />}
           </p>
         </div>
         <div className="flex flex-wrap gap-2">
@@ -48,7 +55,11 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             params={{ executionId: dispute.execution_id }}
             className={buttonStyle('plain', true)}
           >
-            {isOpen && !isCaller && dispute.reply === null ? 'Read and reply' : 'Evidence and reply'}
+            {isOpen && !isCaller && dispute.reply === null
+              ? 'Read and reply'
+              : isOpen
+                ? 'What is at stake'
+                : 'Evidence and reply'}
           </Link>
         </div>
       </div>
@@ -61,14 +72,12 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       )}
       <Facts
         rows={[
-          listed && ['Execution', <ExecutionOf key="execution" dispute={dispute} isCaller={isCaller} />],
-          ['Price paid', formatAmount(dispute.price_usdc)],
+          !listed && ['Price paid', formatAmount(dispute.price_usdc)],
           dispute.outcome === 'upheld' && ['Awarded to the caller', formatAmount(dispute.amount_to_caller_usdc)],
           dispute.outcome === 'upheld' && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
           dispute.owed_usdc > 0 && ['Still owed to the caller', formatAmount(dispute.owed_usdc)],
           dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
           dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
-          ['Evidence', <EvidenceOf key="evidence" dispute={dispute} />],
         ]}
       />
     </Card>
@@ -100,28 +109,21 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
   );
 }
 
-function ExecutionOf({ dispute, isCaller }: { dispute: DisputeSummary; isCaller: boolean }) {
-  // Only the caller may read it.
-  if (!isCaller) return <Id value={dispute.execution_id} />;
+function CallOf({ dispute, isCaller }: { dispute: DisputeSummary; isCaller: boolean }) {
   return (
-    <Link
-      to="/executions/$executionId"
-      params={{ executionId: dispute.execution_id }}
-      className="font-mono text-[0.8125rem] text-accent underline"
-    >
-      {dispute.execution_id}
-    </Link>
-  );
-}
-
-function EvidenceOf({ dispute }: { dispute: DisputeSummary }) {
-  return (
-    <>
-      <Id value={dispute.evidence_hash} />
-      <span className="text-faint">
-        {dispute.has_evidence ? ' kept by the marketplace' : ' not kept by the marketplace'}
-      </span>
-    </>
+    <span className="inline-flex flex-wrap items-center gap-x-2 text-xs">
+      {/* Only the caller may read it. */}
+      {isCaller && (
+        <Link
+          to="/executions/$executionId"
+          params={{ executionId: dispute.execution_id }}
+          className="text-accent underline"
+        >
+          the call
+        </Link>
+      )}
+      <Id value={dispute.execution_id} />
+    </span>
   );
 }
 
@@ -142,6 +144,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
             ['Amount', formatAmount(dispute.owed_usdc)],
             ['To the wallet', dispute.caller],
           ]}
+          doing={`Sending ${formatAmount(dispute.owed_usdc)} to the caller`}
           confirm="Sign the claim"
           work={({ marketplace, wallet, claimAward }) =>
             claimAward(marketplace, { wallet, executionId: idBytes(executionId) })
@@ -154,8 +157,9 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
           button="End undecided dispute"
           small
           title="End the undecided dispute"
-          about="The admin has not decided it within 30 days. The bond goes back to the wallet that paid it, and the execution stays completed."
+          about="The admin has not decided it in time. The bond goes back to the wallet that paid it, and the call stays paid."
           rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
+          doing="Ending the dispute and returning the bond"
           confirm="Sign and end"
           work={({ marketplace, wallet, endUnansweredDispute }) =>
             endUnansweredDispute(marketplace, { wallet, executionId: idBytes(executionId) })

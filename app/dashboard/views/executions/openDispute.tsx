@@ -1,12 +1,17 @@
 /** Opens a dispute: the evidence is hashed here and stored by the marketplace, and its hash is signed on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
+import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { cx, Field, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, Id } from '../../parts/values.tsx';
-import { call, configQuery } from '../../service.ts';
+import { Trouble } from '../../parts/trouble.tsx';
+import { cx, Field, Skeleton, TextArea } from '../../parts/ui.tsx';
+import { formatSpan } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+import { depositWords, meanwhile, Outcomes } from '../disputes/outcomes.tsx';
+import { stakesQuery } from '../disputes/stakes.ts';
 import { ACCEPTED, type Evidence, evidenceOf, MAX_KIB, readEvidenceFile, toBase64 } from './evidence.ts';
 import type { Execution } from './facts.tsx';
 import { idBytes } from './record.ts';
@@ -17,16 +22,21 @@ interface OpenDisputeProps {
   onClose(): void;
 }
 
+const sol = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
+
 type Chosen = { name: string; evidence: Evidence | null; error: string | null };
 
 export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps) {
-  const { data: config } = useQuery(configQuery);
+  const {
+    data: stakes,
+    error: unread,
+    refetch,
+  } = useQuery({ ...stakesQuery(execution.agent_id, null), enabled: open });
   const [kind, setKind] = useState<'text' | 'file'>('text');
   const [text, setText] = useState('');
   const [file, setFile] = useState<Chosen | null>(null);
   const written = useMemo(() => writtenEvidence(text), [text]);
   const { evidence, error } = (kind === 'text' ? written : file) ?? { evidence: null, error: null };
-  const bond = config ? `${formatSol(BigInt(config.dispute_bond_lamports))} SOL` : 'a bond in SOL';
 
   return (
     <>
@@ -36,21 +46,22 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
       {open && (
         <SignDialog
           title="Open a dispute"
-          about="Describe what is wrong with the result. The admin compares it with the result and decides within 72 hours."
+          about={`Describe what is wrong with the result. The admin compares it with the result and decides within ${ANSWER_SECONDS / 3_600} hours.`}
           rows={[
-            ['You pay now', `${bond} as a bond, and a refundable deposit`],
             [
-              'If upheld',
-              `you get up to ${formatAmount(execution.cost_usdc)} of the creator's collateral, and the bond back`,
+              'You pay now',
+              stakes
+                ? `${sol(stakes.bond)} as a bond, and ${sol(stakes.deposit)} as a refundable deposit`
+                : 'Reading …',
             ],
-            ['If rejected', 'the bond goes to the creator, and the execution stays completed'],
-            ['If undecided', 'after 30 days anybody can end it, and the bond is returned'],
-            ['Evidence hash', evidence ? <Id key="hash" value={evidence.hashHex} /> : 'made from your text or file'],
           ]}
+          spends={stakes && { lamports: stakes.bond + stakes.deposit }}
+          doing="Opening the dispute"
           confirm="Sign and dispute"
           danger
-          disabled={!evidence || !config}
-          work={(signing) => dispute(signing, execution.execution_id, evidence!, BigInt(config!.dispute_bond_lamports))}
+          disabled={!evidence || !stakes}
+          whyNot={stakes ? 'Describe what is wrong first.' : null}
+          work={(signing) => dispute(signing, execution.execution_id, evidence!, stakes!.bond)}
           done={() => ['The dispute is open', 'The admin and the creator can read your evidence.']}
           onClose={onClose}
           onDone={() => {
@@ -66,7 +77,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           {kind === 'text' ? (
             <TextArea
               label="What is wrong"
-              hint={`An execution can be disputed only once, so describe everything. At most ${MAX_KIB} KiB. The admin and the creator can read it.`}
+              hint={`A call can be disputed only once, so describe everything. At most ${MAX_KIB} KiB. The admin and the creator can read it.`}
               rows={5}
               value={text}
               onChange={(event) => setText(event.target.value)}
@@ -92,6 +103,27 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               )}
             </Field>
           )}
+          <section className="grid gap-3" aria-label="What is at stake">
+            <h3 className="text-sm font-medium">What is at stake</h3>
+            {stakes ? (
+              <>
+                <Outcomes
+                  stakes={stakes}
+                  price={parseUsdc(execution.cost_usdc)}
+                  reader="caller"
+                  lapse={`Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
+                  isNarrow
+                />
+                <p className="text-sm text-faint">
+                  {meanwhile(stakes)} {depositWords(stakes)}
+                </p>
+              </>
+            ) : unread ? (
+              <Trouble error={unread} what="The collateral on the chain" onRetry={refetch} />
+            ) : (
+              <Skeleton className="h-128" />
+            )}
+          </section>
         </SignDialog>
       )}
     </>
@@ -137,14 +169,15 @@ async function dispute(
   /** The bond as shown to the user, lamports. */
   maxBond: bigint,
 ) {
-  say('Sending the evidence to the marketplace.');
+  say('Sending the evidence to the marketplace');
   const kept = await call('disputes.putEvidence', {
     execution_id: executionId,
     content: toBase64(bytes),
     media_type: mediaType,
   });
   if (kept.evidence_hash !== hashHex) throw new Error('The marketplace stored different bytes. Try again.');
-  say('The evidence is stored. Your wallet now signs its hash.');
+  onProgress(`SHA-256 of the evidence: ${hashHex}`);
+  say(`Opening the dispute with a bond of ${sol(maxBond)}`);
   return disputeExecution(marketplace, {
     wallet,
     executionId: idBytes(executionId),

@@ -43,6 +43,7 @@ export function RefundState({ execution, record }: { execution: Execution; recor
               ['Amount', price],
               ['To the wallet', record.caller],
             ]}
+            doing={`Sending ${price} back to the caller`}
             confirm="Sign the refund"
             work={({ marketplace, wallet, refund }) =>
               refund(marketplace, { wallet, executionId: idBytes(execution.execution_id) })

@@ -7,15 +7,16 @@ import { SignDialog } from '../../parts/sign.tsx';
 import { Input } from '../../parts/ui.tsx';
 import { call } from '../../service.ts';
 import {
+  Advanced,
   CORRECT_FIRST,
-  GasField,
-  LimitFields,
   type LimitTexts,
   ListField,
   listError,
   listOf,
+  MoreLimits,
   readLimitTexts,
   ScopeFields,
+  SpendFields,
   textsOf,
 } from './fields.tsx';
 import type { WalletMoney } from './money.ts';
@@ -49,7 +50,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
   return (
     <ActDialog
       title={`What "${apiKey.name}" may do`}
-      about="The marketplace enforces this from the next request on. It needs no signature; the limits on the chain stay as they are."
+      about="The marketplace enforces this from the next request on. It needs no signature; what the key may spend stays as it is."
       confirm="Save"
       disabled={hasErrors}
       whyNot={CORRECT_FIRST}
@@ -72,7 +73,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
       <Input
         type="datetime-local"
         label="Ends at"
-        hint="In your time zone. Empty: the key ends when its limits on the chain end."
+        hint="In your time zone. Empty: the key ends when its spending limits end."
         value={end}
         onChange={(event) => setEnd(event.target.value)}
         error={isEndChanged ? endError : null}
@@ -102,8 +103,9 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
   const isSame = JSON.stringify(texts) === JSON.stringify(before);
   return (
     <SignDialog
-      title={`Limits of "${apiKey.name}"`}
+      title={`What "${apiKey.name}" may spend`}
       about="The amount already spent still counts. The allowance of all keys does not change."
+      doing="Changing the limits"
       confirm="Sign the limits"
       disabled={hasErrors || isSame}
       whyNot={hasErrors ? CORRECT_FIRST : 'Change a limit first.'}
@@ -125,18 +127,15 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
       done={() => ['The limits are changed']}
       onClose={onClose}
     >
-      <LimitFields
-        texts={texts}
-        readings={readings}
-        onChange={setTexts}
-        end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
-      >
-        <GasField
-          text={texts.maxGas}
-          error={readings.maxGas.error}
-          onChange={(maxGas) => setTexts({ ...texts, maxGas })}
+      <SpendFields texts={texts} readings={readings} onChange={setTexts} />
+      <Advanced hasErrors={hasErrors}>
+        <MoreLimits
+          texts={texts}
+          readings={readings}
+          onChange={setTexts}
+          end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
         />
-      </LimitFields>
+      </Advanced>
     </SignDialog>
   );
 }

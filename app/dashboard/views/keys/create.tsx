@@ -1,4 +1,4 @@
-/** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
+/** Creates a key: limits, allowance and network fees with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
 import { FIRST_GAS, lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
@@ -10,18 +10,18 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import {
+  Advanced,
   CORRECT_FIRST,
-  GasField,
-  LimitFields,
-  type LimitReadings,
-  type LimitTexts,
   ListField,
   listError,
   listOf,
+  MoreLimits,
   nameError,
+  type Reading,
   read,
   readLimitTexts,
   ScopeFields,
+  SpendFields,
   USUAL_LIMITS,
 } from './fields.tsx';
 import { type MadeKey, makeKey } from './makeKey.ts';
@@ -55,14 +55,15 @@ export function CreateDialog(props: CreateDialogProps) {
   const allowance = read(() => readAllowance(allowanceText, money, readings.total.value ?? 0n));
   const allowedIps = listOf(addresses);
   const allowedAgents = listOf(agents);
-  const hasErrors =
-    nameError(name) !== null ||
+  const { perPeriod, total, ...moreReadings } = readings;
+  const hasAdvancedErrors =
     scopes.length === 0 ||
     listError('allowed_ips', allowedIps) !== null ||
     listError('allowed_agents', allowedAgents) !== null ||
     lamports.error !== null ||
     allowance.error !== null ||
-    Object.values(readings).some(({ error }) => error !== null);
+    Object.values(moreReadings).some(({ error }) => error !== null);
+  const hasErrors = nameError(name) !== null || perPeriod.error !== null || total.error !== null || hasAdvancedErrors;
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
 
   const whyNot = whyNotYet({ name, hasErrors, isBlocked, hasAccount: money.balance !== null });
@@ -88,8 +89,10 @@ export function CreateDialog(props: CreateDialogProps) {
       {open && (
         <SignDialog
           title={title}
-          about="One signature sets the limits, the allowance and the first network fees. Your USDC stays in your wallet until a call is paid."
-          rows={hasErrors ? [] : signedRows(money, allowance.value!, lamports.value!)}
+          about="Your USDC stays in your wallet until a call is paid. The chain enforces what the key may spend."
+          rows={lamports.error === null ? signedRows(money, lamports.value) : []}
+          doing="Setting what the key may spend"
+          spends={{ lamports: money.grantDeposit + (lamports.value ?? 0n) }}
           confirm={confirm}
           disabled={hasErrors || isBlocked}
           whyNot={whyNot}
@@ -112,23 +115,25 @@ export function CreateDialog(props: CreateDialogProps) {
             error={name === '' ? null : nameError(name)}
             required
           />
-          <ScopeFields scopes={scopes} onChange={setScopes} />
-          <LimitFields
-            texts={limits}
-            readings={readings}
-            onChange={setLimits}
-            end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
-          >
-            <FirstGasField text={gas} error={lamports.error} onChange={setGas} />
-          </LimitFields>
-          <MoreRestrictions
-            {...{ addresses, agents, limits, readings, allowanceText }}
-            allowanceError={allowance.error}
-            onAllowance={setAllowanceText}
-            onAddresses={setAddresses}
-            onAgents={setAgents}
-            onLimits={setLimits}
-          />
+          <SpendFields texts={limits} readings={readings} onChange={setLimits} />
+          <Advanced hasErrors={hasAdvancedErrors}>
+            <ScopeFields scopes={scopes} onChange={setScopes} />
+            <MoreLimits
+              texts={limits}
+              readings={readings}
+              onChange={setLimits}
+              end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
+            />
+            <ListField name="allowed_ips" text={addresses} onChange={setAddresses} />
+            <ListField name="allowed_agents" text={agents} onChange={setAgents} />
+            <MoneyFields
+              {...{ money, gas, allowanceText }}
+              gasError={lamports.error}
+              allowance={allowance}
+              onGas={setGas}
+              onAllowance={setAllowanceText}
+            />
+          </Advanced>
           {money.balance === null && (
             <Note tone="warn" title="This wallet has no USDC account yet">
               Send USDC to it first: a key spends from the wallet's own USDC.
@@ -140,26 +145,6 @@ export function CreateDialog(props: CreateDialogProps) {
         </SignDialog>
       )}
     </>
-  );
-}
-
-interface FirstGasFieldProps {
-  /** SOL. */
-  text: string;
-  error: string | null;
-  onChange(text: string): void;
-}
-
-function FirstGasField({ text, error, onChange }: FirstGasFieldProps) {
-  return (
-    <Input
-      label="First gas, SOL"
-      hint="Added to the wallet's gas balance, which every call needs: 0.0045 pays for about 200 calls, 0 adds nothing"
-      inputMode="decimal"
-      value={text}
-      onChange={(event) => onChange(event.target.value)}
-      error={error}
-    />
   );
 }
 
@@ -177,42 +162,43 @@ function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string 
   return isBlocked ? "Agree to replace the other program's allowance first." : null;
 }
 
-interface MoreRestrictionsProps {
-  addresses: string;
-  onAddresses(addresses: string): void;
-  agents: string;
-  onAgents(agents: string): void;
-  limits: LimitTexts;
-  readings: LimitReadings;
-  onLimits(limits: LimitTexts): void;
+interface MoneyFieldsProps {
+  money: WalletMoney;
+  /** SOL. */
+  gas: string;
+  gasError: string | null;
+  onGas(text: string): void;
   allowanceText: string;
-  allowanceError: string | null;
+  allowance: Reading<bigint>;
   onAllowance(text: string): void;
 }
 
-function MoreRestrictions(props: MoreRestrictionsProps) {
-  const { addresses, onAddresses, agents, onAgents, limits, readings, onLimits } = props;
+/** The network fees paid in advance, and the allowance that the token program knows for all keys together. */
+function MoneyFields({ money, gas, gasError, onGas, allowanceText, allowance, onAllowance }: MoneyFieldsProps) {
+  const present = shownAmount(money.allowance);
+  const after =
+    allowance.value === undefined || allowance.value === money.allowance
+      ? `Stays at ${present}`
+      : `${shownAmount(allowance.value)}, now ${present}`;
   return (
-    <details>
-      <summary className="text-sm font-medium">More restrictions</summary>
-      <div className="mt-4 grid gap-4">
-        <ListField name="allowed_ips" text={addresses} onChange={onAddresses} />
-        <ListField name="allowed_agents" text={agents} onChange={onAgents} />
-        <GasField
-          text={limits.maxGas}
-          error={readings.maxGas.error}
-          onChange={(maxGas) => onLimits({ ...limits, maxGas })}
-        />
-        <Input
-          label="Allowance of all keys, USDC"
-          hint="Each call takes its price from it, and a refund does not give it back. Empty: twice what all keys may still spend, or the present one if it is higher."
-          inputMode="decimal"
-          value={props.allowanceText}
-          onChange={(event) => props.onAllowance(event.target.value)}
-          error={props.allowanceError}
-        />
-      </div>
-    </details>
+    <>
+      <Input
+        label="Network fees in advance, SOL"
+        hint="Added to the wallet's gas balance, which every call needs: 0.0045 pays for about 200 calls, 0 adds nothing"
+        inputMode="decimal"
+        value={gas}
+        onChange={(event) => onGas(event.target.value)}
+        error={gasError}
+      />
+      <Input
+        label="Allowance of all keys, USDC"
+        hint={`${after}; refunded calls use it up too. Empty: twice what all keys may still spend, or the present one if it is higher.`}
+        inputMode="decimal"
+        value={allowanceText}
+        onChange={(event) => onAllowance(event.target.value)}
+        error={allowance.error}
+      />
+    </>
   );
 }
 
@@ -238,17 +224,14 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
   );
 }
 
-function signedRows(money: WalletMoney, allowance: bigint, lamports: bigint) {
-  const present = shownAmount(money.allowance);
+/** Everything that leaves the wallet with this signature: no USDC. */
+function signedRows(money: WalletMoney, lamports: bigint) {
+  const deposit = `${formatSol(money.grantDeposit)} SOL as a refundable deposit`;
   return [
     [
-      'Allowance of all keys',
-      money.allowance === allowance
-        ? `stays at ${present}`
-        : `${shownAmount(allowance)}, now ${present}; refunded calls use it up too`,
+      'You pay now',
+      lamports === 0n ? deposit : `${formatSol(lamports)} SOL for network fees, which you can withdraw, and ${deposit}`,
     ],
-    ['Added to the gas balance', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, which you can withdraw`],
-    ['Refundable deposit', `${formatSol(money.grantDeposit)} SOL, returned when the key's grant is closed`],
   ] as const;
 }
 

@@ -1,12 +1,14 @@
-/** Ends a key: replaces it, revokes it, or removes its grant from the chain. */
+/** Ends a key: replaces it, revokes it, or gets its deposit back. */
 import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { ActDialog } from '../../parts/act.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Select } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { keepGranted, type MadeKey } from './makeKey.ts';
+import type { WalletMoney } from './money.ts';
 
 const DAY_SECONDS = 86_400;
 const GRACES = [0, 3_600, DAY_SECONDS, 7 * DAY_SECONDS];
@@ -16,12 +18,20 @@ interface EndProps {
   onClose(): void;
 }
 
-export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(made: MadeKey): void }) {
+interface RotateProps extends EndProps {
+  money: WalletMoney;
+  onMade(made: MadeKey): void;
+}
+
+export function RotateDialog({ apiKey, money, onClose, onMade }: RotateProps) {
   const [grace, setGrace] = useState(DAY_SECONDS);
   return (
     <SignDialog
       title={`Replace "${apiKey.name}"`}
       about="You get a new key with the same name, limits and restrictions. The old key keeps working for a while, so that you can replace it everywhere."
+      rows={[['You pay now', `${formatSol(money.grantDeposit)} SOL as a refundable deposit`]]}
+      doing="Giving the new key its limits"
+      spends={{ lamports: money.grantDeposit }}
       confirm="Sign and replace"
       work={({ marketplace, wallet, onProgress, rotateKey }) =>
         keepGranted(
@@ -58,9 +68,9 @@ export function RevokeDialog({ apiKey, onClose, onHalfDone }: EndProps & { onHal
       confirm="Revoke"
       danger
       cancel="Keep it"
-      failed="It was not revoked. Your wallet can also end it only on the chain, from the menu of the key"
+      failed="It was not revoked. Your wallet can also end it without the marketplace, from the menu of the key"
       work={async () => (await call('keys.revoke', { key_id: apiKey.key_id })).on_chain.error === null}
-      done={(isDone) => isDone && [`"${apiKey.name}" is revoked`, 'It ended at once, here and on the chain.']}
+      done={(isDone) => isDone && [`"${apiKey.name}" is revoked`, 'It ended at once.']}
       onClose={onClose}
       onDone={(isDone) => isDone || onHalfDone()}
     />
@@ -71,16 +81,17 @@ export function RevokeDialog({ apiKey, onClose, onHalfDone }: EndProps & { onHal
 export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
   return (
     <SignDialog
-      title={`End "${apiKey.name}" on the chain`}
+      title={`End "${apiKey.name}" ${apiKey.revoked ? 'for good' : 'without the marketplace'}`}
       about={
         apiKey.revoked
-          ? 'The marketplace no longer accepts the key. Its grant on the chain is still valid: your wallet ends it with one signature.'
-          : 'Your wallet ends the grant with one signature, without the marketplace.'
+          ? 'The marketplace no longer accepts the key, but the chain still allows it to spend. Your wallet ends that with one signature.'
+          : 'Your wallet takes the permission to spend from the key with one signature. The marketplace need not answer.'
       }
+      doing="Ending the key"
       confirm="Sign and end"
       danger
       work={({ marketplace, wallet, revokeOnChain }) => revokeOnChain(marketplace, { wallet, keyId: apiKey.key_id })}
-      done={() => [`"${apiKey.name}" has ended on the chain`]}
+      done={() => [`"${apiKey.name}" can spend nothing more`]}
       onClose={onClose}
     />
   );
@@ -90,11 +101,12 @@ export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
 export function CloseDialog({ apiKey, onClose }: EndProps) {
   return (
     <SignDialog
-      title={`Remove the grant of "${apiKey.name}"`}
-      about="The key has ended. Its account on the chain can be closed; its refundable deposit goes back to the wallet that paid it."
-      confirm="Sign and remove"
+      title={`Get the deposit of "${apiKey.name}" back`}
+      about="The key has ended, so its refundable deposit can go back to the wallet that paid it."
+      doing="Getting the deposit back"
+      confirm="Sign and get it back"
       work={({ marketplace, wallet, closeKey }) => closeKey(marketplace, { wallet, keyId: apiKey.key_id })}
-      done={() => ['The grant is removed', 'The deposit is returned to the wallet that paid it.']}
+      done={() => ['The deposit is returned', 'It went to the wallet that paid it.']}
       onClose={onClose}
     />
   );

@@ -1,11 +1,11 @@
 /** The fields of a key's limits, stored on the chain, and of its restrictions, stored by the marketplace. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
-import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
-import { formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatSpan } from '../../parts/values.tsx';
 
 /** The value of a text, or its fault. */
 export type Reading<T> = { value: T; error: null } | { value: undefined; error: string };
@@ -31,7 +31,21 @@ export interface LimitTexts {
 
 const HOUR = 3_600;
 const DAY = 86_400;
-const PERIODS = [HOUR, DAY, 7 * DAY, 30 * DAY];
+const WEEK = 7 * DAY;
+const PERIODS = [HOUR, DAY, WEEK, 30 * DAY];
+const PERIOD_NAMES: Record<number, string> = { [HOUR]: 'hour', [DAY]: 'day', [WEEK]: 'week' };
+const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY]: 'a day', [WEEK]: 'a week' };
+
+/** What a key may spend, in one sentence. */
+export function spendWords(
+  limits: Pick<KeyGrant, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
+): string {
+  const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
+  const show = (amount: bigint) => formatAmount(toUsdc(amount));
+  const each = EACH[periodSeconds] ?? `every ${formatSpan(periodSeconds)}`;
+  const perCall = perExecutionMax < periodMax ? `, at most ${show(perExecutionMax)} a call` : '';
+  return `This key may spend ${show(periodMax)} ${each}, ${show(totalMax)} in all${perCall}.`;
+}
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
   perExecution: '10',
@@ -81,66 +95,88 @@ interface LimitFieldsProps {
   texts: LimitTexts;
   readings: LimitReadings;
   onChange(texts: LimitTexts): void;
-  /** Label of the field of days. */
-  end: { label: string; hint: string };
-  /** Another field beside it. */
-  children: ReactNode;
 }
 
-export function LimitFields({ texts, readings, onChange, end, children }: LimitFieldsProps) {
-  const field = (name: keyof LimitTexts) => ({
+const fieldOf =
+  ({ texts, onChange }: LimitFieldsProps) =>
+  (name: keyof LimitTexts) => ({
     value: texts[name],
     onChange: (event: { target: { value: string } }) => onChange({ ...texts, [name]: event.target.value }),
   });
+
+/** What a key may spend, and the sentence that it makes. */
+export function SpendFields(props: LimitFieldsProps) {
+  const { texts, readings } = props;
+  const field = fieldOf(props);
   const periods = [...new Set([...PERIODS, Number(texts.periodSeconds)])].sort((one, other) => one - other);
+  const [perPeriod, total, perExecution] = [readings.perPeriod, readings.total, readings.perExecution];
   return (
-    <fieldset className="grid grid-cols-2 items-start gap-4">
-      <legend className="mb-3 text-sm text-faint">Spending limits, enforced by the chain</legend>
+    <div className="grid gap-3">
+      <div className="grid grid-cols-2 items-start gap-4 sm:grid-cols-3">
+        <Input label="May spend, USDC" inputMode="decimal" {...field('perPeriod')} error={perPeriod.error} />
+        <Select label="Per" {...field('periodSeconds')}>
+          {periods.map((seconds) => (
+            <option key={seconds} value={seconds}>
+              {PERIOD_NAMES[seconds] ?? formatSpan(seconds)}
+            </option>
+          ))}
+        </Select>
+        <Input label="In all, USDC" inputMode="decimal" {...field('total')} error={total.error} />
+      </div>
+      <p className="text-sm" aria-live="polite">
+        {perPeriod.error === null && total.error === null && (
+          <strong className="font-medium">
+            {spendWords({
+              periodMax: perPeriod.value,
+              periodSeconds: Number(texts.periodSeconds),
+              totalMax: total.value,
+              perExecutionMax: perExecution.value ?? perPeriod.value,
+            })}
+          </strong>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** The limits that nobody must think about. */
+export function MoreLimits(props: LimitFieldsProps & { end: { label: string; hint: string } }) {
+  const { readings, end } = props;
+  const field = fieldOf(props);
+  return (
+    <div className="grid grid-cols-2 items-start gap-4">
       <Input
         label="Per call, USDC"
         inputMode="decimal"
         {...field('perExecution')}
         error={readings.perExecution.error}
       />
-      <Input label="In total, USDC" inputMode="decimal" {...field('total')} error={readings.total.error} />
-      <Input label="Per period, USDC" inputMode="decimal" {...field('perPeriod')} error={readings.perPeriod.error} />
-      <Select label="Period" {...field('periodSeconds')}>
-        {periods.map((seconds) => (
-          <option key={seconds} value={seconds}>
-            {formatSpan(seconds)}
-          </option>
-        ))}
-      </Select>
       <Input label={end.label} hint={end.hint} inputMode="numeric" {...field('days')} error={readings.days.error} />
-      {children}
-    </fieldset>
+      <Input
+        label="Network fees per call, lamports"
+        hint="The most that one call may take from the gas balance"
+        inputMode="numeric"
+        {...field('maxGas')}
+        error={readings.maxGas.error}
+      />
+    </div>
   );
 }
 
-export function GasField({
-  text,
-  error,
-  onChange,
-}: {
-  text: string;
-  error: string | null;
-  onChange(text: string): void;
-}) {
+/** Folded, because its defaults fit nearly everybody. It opens if something in it is wrong. */
+export function Advanced({ hasErrors, children }: { hasErrors: boolean; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <Input
-      label="Most fees per call, lamports"
-      hint="The most that one call may take from the gas balance"
-      inputMode="numeric"
-      value={text}
-      onChange={(event) => onChange(event.target.value)}
-      error={error}
-    />
+    <details open={isOpen || hasErrors} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary className="text-sm font-medium">Advanced</summary>
+      <div className="mt-4 grid gap-4">{children}</div>
+    </details>
   );
 }
 
 const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
   execute: { label: 'Execute', hint: 'Call agents and spend within the limits' },
-  read: { label: 'Read', hint: 'Read executions and their results' },
+  read: { label: 'Read', hint: 'Read calls and their results' },
   webhooks: { label: 'Webhooks', hint: 'Manage webhook endpoints of the wallet, which stay after the key has ended' },
 };
 

@@ -1,11 +1,14 @@
-/** One key: its limits, its use, and its actions. */
+/** One key: what it may spend, its use, and its actions. */
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { spendWords } from './fields.tsx';
 import { isLive, leftOf, renewalOf, type WalletMoney } from './money.ts';
+import { KeyUse } from './use.tsx';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
 
@@ -13,6 +16,8 @@ interface KeyCardProps {
   apiKey: KeySummary;
   /** Undefined while it is read, null if the chain does not answer. */
   money: WalletMoney | undefined | null;
+  /** What the wallet's keys paid on the last days; undefined until it is read. */
+  spend: SpendStatement | undefined;
   onAct(action: KeyAction): void;
 }
 
@@ -23,7 +28,7 @@ export function isUsable({ revoked, expires_at, key_id }: KeySummary, money: Wal
   return !money || isLive(money.grants.get(key_id), money.now);
 }
 
-export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
+export function KeyCard({ apiKey, money, spend, onAct }: KeyCardProps) {
   const grant = money?.grants.get(apiKey.key_id);
   const usable = isUsable(apiKey, money);
   return (
@@ -43,6 +48,7 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
         </div>
         <Actions apiKey={apiKey} grant={grant} money={money} usable={usable} onAct={onAct} />
       </div>
+      {usable && grant && <p className="text-sm font-medium">{spendWords(grant)}</p>}
       <div className="grid gap-5 text-sm sm:grid-cols-2 lg:grid-cols-4">
         <Fact
           label="Paid calls"
@@ -61,10 +67,11 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
         <Spend apiKey={apiKey} grant={grant} money={money} />
         {!apiKey.revoked && (
           <Fact label="Ends" about={restrictionsOf(apiKey)}>
-            {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its grant'}
+            {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its spending limits'}
           </Fact>
         )}
       </div>
+      <KeyUse apiKey={apiKey} spend={spend} />
     </Card>
   );
 }
@@ -90,7 +97,7 @@ function Fact(props: { label: string; about?: React.ReactNode; children: React.R
 }
 
 /** The key's spend, with its caps for the present period and in total. */
-function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: KeyGrant | undefined }) {
+function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> & { grant: KeyGrant | undefined }) {
   if (money === undefined) {
     return (
       <>
@@ -101,7 +108,7 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
   }
   if (!grant || !money) {
     return (
-      <Fact label="Spent in total" about={money ? 'its grant is no longer on the chain' : 'the chain does not answer'}>
+      <Fact label="Spent in total" about={money ? 'it can spend nothing more' : 'the chain does not answer'}>
         {formatAmount(apiKey.total_spent_usdc)}
       </Fact>
     );
@@ -115,8 +122,7 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
         most={grant.periodMax}
         about={
           <>
-            {formatAmount(toUsdc(left.period))} left; renews <Time at={renewalOf(grant, money.now)} />; at most{' '}
-            {formatAmount(toUsdc(grant.perExecutionMax))} a call
+            {formatAmount(toUsdc(left.period))} left; renews <Time at={renewalOf(grant, money.now)} />
           </>
         }
       />
@@ -147,7 +153,7 @@ function Meter(props: { label: string; spent: bigint; most: bigint; about?: Reac
   );
 }
 
-interface ActionsProps extends KeyCardProps {
+interface ActionsProps extends Omit<KeyCardProps, 'spend'> {
   grant: KeyGrant | undefined;
   usable: boolean;
 }
@@ -158,12 +164,12 @@ function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
     ? [
         ['rotate', 'Replace …'],
         ['restrict', 'What it may do …'],
-        ['limits', 'Limits on the chain …'],
+        ['limits', 'What it may spend …'],
         ['revoke', 'Revoke …'],
-        ['revokeOnChain', 'End on the chain only …'],
+        ['revokeOnChain', 'End without the marketplace …'],
       ]
     : live
-      ? [['revokeOnChain', 'End on the chain …']]
+      ? [['revokeOnChain', 'End it for good …']]
       : [['close', 'Get the deposit back …']];
   const shown = actions.filter(([action]) => grant !== undefined || action === 'restrict' || action === 'revoke');
   if (shown.length === 0) return null;

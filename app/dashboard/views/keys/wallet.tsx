@@ -98,6 +98,7 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
         ['Afterwards', allowance.value === undefined ? '' : shownAmount(allowance.value)],
         ['Left of the limits of all keys', shownAmount(spendable)],
       ]}
+      doing="Changing the allowance"
       confirm="Sign the allowance"
       disabled={allowance.value === undefined || (otherDelegate !== null && !mayReplace)}
       whyNot={allowance.value === undefined ? CORRECT_FIRST : 'Agree to replace the present delegate first.'}
@@ -145,6 +146,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
   const [text, setText] = useState(way === 'add' ? '0.01' : formatSol(money.gas));
   const lamports = read(() => parseSol(text.trim()));
   const amount = lamports.value;
+  const sol = `${formatSol(amount ?? 0n)} SOL`;
   const after = amount === undefined ? null : way === 'add' ? money.gas + amount : money.gas - amount;
   return (
     <SignDialog
@@ -154,6 +156,8 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
         ['Gas balance now', `${formatSol(money.gas)} SOL`],
         ['Afterwards', after === null || after < 0n ? '' : `${formatSol(after)} SOL`],
       ]}
+      doing={way === 'add' ? `Adding ${sol} to the gas balance` : `Withdrawing ${sol} from the gas balance`}
+      spends={way === 'add' && amount !== undefined ? { lamports: amount } : undefined}
       confirm={way === 'add' ? 'Sign the top-up' : 'Sign the withdrawal'}
       disabled={amount === undefined || amount === 0n || (after !== null && after < 0n)}
       whyNot={amount === 0n ? 'Enter an amount above 0 first.' : CORRECT_FIRST}

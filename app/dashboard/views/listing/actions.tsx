@@ -35,12 +35,16 @@ export function PauseButton({ listing }: ActionProps) {
             ? `Its collateral is too low for its price: it needs ${formatAmount(missing)} more. Your wallet signs the deposit first, then the resumption.`
             : 'Callers can call it again at once.'
       }
+      disabled={!isActive && !config}
+      doing={isActive ? 'Pausing the agent' : 'Resuming the agent'}
+      spends={{ usdc: parseUsdc(missing) }}
       confirm={isActive ? 'Pause' : resume}
       work={async ({ marketplace, wallet, PublicKey, changeStatus, topUp, say }) => {
         const agentId = new PublicKey(listing.agent_id);
         if (missing > 0) {
-          say(`Adding ${formatAmount(missing)} of collateral …`);
+          say(`Adding ${formatAmount(missing)} of collateral`);
           await topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
+          say('Resuming the agent');
         }
         return changeStatus(marketplace, { wallet, agentId, status });
       }}
@@ -104,7 +108,6 @@ export function CollateralCard({ listing }: ActionProps) {
 
 function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: number }) {
   const [amount, setAmount] = useState(proposed > 0 ? String(proposed) : '');
-  const { data: facts } = useChainFacts();
   const fault = amount === '' ? null : amountFault(amount);
   return (
     <div>
@@ -113,6 +116,9 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
         title="Top up the collateral"
         about="It is added to the collateral, which is returned after you delist."
         disabled={amount === '' || fault !== null}
+        whyNot="Enter an amount first."
+        doing={`Adding ${amount} USDC of collateral`}
+        spends={amount !== '' && fault === null ? { usdc: parseUsdc(amount) } : undefined}
         confirm={amount !== '' && !fault ? `Deposit ${formatAmount(Number(amount))}` : 'Deposit'}
         work={({ marketplace, wallet, PublicKey, topUp }) =>
           topUp(marketplace, { wallet, agentId: new PublicKey(listing.agent_id), amount: parseUsdc(amount) })
@@ -126,7 +132,6 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
           autoComplete="off"
           value={amount}
           error={fault}
-          hint={facts ? `Your wallet holds ${formatAmount(Number(facts.usdc ?? 0))}.` : undefined}
           onChange={({ target }) => setAmount(target.value.trim())}
         />
       </SignButton>
@@ -167,6 +172,7 @@ function ReturnButton({ listing }: ActionProps) {
             ['Amount', formatAmount(heldCollateral(listing))],
             ['Agent', <Id key="id" value={agent_id} />],
           ]}
+          doing={`Returning ${formatAmount(heldCollateral(listing))} to your USDC account`}
           confirm="Return collateral"
           work={({ marketplace, wallet, PublicKey, sendCollateralBack }) =>
             sendCollateralBack(marketplace, { wallet, agentId: new PublicKey(agent_id) })
@@ -202,6 +208,7 @@ export function DelistCard({ listing }: ActionProps) {
             ['Collateral', formatAmount(heldCollateral(listing))],
             ['Can be returned', span ? `${span} from now, once no dispute is open` : 'after the dispute windows'],
           ]}
+          doing="Delisting the agent"
           confirm="Delist permanently"
           danger
           work={({ marketplace, wallet, PublicKey, delist }) =>

@@ -13,7 +13,7 @@ import { EndpointFields } from './endpointFields.tsx';
 import { heldCollateral, lessUsdc } from './own.ts';
 import { PriceFields } from './priceFields.tsx';
 import { useSchemaErrors } from './schemaErrors.ts';
-import { runTest } from './testPanel.tsx';
+import { failureOf, runTest } from './testPanel.tsx';
 
 const SchemaFields = lazy(() => import('./schemaFields.tsx'));
 
@@ -54,11 +54,12 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
     const agentId = new PublicKey(listing.agent_id);
     if (missing > 0) {
       // Before the deposit, so that no deposit is made for changes that cannot be saved.
-      say('Testing the endpoint …');
+      say('Testing the endpoint');
       const { ok, checks } = await runTest(draft, listing.signing_key);
-      if (!ok) throw new Error(`The endpoint failed the test: ${checks.find((check) => !check.ok)?.detail}.`);
-      say(`Adding ${formatAmount(missing)} of collateral …`);
+      if (!ok) throw new Error(`${failureOf(checks).title}: ${checks.find((check) => !check.ok)?.detail}.`);
+      say(`Adding ${formatAmount(missing)} of collateral`);
       await chain.topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
+      say('Saving the changes');
     }
     const input = chain.parseListingDraft(toInput(draft, listing.metadata_uri), 'The draft');
     // The deposit as shown here, even if the chain now requires another one.
@@ -103,6 +104,8 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
             ...(missing > 0 ? ([['Added with a separate signature', formatAmount(missing)]] as const) : []),
             ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
           ]}
+          doing="Saving the changes"
+          spends={{ usdc: parseUsdc(missing) }}
           confirm="Sign the changes"
           disabled={testFault !== null || !tier}
           work={save}

@@ -21,7 +21,7 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
           spellCheck={false}
           autoComplete="off"
           placeholder="https://agent.example.com/execute"
-          hint="The URL that executions are posted to, ending in /execute. It is never shown to callers."
+          hint="The URL that calls are posted to, ending in /execute. It is never shown to callers."
           value={draft.endpoint}
           error={errors.endpoint ?? null}
           onChange={({ target }) => onChange({ endpoint: target.value.trim() })}

@@ -87,7 +87,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       maxDeposit: parseUsdc(tier!.deposit_usdc),
       onProgress,
     });
-    say('Waiting until the marketplace shows it …');
+    say('Waiting until the marketplace shows it');
     return { ...made, agent_id, signature, isShown: await chain.untilShown(marketplace, agent_id) };
   }
 
@@ -119,6 +119,8 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
             ['From', 'Your USDC account'],
             ['Listing', agentId ? <Id key="id" value={agentId} /> : '–'],
           ]}
+          doing={`Depositing ${deposit} and listing the agent`}
+          spends={tier ? { usdc: parseUsdc(tier.deposit_usdc) } : undefined}
           confirm={`Sign and deposit ${deposit}`}
           work={list}
           onDone={onListed}

@@ -60,6 +60,7 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
                 ['Old key', <Id key="old" value={listing.signing_key} />],
                 ['New key', key ? <Id key="new" value={key.address} /> : '–'],
               ]}
+              doing="Replacing the signing key"
               confirm="Sign the rotation"
               work={async ({ marketplace, wallet, PublicKey, replaceSigningKey }) =>
                 replaceSigningKey(marketplace, {

@@ -1,6 +1,7 @@
 /** The Test Execution tool: one synthetic call to the endpoint, and its checks. Nothing goes on-chain. */
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
+import { isUnsent } from '../../../sdk/wire/conformance.ts';
 import type { RequestIssue } from '../../../sdk/wire/errorDetails.ts';
 import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
@@ -11,6 +12,7 @@ import { Code, formatDuration } from '../../parts/values.tsx';
 import { call, explain, request } from '../../service.ts';
 import { loadChainModules } from '../../wallet/chain.ts';
 import { type Draft, readSchema, toInput } from './draft.ts';
+import { useSchemaErrors } from './schemaErrors.ts';
 
 const SchemaForm = lazy(() => import('../../parts/form/schemaForm.tsx'));
 
@@ -53,6 +55,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
   const [error, setError] = useState<unknown>(null);
   const [asJson, setAsJson] = useState(false);
   const schema = readSchema(draft.input_schema);
+  const fault = useSchemaErrors(draft)?.test_parameters;
 
   async function run() {
     setRunning(true);
@@ -112,7 +115,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           <Button
             kind="primary"
             busy={isRunning}
-            disabled={Boolean(blocked) || !signingKey || draft.test_task.trim() === ''}
+            disabled={Boolean(blocked) || !signingKey || draft.test_task.trim() === '' || fault !== undefined}
             onClick={run}
           >
             {outcome ? 'Test again' : 'Run the test'}
@@ -120,13 +123,23 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           {isRunning ? (
             <Elapsed most={Number(draft.timeout_seconds)} />
           ) : (
-            <span className="text-xs text-faint">No transaction and no money.</span>
+            <span className="text-xs text-faint">
+              {fault === undefined ? 'No transaction and no money.' : `Correct the parameters first: ${fault}.`}
+            </span>
           )}
         </div>
       </Card>
       <TestResult error={error} outcome={outcome} isRunning={isRunning} />
     </div>
   );
+}
+
+/** A mistake in the form is no failure of the endpoint, to which nothing was sent. */
+export function failureOf(checks: readonly ListingCheck[]): { title: string; about: string } {
+  const detail = checks.find((check) => !check.ok && check.required)?.detail ?? '';
+  return isUnsent(checks)
+    ? { title: 'The request does not fit your description', about: `Nothing was sent to the endpoint: ${detail}.` }
+    : { title: 'The endpoint failed the test', about: 'A paid call like this would have been refunded.' };
 }
 
 interface TestResultProps {
@@ -148,8 +161,8 @@ function TestResult({ error, outcome, isRunning }: TestResultProps) {
         </Note>
       )}
       {outcome && !outcome.ok && (
-        <Note tone="bad" title="The endpoint failed the test">
-          A paid call like this would have been refunded. Correct what failed and test again; your draft is kept.
+        <Note tone={isUnsent(outcome.checks) ? 'warn' : 'bad'} title={failureOf(outcome.checks).title}>
+          {failureOf(outcome.checks).about} Correct it and test again; your draft is kept.
         </Note>
       )}
       <Checks checks={outcome?.checks ?? null} isRunning={isRunning} />

@@ -1,10 +1,16 @@
 /** Sums of a wallet's spend by agent or by key, and per day. */
+import { queryOptions } from '@tanstack/react-query';
 import { toDay } from '../../../sdk/wire/time.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import type { ChartSeries } from '../../parts/days.ts';
-import { DAY_MS } from '../../parts/range.tsx';
+import { DAY_MS, type DayRange } from '../../parts/range.tsx';
 import { shorten } from '../../parts/values.tsx';
+import { request } from '../../service.ts';
+
+/** What a wallet and its keys paid on these days, by day, agent and key. Another `spent` reads it again. */
+export const spendQuery = (wallet: string | null | undefined, range: DayRange, spent?: number) =>
+  queryOptions({ queryKey: ['spend', wallet, range, spent], queryFn: () => request('getSpend', { ...range }) });
 
 export const GROUPINGS = ['agent', 'key'] as const;
 export type Grouping = (typeof GROUPINGS)[number];

@@ -138,6 +138,7 @@ function CancelAll() {
         kind="danger"
         title="Cancel all pending changes of settings?"
         about="None of them can be applied any more. Changes of admin and guardian stay pending."
+        doing="Cancelling the changes"
         confirm="Sign and cancel all"
         danger
         work={({ marketplace, wallet, cancelAllPending }) => cancelAllPending(marketplace, wallet)}
@@ -190,6 +191,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
             title="Apply this change?"
             about="It takes effect as soon as the transaction is confirmed. Its deposit goes back to the wallet that announced it."
             rows={rows}
+            doing="Applying the change"
             confirm="Sign and apply"
             work={({ marketplace, wallet, applyPending }) => applyPending(marketplace, wallet, id)}
             done={() => ['The change is applied']}
@@ -202,6 +204,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
             title="Cancel this change?"
             about="Nothing changes. If the admin announces it again, the full delay applies again."
             rows={rows}
+            doing="Cancelling the change"
             confirm="Sign and cancel"
             danger
             work={({ marketplace, wallet, cancelPending }) => cancelPending(marketplace, wallet, id)}

@@ -44,6 +44,7 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
                   : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay. All pending changes of settings are cancelled.'
               }
               rows={[['Relay authority', shorten(address)]]}
+              doing="Removing the relay authority"
               confirm="Sign and remove"
               danger
               work={({ marketplace, wallet, dropRelayAuthority, PublicKey }) =>

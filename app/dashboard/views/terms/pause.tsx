@@ -49,6 +49,7 @@ export function Pause({ of: role, config }: PauseProps) {
               : 'Callers of every agent are refused until you resume. Calls in progress end normally.'
           }
           rows={[[`Pause of the ${role}`, isPaused ? 'set → lifted' : 'lifted → set']]}
+          doing={isPaused ? 'Lifting the pause' : 'Pausing new calls'}
           confirm={isPaused ? 'Resume' : 'Pause'}
           danger={!isPaused}
           work={({ marketplace, wallet, changePause }) => changePause(marketplace, wallet, !isPaused)}
@@ -72,6 +73,7 @@ function LiftGuardianPause({ delay }: { delay: number }) {
           : 'It takes effect as soon as the transaction is confirmed.'
       }
       rows={[['Pause of the guardian', 'set → lifted']]}
+      doing={waits ? 'Announcing the end of the pause' : 'Lifting the pause'}
       confirm={waits ? 'Sign and announce' : 'Sign and lift'}
       danger
       work={async ({ marketplace, wallet, announceChange, changeSettings }) => {

@@ -62,7 +62,6 @@ export function PayByWallet(props: PayByWalletProps) {
   async function work({ marketplace, openByWallet, startByWallet, PublicKey, wallet, say, onProgress }: Signing) {
     const { requestHash, parseUuid } = await import('../../../../sdk/receipt/receipt.ts');
     if (!present.current) {
-      say(`Putting ${formatAmount(agent.price_per_call_usdc)} into escrow: approve it in your wallet …`);
       const paid = await openByWallet(marketplace, {
         wallet,
         agentId: new PublicKey(agent.agent_id),
@@ -76,7 +75,7 @@ export function PayByWallet(props: PayByWalletProps) {
     }
     const executionId = parseUuid(present.current.executionId);
     if (!executionId) throw new Error(`${present.current.executionId} is not the id of an execution.`);
-    say('The price is in escrow. Now approve the start, which spends nothing …');
+    say('The price is in escrow. Starting the work, which spends nothing');
     await untilStarted(props, (onSigned) =>
       startByWallet(marketplace, {
         wallet: {
@@ -108,6 +107,7 @@ export function PayByWallet(props: PayByWalletProps) {
           ? [['Execution', <Id key="id" value={opened.executionId} />]]
           : paymentRows(agent, seconds, funds, connected !== null)
       }
+      doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       disabled={isShort || isUnknown}
       isAtOnce={isAtOnce}

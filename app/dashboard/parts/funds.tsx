@@ -1,0 +1,85 @@
+/** Before a signature that spends: the wallet's balance, and whether it is enough. */
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { formatSol } from '../../sdk/wire/sol.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { openChain } from '../wallet/chain.ts';
+import { Trouble } from './trouble.tsx';
+import { Note } from './ui.tsx';
+import { formatAmount } from './values.tsx';
+
+/** What a signature takes from the wallet, besides the network fee. */
+export interface Spend {
+  /** Base units. */
+  usdc?: bigint;
+  lamports?: bigint;
+}
+
+interface Funds {
+  /** Base units; null if the wallet has no USDC account. */
+  usdc: bigint | null;
+  lamports: bigint;
+}
+
+interface Checked {
+  /** True once the balance is known to be enough, or if nothing is spent. */
+  isEnough: boolean;
+  /** Why it cannot be signed yet; null if it can. */
+  whyNot: string | null;
+  /** The row of the balance. */
+  rows: readonly (readonly [ReactNode, ReactNode])[];
+  /** What to do about it. */
+  notice: ReactNode;
+}
+
+/** `address`: the wallet that pays, base58; undefined while none is connected. */
+export function useFunds(address: string | undefined, spend: Spend | undefined): Checked {
+  const { usdc = 0n, lamports = 0n } = spend ?? {};
+  const isSpending = usdc > 0n || lamports > 0n;
+  const { data, error, refetch } = useQuery({
+    queryKey: ['wallet-funds', address],
+    queryFn: () => readFunds(address ?? ''),
+    enabled: isSpending && address !== undefined,
+    // React Query cannot compare a bigint by content.
+    structuralSharing: false,
+  });
+  if (!isSpending) return { isEnough: true, whyNot: null, rows: [], notice: null };
+  // The row is there from the beginning, so that nothing moves.
+  const rowsOf = (value: string) => [['You have', value]] as const;
+  if (address === undefined) {
+    return { isEnough: false, whyNot: null, rows: rowsOf('Connect a wallet to see it'), notice: null };
+  }
+  if (!data) {
+    const notice = error && <Trouble error={error} what="Your balance" onRetry={refetch} />;
+    return { isEnough: false, whyNot: error ? null : 'Reading your balance …', rows: rowsOf('Reading …'), notice };
+  }
+  const missing = [
+    usdc > (data.usdc ?? 0n) && formatAmount(toUsdc(usdc - (data.usdc ?? 0n))),
+    lamports > data.lamports && `${formatSol(lamports - data.lamports)} SOL`,
+  ].filter((text) => text !== false);
+  const held = [
+    usdc > 0n && (data.usdc === null ? 'No USDC yet' : formatAmount(toUsdc(data.usdc))),
+    lamports > 0n && `${formatSol(data.lamports)} SOL`,
+  ].filter((text) => text !== false);
+  return {
+    isEnough: missing.length === 0,
+    whyNot: null,
+    rows: rowsOf(held.join(', ')),
+    notice: missing.length > 0 && (
+      <Note tone="warn" title="This wallet has too little">
+        Send it {missing.join(' and ')} more.
+      </Note>
+    ),
+  };
+}
+
+async function readFunds(address: string): Promise<Funds> {
+  const { marketplace, program, readTokens, PublicKey } = await openChain();
+  const { connection, config } = marketplace;
+  const owner = new PublicKey(address);
+  const [usdc, lamports] = await Promise.all([
+    readTokens(connection, program.findTokenAccount(owner, config.usdcMint)),
+    connection.getBalance(owner),
+  ]);
+  return { usdc, lamports: BigInt(lamports) };
+}

@@ -1,0 +1,42 @@
+/** The head of a dispute that has ended: who got what, and why. */
+import type { ReactNode } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Card, Facts } from '../../parts/ui.tsx';
+import { formatAmount, Id, Time } from '../../parts/values.tsx';
+import type { Reader } from './outcomes.tsx';
+
+export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
+  const caller = reader === 'caller' ? 'You' : 'The caller';
+  const creator = reader === 'creator' ? 'you' : 'the creator';
+  const isUpheld = dispute.outcome === 'upheld';
+  return (
+    <Card className="grid gap-4">
+      <h2 className="font-semibold">The decision</h2>
+      <p className="max-w-3xl text-sm">{outcomeWords(dispute, caller, creator)}</p>
+      <Facts
+        rows={[
+          isUpheld && ['To the caller', formatAmount(dispute.amount_to_caller_usdc)],
+          isUpheld && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
+          dispute.owed_usdc > 0 && ['Still owed', formatAmount(dispute.owed_usdc)],
+          dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
+          dispute.outcome !== 'lapsed' && ['Reason', reasonOf(dispute)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function outcomeWords({ outcome, price_usdc }: DisputeSummary, caller: string, creator: string): string {
+  if (outcome === 'upheld') {
+    return `The admin upheld it. ${caller} got the bond back, and the award comes from the collateral of the agent. The call counts as failed.`;
+  }
+  const paid = `The ${formatAmount(price_usdc)} stay paid, and the collateral stays whole.`;
+  return outcome === 'rejected'
+    ? `The admin rejected it. The caller’s bond went to ${creator}. ${paid}`
+    : `Nobody decided it in time. ${caller} got the bond back. ${paid}`;
+}
+
+function reasonOf({ reason, reason_hash }: DisputeSummary): ReactNode {
+  if (reason) return <span className="whitespace-pre-wrap">{reason}</span>;
+  return reason_hash ? <Id value={reason_hash} /> : 'no reason given';
+}

@@ -1,0 +1,37 @@
+/** A part of a dispute that is folded until somebody needs it, with its gist beside its title. */
+import type { ReactNode } from 'react';
+import { Mark } from '../../parts/mark.tsx';
+
+interface FoldProps {
+  title: string;
+  /** What it says, in a few words. */
+  gist?: ReactNode;
+  mark?: 'passed' | 'failed';
+  open?: boolean;
+  children: ReactNode;
+}
+
+export function Fold({ title, gist, mark, open = false, children }: FoldProps) {
+  return (
+    <details className="group min-w-0 rounded-xl border border-line bg-raised" open={open}>
+      <summary className="flex list-none items-center gap-x-3 rounded-xl px-5 py-4 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
+        {mark && <Mark state={mark} />}
+        <span className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+          <h2 className="font-semibold">{title}</h2>
+          {gist && <span className="min-w-0 text-sm text-faint">{gist}</span>}
+        </span>
+        <svg
+          viewBox="0 0 16 16"
+          className="size-4 shrink-0 text-faint transition-transform group-open:rotate-180"
+          fill="none"
+          stroke="currentColor"
+          strokeWidth="1.5"
+          aria-hidden="true"
+        >
+          <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
+        </svg>
+      </summary>
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-5 pb-5">{children}</div>
+    </details>
+  );
+}

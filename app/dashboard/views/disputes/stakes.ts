@@ -1,0 +1,76 @@
+/** What each side of a dispute can gain and lose, from the chain: price and collateral in USDC, the bond in SOL. */
+import { queryOptions } from '@tanstack/react-query';
+import { greatest, least } from '../../../sdk/wire/amounts.ts';
+import { openChain } from '../../wallet/chain.ts';
+import { idBytes } from '../executions/record.ts';
+
+/** Amounts in base units of USDC, or lamports. */
+export interface Stakes {
+  /** The bond of a new dispute, or the one that this dispute holds, lamports. */
+  bond: bigint;
+  /** The refundable deposit of the dispute's account, lamports. */
+  deposit: bigint;
+  /** The time from the outcome until the deposit can come back. */
+  depositSeconds: number;
+  /** The time after which anybody can end an undecided dispute. */
+  lapseSeconds: number;
+  /** The agent's collateral: deposited less slashed. */
+  left: bigint;
+  /** Earlier forfeits, which pay a caller after `left`, up to the price. */
+  forfeited: bigint;
+  /** The collateral that the agent's price needs; null if no tier has this price any more. */
+  required: bigint | null;
+  /** The most that a decision can take, in prices of the call. */
+  multiple: bigint;
+  status: 'active' | 'paused' | 'delisted';
+}
+
+/** `executionId`: of an existing dispute; null before it is opened. */
+export const stakesQuery = (agentId: string, executionId: string | null) =>
+  queryOptions({
+    queryKey: ['dispute-stakes', agentId, executionId],
+    queryFn: () => readStakes(agentId, executionId),
+    // React Query cannot compare a bigint by content.
+    structuralSharing: false,
+  });
+
+async function readStakes(agentId: string, executionId: string | null): Promise<Stakes> {
+  const { marketplace, program, readListing, readCollateral, PublicKey } = await openChain();
+  const { connection, config } = marketplace;
+  const listing = new PublicKey(agentId);
+  const [{ price, status }, { deposited, slashed, forfeited }, held] = await Promise.all([
+    readListing(connection, listing),
+    readCollateral(connection, listing),
+    executionId === null
+      ? null
+      : connection.getAccountInfo(program.findDispute(program.findExecution(idBytes(executionId)))),
+  ]);
+  const dispute = program.decodeOwn('Dispute', held);
+  const tier = config.tiers.slice(0, config.tierCount).find(({ maxPrice }) => price <= maxPrice);
+  const { disputeLapseSeconds, endedDisputeSeconds, slashMultiple } = program.constants;
+  return {
+    bond: dispute ? dispute.bond : config.disputeBondLamports,
+    deposit:
+      dispute && held
+        ? BigInt(held.lamports) - dispute.bond
+        : BigInt(await connection.getMinimumBalanceForRentExemption(program.DISPUTE_SIZE)),
+    depositSeconds: endedDisputeSeconds,
+    lapseSeconds: disputeLapseSeconds,
+    left: deposited - slashed,
+    forfeited,
+    required: tier ? tier.deposit : null,
+    multiple: slashMultiple,
+    status,
+  };
+}
+
+/** The most that the caller can get: the price, as far as collateral and earlier forfeits reach. */
+export const mostToCaller = ({ left, forfeited }: Stakes, price: bigint): bigint => least(price, left + forfeited);
+
+/** The most that a decision can take. */
+export const mostTaken = (stakes: Stakes, price: bigint): bigint =>
+  least(price * stakes.multiple, greatest(stakes.left, mostToCaller(stakes, price)));
+
+/** True if the program pauses the agent when this much is taken. */
+export const isPausedBy = ({ left, required, status }: Stakes, taken: bigint): boolean =>
+  status === 'active' && taken > 0n && (required === null || left - least(taken, left) < required);

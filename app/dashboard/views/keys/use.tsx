@@ -1,0 +1,79 @@
+/** A key's use on the last days: its calls and what they cost, by day. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import type { SpendStatement } from '../../../sdk/wire/wire.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { lastDays } from '../../parts/range.tsx';
+import { formatAmount, formatCount, formatShort } from '../../parts/values.tsx';
+import { daysOf, spendQuery } from '../spend/groups.ts';
+
+/** Poll interval of the use of the last days. */
+const REFRESH_MS = 30_000;
+
+/** What the wallet's keys paid on the last days. It is read again at once when a key has spent more. */
+export function useSpend(wallet: string, keys: readonly KeySummary[] | undefined): SpendStatement | undefined {
+  const [range] = useState(() => lastDays());
+  const spent = keys?.reduce((sum, { total_spent_usdc }) => sum + total_spent_usdc, 0);
+  const { data } = useQuery({
+    ...spendQuery(wallet, range, spent),
+    enabled: spent !== undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  return data;
+}
+
+interface KeyUseProps {
+  apiKey: KeySummary;
+  /** Undefined until it is read. */
+  spend: SpendStatement | undefined;
+}
+
+/** Renders nothing until it is known, or if the key made no calls on these days. */
+export function KeyUse({ apiKey, spend }: KeyUseProps) {
+  const [isOpen, setOpen] = useState(false);
+  if (!spend) return null;
+  const rows = spend.rows.filter(({ key_id }) => key_id === apiKey.key_id);
+  if (rows.length === 0) return null;
+  const days = daysOf(spend);
+  const calls = days.map((day) => rows.reduce((sum, row) => sum + (row.day === day ? row.executions : 0), 0));
+  const paid = days.map((day) =>
+    rows.reduce((sum, row) => sum + (row.day === day ? parseUsdc(row.paid_usdc) : 0n), 0n),
+  );
+  const allCalls = calls.reduce((sum, count) => sum + count, 0);
+  const allPaid = formatAmount(toUsdc(paid.reduce((sum, amount) => sum + amount, 0n)));
+  return (
+    <details className="border-t border-line pt-4" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="text-sm">
+        <span className="font-medium">Use in the last {days.length} days</span>{' '}
+        <span className="text-faint tabular-nums">
+          {allCalls === 1 ? '1 call' : `${formatCount(allCalls)} calls`}, {allPaid}
+        </span>
+      </summary>
+      {isOpen && (
+        <div className="mt-4 grid gap-4 lg:grid-cols-2">
+          <Chart
+            title={`Calls by ${apiKey.name}`}
+            summary={formatCount(allCalls)}
+            days={days}
+            kind="bars"
+            format={formatCount}
+            formatShort={formatShort}
+            series={[{ label: 'Calls', tone: 'accent', values: calls }]}
+          />
+          <Chart
+            title={`Spent by ${apiKey.name}`}
+            summary={allPaid}
+            days={days}
+            kind="bars"
+            format={formatAmount}
+            formatShort={formatShort}
+            series={[{ label: 'Spent', tone: 'good', values: paid.map(toUsdc) }]}
+          />
+        </div>
+      )}
+    </details>
+  );
+}
