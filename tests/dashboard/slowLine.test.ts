@@ -236,7 +236,7 @@ describe('on a slow line, with the keyboard alone', function () {
     });
     await visitSlowly(undefined, '/verify', /^0\.05 USDC$/, async (page) => {
       const { body: receipt } = await site.visitor.send(`/v1/executions/${executionId}/receipt`, 1);
-      await typeInto(page, 'Execution id', executionId);
+      await typeInto(page, 'Id of the call', executionId);
       await page.keyboard.press('Enter');
       const verdict = page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
       await verdict.filter({ hasText: 'was paid for this call' }).waitFor();

@@ -139,7 +139,7 @@ describe('verification of a receipt on the page', function () {
   it("shows the chain's data for an id alone, and the receipt for its caller", async () => {
     await site.visit({}, async (page) => {
       await page.goto('/verify');
-      await page.getByLabel('Execution id').fill(receipt.execution_id);
+      await page.getByLabel('Id of the call').fill(receipt.execution_id);
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
       await untilVerdict(page, '0.01 USDC was paid for this call');
       expect(await statesOf(page)).to.include({ result_hash: 'Not checked', record: 'Passed', settlement: 'Passed' });
@@ -200,16 +200,16 @@ describe('verification of a receipt on the page', function () {
   it('says that an execution does not exist, and lists no checks', () =>
     site.visit({}, async (page) => {
       await page.goto('/verify?id=00000000-0000-4000-8000-000000000000');
-      await untilVerdict(page, 'There is no such execution on this chain');
+      await untilVerdict(page, 'There is no such call on this chain');
       expect(await statesOf(page)).to.deep.equal({});
     }));
 
   it('reports wrong ids and nodes at their fields', () =>
     site.visit({}, async (page) => {
       await page.goto('/verify');
-      await page.getByLabel('Execution id').fill('nonsense');
+      await page.getByLabel('Id of the call').fill('nonsense');
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
-      await page.getByText('An execution id has 32 hex digits').waitFor();
+      await page.getByText('The id of a call has 32 hex digits').waitFor();
       for (const [node, fault] of [
         ['nowhere', 'It must be a URL'],
         ['http://node.example', 'This page can ask https nodes'],

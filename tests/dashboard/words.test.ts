@@ -25,14 +25,25 @@ function textsOf(path: string): string[] {
   return texts;
 }
 
+function textsIn(folder: string): string[] {
+  const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((file) => /\.tsx?$/.test(file) && !/^(dist|node_modules)/.test(file));
+  return sources.flatMap((file) => textsOf(join(ROOT, folder, file)));
+}
+
 describe('the words of the page and the command line', () => {
   for (const folder of FOLDERS) {
     it(`${folder} calls things by their usual names`, () => {
-      const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
-      const sources = files.filter((file) => /\.tsx?$/.test(file) && !/^(dist|node_modules)/.test(file));
-      const texts = sources.flatMap((file) => textsOf(join(ROOT, folder, file)));
+      const texts = textsIn(folder);
       expect(texts.length).to.be.above(100);
       expect(texts.filter((text) => RIDDLES.test(text))).to.deep.equal([]);
     });
   }
+
+  it('the page says call for what the API calls an execution', () => {
+    const sentences = textsIn('app/dashboard').filter(
+      (text) => /\bexecutions?\b/i.test(text) && /^[A-Z].* |[.:]$/.test(text),
+    );
+    expect(sentences).to.deep.equal([]);
+  });
 });

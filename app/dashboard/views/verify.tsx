@@ -14,7 +14,7 @@ import { findSubject, type Subject, useVerification, type Verification } from '.
 
 const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const NO_ID = 'An execution id has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
+const NO_ID = 'The id of a call has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
 
 /** The path from which the document was loaded. It determines the CSP. */
 function loadedPath(): string {
@@ -141,8 +141,8 @@ function IdForm({ initial, disabled, busy, onId }: IdFormProps) {
       }}
     >
       <Input
-        label="Execution id"
-        hint="If you are signed in, the receipts of your own executions are checked too."
+        label="Id of the call"
+        hint="If you are signed in, the receipts of your own calls are checked too."
         error={error}
         value={id}
         onChange={(event) => setId(event.target.value)}
@@ -212,10 +212,7 @@ function nameOf(subject: Subject): string {
 
 const STEPS = [
   ['By the receipt alone', 'Its result is hashed again, and the agent’s Ed25519 signature is checked over that hash.'],
-  [
-    'On the chain',
-    'The execution’s record, or its leaf in the archive with its proof, is read from the node and compared.',
-  ],
+  ['On the chain', 'The call’s record, or its leaf in the archive with its proof, is read from the node and compared.'],
   [
     'In the transactions',
     'Balances before and after show that creator and marketplace got exactly their shares, or that the caller got the whole refund.',

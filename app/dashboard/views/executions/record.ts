@@ -10,7 +10,7 @@ import { loadChainModules, openChain } from '../../wallet/chain.ts';
 export function idBytes(executionId: string): Uint8Array {
   const bytes = parseUuid(executionId);
   if (bytes) return bytes;
-  throw new Error(`${executionId} is not the id of an execution.`);
+  throw new Error(`${executionId} is not the id of a call.`);
 }
 
 /**

@@ -8,7 +8,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Fields that every receipt has. The result is not among them, because the caller may have deleted it. */
 const FIELDS = ['execution_id', 'result_hash', 'signature'];
 
-const WHERE = 'Download a receipt from the page of the execution, or with the CLI.';
+const WHERE = 'Download a receipt from the page of the call, or with the CLI.';
 
 async function readReceipt(file: File): Promise<unknown> {
   if (file.size > MAX_BYTES) throw new Error(`${file.name} is too large to be a receipt.`);

@@ -34,9 +34,9 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
     failure: 'The request was changed',
   },
   execution_signature: {
-    title: 'This execution is signed',
-    about: 'A second signature ties the result to the request and to the execution.',
-    failure: 'The second signature is not over this execution',
+    title: 'This call is signed',
+    about: 'A second signature ties the result to the request and to the call.',
+    failure: 'The second signature is not over this call',
   },
   genesis_hash: {
     title: 'The node is on the right chain',
@@ -50,7 +50,7 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
   },
   record: {
     title: 'The record on the chain matches',
-    about: 'The data of this execution on the chain are the same.',
+    about: 'The data of this call on the chain are the same.',
     failure: 'The record on the chain is another one',
   },
   signing_key: {
@@ -113,7 +113,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
   if (facts?.isAbsent) {
     return {
       tone: 'bad',
-      title: 'There is no such execution on this chain',
+      title: 'There is no such call on this chain',
       about:
         'The node has neither a record nor a transaction with this id. Check the id, or choose a node of the network on which the call was paid.',
     };

@@ -189,7 +189,7 @@ function Why({ run: { ended, error, executionId } }: { run: RunState }) {
         {said && <p>{sentence(said.message)}</p>}
         <p className="mt-1">{MONEY[ended === null ? 'unknown' : (ended.refund ?? 'none')]}</p>
       </Note>
-      {executionId && <Facts rows={[['Execution', <Id key="id" value={executionId} />]]} />}
+      {executionId && <Facts rows={[['Call', <Id key="id" value={executionId} />]]} />}
     </>
   );
 }

@@ -74,7 +74,7 @@ export function PayByWallet(props: PayByWalletProps) {
       onOpened(present.current);
     }
     const executionId = parseUuid(present.current.executionId);
-    if (!executionId) throw new Error(`${present.current.executionId} is not the id of an execution.`);
+    if (!executionId) throw new Error(`${present.current.executionId} is not the id of a call.`);
     say('The price is in escrow. Starting the work, which spends nothing');
     await untilStarted(props, (onSigned) =>
       startByWallet(marketplace, {
