@@ -1,10 +1,12 @@
 /** A wallet's API keys: create, watch, change and end them. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { LimitsDialog, RestrictDialog } from './keys/change.tsx';
 import { CreateDialog } from './keys/create.tsx';
@@ -44,6 +46,7 @@ function Keys({ wallet }: { wallet: string }) {
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error, refetch } = listed;
   const spend = useSpend(wallet, keys);
+  const isSponsored = useQuery(configQuery).data?.is_sponsored;
   const close = () => setShown(null);
   const create = (
     <Button kind="primary" disabled={!money} onClick={() => setShown('create')}>
@@ -79,13 +82,20 @@ function Keys({ wallet }: { wallet: string }) {
       {!chain.error && keys?.length !== 0 && (
         <WalletFigures
           money={money}
+          isSponsored={isSponsored}
           onGas={(way) => setShown(way === 'add' ? 'gas' : 'takeGas')}
           onAllowance={() => setShown('allowance')}
         />
       )}
       {/* Below the figures, which are known earlier, so that nothing moves. */}
       {keys && money && (
-        <Warnings keys={keys} money={money} onAllowance={() => setShown('allowance')} onGas={() => setShown('gas')} />
+        <Warnings
+          keys={keys}
+          money={money}
+          isSponsored={isSponsored}
+          onAllowance={() => setShown('allowance')}
+          onGas={() => setShown('gas')}
+        />
       )}
       {!keys && !error && <Skeleton className="h-60 sm:h-44" />}
       {keys?.length === 0 && (

@@ -167,6 +167,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
       .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
     standard_tags: [...STANDARD_TAGS],
     x402_service_fee_usdc: deps.x402 && toUsdc(deps.x402.serviceFee()),
+    is_sponsored: deps.config.sponsorsAll,
   };
 }
 

@@ -684,9 +684,9 @@ export interface components {
                 next_call_lamports: number;
                 /** @description The most that one call of this key may take for network fees, lamports; a limit of its grant. */
                 max_gas_lamports: number;
-                /** @description True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends. */
+                /** @description True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends. If this and `is_sponsored` are false, the next call gets 402 with `limit: gas`. */
                 pays_next_call: boolean;
-                /** @description True if this service pays the gas of a call where the gas balance does not, as on a local network. If both are false, the next call gets 402 with `limit: gas`. */
+                /** @description True if this service pays the gas of a call where the gas balance does not, as on a local network. */
                 is_sponsored: boolean;
             };
         };
@@ -1142,6 +1142,8 @@ export interface components {
                     standard_tags: ("research" | "code" | "legal" | "finance" | "data" | "social" | "security" | "writing" | "sql" | "monitoring")[];
                     /** @description The fee of a call paid by x402, in addition to its price; null if this service does not accept x402 payments. */
                     x402_service_fee_usdc: number | null;
+                    /** @description True if this service pays the gas of a call where the gas balance does not, as on a local network. */
+                    is_sponsored: boolean;
                 };
             };
         };

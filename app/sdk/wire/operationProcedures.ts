@@ -38,6 +38,8 @@ export const MarketplaceConfig = z.strictObject({
   standard_tags: z.array(z.enum(STANDARD_TAGS)),
   /** Service fee of a call by an x402 client, on top of its price; null if this service takes no such payments. */
   x402_service_fee_usdc: Usdc.nullable(),
+  /** True if the operator pays the network fees of calls whose gas balance does not. */
+  is_sponsored: z.boolean(),
 });
 export type MarketplaceConfig = z.infer<typeof MarketplaceConfig>;
 

@@ -8,7 +8,7 @@ import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
-import { formatAmount, Id } from '../../parts/values.tsx';
+import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
 import {
   Advanced,
   CORRECT_FIRST,
@@ -25,7 +25,7 @@ import {
   USUAL_LIMITS,
 } from './fields.tsx';
 import { type MadeKey, makeKey } from './makeKey.ts';
-import { spendableOf, type WalletMoney } from './money.ts';
+import { callsPaid, spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount } from './wallet.tsx';
 
 interface CreateDialogProps {
@@ -128,6 +128,7 @@ export function CreateDialog(props: CreateDialogProps) {
             <ListField name="allowed_agents" text={agents} onChange={setAgents} />
             <MoneyFields
               {...{ money, gas, allowanceText }}
+              gasAdded={lamports.value}
               gasError={lamports.error}
               allowance={allowance}
               onGas={setGas}
@@ -164,6 +165,8 @@ function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string 
 
 interface MoneyFieldsProps {
   money: WalletMoney;
+  /** Lamports; undefined if the text is wrong. */
+  gasAdded: bigint | undefined;
   /** SOL. */
   gas: string;
   gasError: string | null;
@@ -174,7 +177,16 @@ interface MoneyFieldsProps {
 }
 
 /** The network fees paid in advance, and the allowance that the token program knows for all keys together. */
-function MoneyFields({ money, gas, gasError, onGas, allowanceText, allowance, onAllowance }: MoneyFieldsProps) {
+function MoneyFields({
+  money,
+  gas,
+  gasAdded,
+  gasError,
+  onGas,
+  allowanceText,
+  allowance,
+  onAllowance,
+}: MoneyFieldsProps) {
   const present = shownAmount(money.allowance);
   const after =
     allowance.value === undefined || allowance.value === money.allowance
@@ -184,7 +196,7 @@ function MoneyFields({ money, gas, gasError, onGas, allowanceText, allowance, on
     <>
       <Input
         label="Network fees in advance, SOL"
-        hint="Added to the wallet's gas balance, which every call needs: 0.0045 pays for about 200 calls, 0 adds nothing"
+        hint={gasHint(money, gasAdded)}
         inputMode="decimal"
         value={gas}
         onChange={(event) => onGas(event.target.value)}
@@ -200,6 +212,12 @@ function MoneyFields({ money, gas, gasError, onGas, allowanceText, allowance, on
       />
     </>
   );
+}
+
+function gasHint(money: WalletMoney, added: bigint | undefined): string {
+  const about = "Added to the wallet's gas balance, which pays the network fees of every call.";
+  if (added === undefined) return about;
+  return `${about} With it, for about ${formatCount(callsPaid({ ...money, gas: money.gas + added }))} calls.`;
 }
 
 interface ReplaceDelegateProps {

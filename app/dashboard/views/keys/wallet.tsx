@@ -17,11 +17,13 @@ export const shownAmount = (amount: bigint): string =>
 
 interface WalletFiguresProps {
   money: WalletMoney | undefined;
+  /** The operator pays the network fees; undefined until that is known. */
+  isSponsored: boolean | undefined;
   onGas(way: 'add' | 'take'): void;
   onAllowance(): void;
 }
 
-export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps) {
+export function WalletFigures({ money, isSponsored, onGas, onAllowance }: WalletFiguresProps) {
   if (!money) {
     return (
       <div className="mb-6 grid gap-3 sm:grid-cols-3">
@@ -50,7 +52,11 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
       <Shared
         label="Gas balance"
         value={`${formatSol(money.gas)} SOL`}
-        about={`pays for about ${formatCount(callsPaid(money))} calls`}
+        about={
+          isSponsored === false
+            ? `pays for about ${formatCount(callsPaid(money))} calls`
+            : isSponsored && 'not needed: this marketplace pays the network fees'
+        }
       >
         <Button small onClick={() => onGas('add')}>
           Top up
@@ -65,13 +71,13 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
   );
 }
 
-function Shared(props: { label: string; value: string; about: string; children?: ReactNode }) {
+function Shared(props: { label: string; value: string; about: ReactNode; children?: ReactNode }) {
   return (
     <Card className="flex flex-wrap items-end justify-between gap-3 p-4 sm:min-h-28">
       <div>
         <h2 className="text-sm text-faint">{props.label}</h2>
         <p className="mt-1 text-xl font-semibold tabular-nums">{props.value}</p>
-        <p className="mt-0.5 text-xs text-faint">{props.about}</p>
+        <p className="mt-0.5 min-h-4 text-xs text-faint">{props.about}</p>
       </div>
       {props.children && <div className="flex flex-wrap gap-2">{props.children}</div>}
     </Card>

@@ -14,11 +14,13 @@ const SOON_MS = 7 * 86_400_000;
 interface WarningsProps {
   keys: readonly KeySummary[];
   money: WalletMoney;
+  /** The operator pays the network fees; undefined until that is known. */
+  isSponsored: boolean | undefined;
   onAllowance(): void;
   onGas(): void;
 }
 
-export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
+export function Warnings({ keys, money, isSponsored, onAllowance, onGas }: WarningsProps) {
   const live = keys.filter((key) => !key.revoked && isLive(money.grants.get(key.key_id), money.now));
   if (live.length === 0) return null;
   const { otherDelegate, allowance, now } = money;
@@ -64,7 +66,7 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
           not give it back.
         </Warning>
       )}
-      {callsPaid(money) < FEW_CALLS && (
+      {isSponsored === false && callsPaid(money) < FEW_CALLS && (
         <Warning title="The gas balance is low" action="Top up" onAct={onGas}>
           It pays the network fees of all keys and is{' '}
           {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, calls

@@ -31,7 +31,7 @@ export function Bought({ verification: { subject, facts, rpcUrl } }: { verificat
       <h3 className="mb-4 font-semibold">What was bought</h3>
       <Facts
         rows={[
-          idRow('Execution', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
+          idRow('Call', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
           agentId === null ? null : ['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />],
           textRow('Task', receipt?.task),
           textRow('Parameters', parameters && JSON.stringify(parameters, null, 2)),

@@ -65,6 +65,7 @@ export const CONFIG_ANSWER = {
       collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
       standard_tags: [...STANDARD_TAGS],
       x402_service_fee_usdc: 0.005,
+      is_sponsored: false,
     },
   },
 } as const;

@@ -156,7 +156,7 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
           found.execution_time_ms !== null && ['Time', formatDuration(found.execution_time_ms)],
           found.tokens_used !== null && ['Tokens, reported by the agent', formatCount(found.tokens_used)],
           found.result_hash !== null && ['Result hash', <Id key="hash" value={found.result_hash} />],
-          ['Execution', <Id key="id" value={found.execution_id} />],
+          ['Call', <Id key="id" value={found.execution_id} />],
         ]}
       />
       {steps.length > 0 && (

@@ -104,7 +104,7 @@ export function PayByWallet(props: PayByWalletProps) {
       }
       rows={
         opened
-          ? [['Execution', <Id key="id" value={opened.executionId} />]]
+          ? [['Call', <Id key="id" value={opened.executionId} />]]
           : paymentRows(agent, seconds, funds, connected !== null)
       }
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}

@@ -31,7 +31,6 @@ export const KEYS_FIELDS: Record<string, string> = {
     'The most that the network fees of a call are now, lamports. Calls at the same moment share fees.',
   max_gas_lamports: 'The most that one call of this key may take for network fees, lamports; a limit of its grant.',
   pays_next_call:
-    'True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends.',
-  is_sponsored:
-    'True if this service pays the gas of a call where the gas balance does not, as on a local network. If both are false, the next call gets 402 with `limit: gas`.',
+    'True if the gas balance and the gas limit of the key’s grant cover these fees, and the gas balance can lend the refundable deposit of a call until it ends. If this and `is_sponsored` are false, the next call gets 402 with `limit: gas`.',
+  is_sponsored: 'True if this service pays the gas of a call where the gas balance does not, as on a local network.',
 };
