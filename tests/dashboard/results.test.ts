@@ -45,8 +45,8 @@ describe('the form of a result', () => {
         ['Oslo', '717710'],
       ],
     });
-    expect(toCsv({ columns: ['a'], rows: [['=1+1'], [null], [{ b: 1 }]] })).to.equal(
-      'a\r\n"\'=1+1"\r\n\r\n"{""b"":1}"',
+    expect(toCsv({ columns: ['a'], rows: [['=1+1'], ['=1+1\nand more'], [null], [{ b: 1 }]] })).to.equal(
+      'a\r\n"\'=1+1"\r\n"\'=1+1\nand more"\r\n\r\n"{""b"":1}"',
     );
   });
 });

@@ -1,4 +1,4 @@
-/** The picture that an agent's creator has set, or one made from its address. It is the same on every page. */
+/** The picture that an agent's creator has set, or one made from its address. */
 import { minidenticon } from 'minidenticons';
 import { useMemo, useState } from 'react';
 import { cx } from './ui.tsx';

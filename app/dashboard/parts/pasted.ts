@@ -28,5 +28,5 @@ export function keepPasted(receipt: string): boolean {
 export function takePasted(): unknown {
   const kept = sessionStorage.getItem(PLACE);
   sessionStorage.removeItem(PLACE);
-  return kept === null ? null : JSON.parse(kept);
+  return kept !== null && readPasted(kept) !== null ? JSON.parse(kept) : null;
 }

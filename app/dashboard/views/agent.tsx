@@ -165,7 +165,8 @@ function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
       <span className="mt-1 block text-sm">
         by{' '}
         <Link to="/" search={{ creator: creator.pubkey }} className="underline underline-offset-2 hover:text-ink">
-          {creator.display_name}
+          {/* A name may change the direction of what follows it. */}
+          <bdi>{creator.display_name}</bdi>
         </Link>{' '}
         · {shorten(creator.pubkey)}
       </span>

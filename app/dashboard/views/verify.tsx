@@ -67,6 +67,7 @@ export default function Verify() {
 
   // An id in the URL starts the check at once.
   const isBegun = useRef(false);
+  const pasted = useRef<unknown>(null);
   useEffect(() => {
     if (isBegun.current || !named || !isReady) return;
     isBegun.current = true;
@@ -76,11 +77,12 @@ export default function Verify() {
 
   // A receipt that was pasted into the search is checked at once.
   useEffect(() => {
-    if (isBegun.current || !isReady || loadedPath() !== window.location.pathname) return;
-    const receipt = takePasted();
-    if (receipt === null) return;
+    if (loadedPath() !== window.location.pathname) return;
+    // Once, whatever begins, so that a later visit does not verify it.
+    pasted.current ??= takePasted();
+    if (isBegun.current || !isReady || !pasted.current) return;
     isBegun.current = true;
-    start({ kind: 'receipt', receipt, from: 'The receipt was pasted.' });
+    start({ kind: 'receipt', receipt: pasted.current, from: 'The receipt was pasted.' });
   });
 
   // "Print receipt" on the execution's page leads here. Prints once the check has ended and the agent's name is loaded.

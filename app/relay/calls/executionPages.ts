@@ -45,8 +45,8 @@ interface Span {
 }
 
 const DAY = 86_400n;
-/** Most executions of a single key that are counted beyond the page. */
-const MOST_OF_KEY = 10_000;
+/** Most executions of a single key that are counted. Pages end there. */
+const MOST_OF_KEY = 20_000;
 /** Maximum delay of the index for a single transaction: a node may list it late. */
 const LATE_SECONDS = 120n;
 
@@ -109,7 +109,7 @@ interface Day {
  * Executions that the chain has ended. Counting a million index rows blocks SQLite's thread for 140 ms. Whole days are
  * therefore counted in `caller_totals`, and only partial days by their rows. Those of one key are counted up to a limit.
  */
-function endedPart(views: Views, { wallet, status, agentId, keyId, limit, offset }: PageQuery) {
+function endedPart(views: Views, { wallet, status, agentId, keyId }: PageQuery) {
   const statuses = status === undefined ? ALL_ENDED : (ENDED[status] ?? []);
   const rowsIn = ({ from, to }: Span) => sql`chain.executions
     WHERE caller = ${wallet} AND opened_at >= ${from} AND opened_at < ${to}
@@ -118,7 +118,7 @@ function endedPart(views: Views, { wallet, status, agentId, keyId, limit, offset
 
   async function countRows(span: Span): Promise<Day[]> {
     if (span.from >= span.to) return [];
-    const most = keyId === undefined ? sql.raw('') : sql`LIMIT ${offset + limit + MOST_OF_KEY}`;
+    const most = keyId === undefined ? sql.raw('') : sql`LIMIT ${MOST_OF_KEY}`;
     const { rows } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (
       SELECT 1 FROM ${rowsIn(span)} AND status IN (${sql.join(statuses)}) ${most}) AS counted`.execute(views);
     return [{ from: span.from, executions: Number(rows[0]!.total) }];

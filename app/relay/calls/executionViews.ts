@@ -77,9 +77,11 @@ const COLUMNS = sql.raw(`
   j.metadata_hash AS metadata_hash,
   CASE WHEN j.metadata_hash <> '' AND j.content_deleted_ms IS NULL THEN substr(j.task, 1, ${TASK_CHARACTERS}) END AS task,
   coalesce(c.key_id, nullif(j.key_id, '${NO_KEY}')) AS key_id,
-  -- A key's id is the beginning of its hash, which is the primary key.
+  -- A key's id is the beginning of its hash, which is the primary key. Strangers may register others that begin so, but
+  -- only the key itself is ever used.
   (SELECT name FROM api_keys AS k WHERE k.wallet = coalesce(j.wallet, c.caller)
-    AND k.key_hash BETWEEN coalesce(c.key_id, j.key_id) AND coalesce(c.key_id, j.key_id) || 'g') AS key_name,
+    AND k.key_hash BETWEEN coalesce(c.key_id, j.key_id) AND coalesce(c.key_id, j.key_id) || 'g'
+    ORDER BY k.last_used_ms IS NULL, k.created_ms, k.key_hash LIMIT 1) AS key_name,
   coalesce(c.settled_at, j.settled_at) AS completed_at,
   CASE
     WHEN c.status = 'refunded' OR (j.state IN ('refunded', 'returned', 'void') AND coalesce(c.status, 'open') = 'open') THEN 0

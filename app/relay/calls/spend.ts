@@ -62,9 +62,18 @@ export async function readSpend(
   return { wallet, from: toDay(first), to: toDay(last), rows };
 }
 
-/** Names of the wallet's keys that are registered here, including ended ones. */
+/**
+ * Names of the wallet's keys that are registered here, including ended ones. Strangers may register others of the same id,
+ * which are never used, so the used one comes last.
+ */
 async function keyNames(views: StatementsDeps['views'], wallet: string): Promise<Map<string, string>> {
-  const keys = await views.selectFrom('api_keys').select(['key_id', 'name']).where('wallet', '=', wallet).execute();
+  const keys = await views
+    .selectFrom('api_keys')
+    .select(['key_id', 'name'])
+    .where('wallet', '=', wallet)
+    .orderBy((row) => row('last_used_ms', 'is', null), 'desc')
+    .orderBy('created_ms', 'desc')
+    .execute();
   return new Map(keys.map(({ key_id, name }) => [key_id, name]));
 }
 

@@ -34,7 +34,7 @@ import { readCollateral, readListing } from './upkeep.ts';
 
 /** The service learns of a dispute a moment after the chain. */
 const KNOWN_WITHIN_MS = 10_000;
-const POLL_MS = 500;
+const POLL_MS = 2_000;
 
 interface ByWallet {
   wallet: Signer;

@@ -37,7 +37,7 @@ export function findPictureFault(url: string): string | null {
   }
   const { type, bytes } = picture;
   const size = sizeOf(type, bytes);
-  if (!size) return `must contain the bytes of ${type}, as it says`;
+  if (!size) return `must be a still picture with the bytes of ${type}, as it says`;
   const isSmall = size.every((side) => side >= 1 && side <= MAX_PICTURE_SIDE);
   return isSmall ? null : `must have at most ${MAX_PICTURE_SIDE} x ${MAX_PICTURE_SIDE} pixels`;
 }
@@ -50,7 +50,7 @@ export function pictureUrl(bytes: Uint8Array): string | null {
 
 type Size = [width: number, height: number];
 
-/** Width and height by the file's head; null if the bytes are not of this type. */
+/** Width and height by the file's head; null if the bytes are not of this type, or are animated. */
 function sizeOf(type: PictureType, bytes: Uint8Array): Size | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
@@ -68,25 +68,35 @@ const nameAt = (view: DataView, at: number): string =>
 
 function sizeOfPng(view: DataView): Size | null {
   if (view.getUint32(0) !== 0x89504e47 || view.getUint32(4) !== 0x0d0a1a0a || nameAt(view, 12) !== 'IHDR') return null;
+  for (let at = 8; nameAt(view, at + 4) !== 'IDAT'; at += 12 + view.getUint32(at)) {
+    if (nameAt(view, at + 4) === 'acTL') return null;
+  }
   return [view.getUint32(16), view.getUint32(20)];
 }
 
-/** The size is in the frame header, SOF0 to SOF15; three markers of this range mean something else. */
+/**
+ * The size is in the frame header, SOF0 to SOF15; three markers of this range mean something else. Those from RST0 to SOS
+ * have no length or come later: a decoder would skip what this one takes for a segment.
+ */
 function sizeOfJpeg(view: DataView): Size | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   for (let at = 2; ; at += 2 + view.getUint16(at + 2)) {
     const marker = view.getUint16(at);
-    if (marker < 0xffc0 || marker === 0xffff) return null;
+    if (marker < 0xffc0 || (marker >= 0xffd0 && marker <= 0xffda) || marker === 0xffff) return null;
     if (marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker))
       return [view.getUint16(at + 7), view.getUint16(at + 5)];
   }
 }
+
+/** In the flags of VP8X. */
+const ANIMATED = 0x02;
 
 function sizeOfWebp(view: DataView): Size | null {
   if (nameAt(view, 0) !== 'RIFF' || nameAt(view, 8) !== 'WEBP') return null;
   const lowest24 = (at: number) => view.getUint32(at, true) & 0xffffff;
   switch (nameAt(view, 12)) {
     case 'VP8X':
+      if (view.getUint8(20) & ANIMATED) return null;
       return [1 + lowest24(24), 1 + (view.getUint32(26, true) >>> 8)];
     case 'VP8L': {
       const bits = view.getUint32(21, true);

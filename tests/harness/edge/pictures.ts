@@ -13,8 +13,11 @@ export const PICTURE_TYPES = Object.keys(PIXELS) as PictureType[];
 export const pixelOf = (type: PictureType): Buffer => Buffer.from(PIXELS[type], 'base64');
 export const urlOf = (type: string, bytes: Buffer): string => `data:${type};base64,${bytes.toString('base64')}`;
 
-/** A PNG in one shade of grey. Checksums are not what a marketplace checks, but a browser does. */
-export function pngOf(width: number, height: number): Buffer {
+/**
+ * A PNG in one shade of grey, if wanted with another, empty chunk after its head. Checksums are not what a marketplace
+ * checks, but a browser does.
+ */
+export function pngOf(width: number, height: number, more?: string): Buffer {
   const chunk = (name: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(name), data]);
     const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
@@ -28,5 +31,7 @@ export function pngOf(width: number, height: number): Buffer {
   head[8] = 8;
   const lines = deflateSync(Buffer.alloc((width + 1) * height, 0));
   const signature = Buffer.from('89504e470d0a1a0a', 'hex');
-  return Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', lines), chunk('IEND', Buffer.alloc(0))]);
+  const empty = Buffer.alloc(0);
+  const between = more ? [chunk(more, empty)] : [];
+  return Buffer.concat([signature, chunk('IHDR', head), ...between, chunk('IDAT', lines), chunk('IEND', empty)]);
 }

@@ -124,6 +124,26 @@ describe('GET /v1/executions', () => {
     // Its id is public: anybody can name the key of another wallet.
     await world.addJournal({ ...row, key_id: key.keyId, state: 'settled' });
     await world.addJournal({ ...row, key_id: NO_KEY, state: 'settled' });
+    // Anybody can register hashes that begin with it, but only the key itself is ever used.
+    const { key_hash } = await world.ledger
+      .selectFrom('api_keys')
+      .select('key_hash')
+      .where('key_id', '=', other.keyId)
+      .executeTakeFirstOrThrow();
+    await world.ledger.updateTable('api_keys').set({ last_used_ms: 1n }).where('key_hash', '=', key_hash).execute();
+    for (const end of ['0', 'f']) {
+      const hash = other.keyId + end.repeat(32);
+      const stranger = {
+        wallet: other.wallet,
+        key_id: other.keyId,
+        key_hash: hash,
+        name: 'a stranger’s',
+        created_ms: 0n,
+        last_used_ms: null,
+        revoked_ms: null,
+      };
+      await world.ledger.insertInto('api_keys').values(stranger).execute();
+    }
     const read = async () => (await world.get('/v1/executions', other.apiKey)).json.executions;
     const shown: Record<string, unknown>[] = await read();
     const payers = shown.map(({ key_id, key_name }) => [key_id, key_name]);

@@ -83,6 +83,7 @@ describe('the picture of an agent', () => {
 
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
   const html = Buffer.from('<!doctype html><script>alert(1)</script>');
+  const animated = Buffer.from('RIFF____WEBPVP8X____\x02___\0\0\0\0\0\0', 'latin1');
   const BAD: [name: string, picture: unknown, expected: RegExp][] = [
     ['an address elsewhere', 'https://tracker.example/pixel.png', /data: URL/],
     ['SVG', urlOf('image/svg+xml', svg), /PNG, JPEG or WebP/],
@@ -98,6 +99,14 @@ describe('the picture of an agent', () => {
     ['too many bytes', urlOf('image/png', Buffer.concat([png, randomBytes(LARGEST)])), /24576 bytes/],
     ['too many pixels in few bytes', urlOf('image/png', pngOf(513, 1)), /512 x 512/],
     ['no pixels', urlOf('image/png', pngOf(0, 1)), /512 x 512/],
+    // A decoder skips a restart marker, so the second frame header is not the picture's.
+    [
+      'a JPEG with a second frame header behind a marker without a length',
+      urlOf('image/jpeg', Buffer.from('ffd8ffd00008ffc0000b0840004000ffc0000b0800010001', 'hex')),
+      /still picture with the bytes of image\/jpeg/,
+    ],
+    ['an animated PNG', urlOf('image/png', pngOf(1, 1, 'acTL')), /still picture/],
+    ['an animated WebP', urlOf('image/webp', animated), /still picture/],
     ['a number', 7, /data: URL/],
   ];
   for (const [name, picture, expected] of BAD) {

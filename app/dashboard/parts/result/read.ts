@@ -115,9 +115,10 @@ export function cellText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Cells that a spreadsheet would run as a formula are marked as text. */
+/** Cells that a spreadsheet would run as a formula are marked as text. The library's own pattern misses those of several lines. */
+const FORMULA = /^[=+\-@\t\r\n]/;
 const write = ({ columns, rows }: Rows, format?: Papa.UnparseConfig): string =>
-  Papa.unparse({ fields: columns, data: rows.map((row) => row.map(cellText)) }, { escapeFormulae: true, ...format });
+  Papa.unparse({ fields: columns, data: rows.map((row) => row.map(cellText)) }, { escapeFormulae: FORMULA, ...format });
 
 /** The table as CSV. */
 export const toCsv = (table: Rows): string => write(table);

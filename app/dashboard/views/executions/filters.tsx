@@ -134,6 +134,8 @@ function useKeys(search: ExecutionsSearch, found: ExecutionSummary[]): Choices {
   const names = new Map<string, string>();
   if (search.key) names.set(search.key, shorten(search.key));
   for (const { key_id, key_name } of found) if (key_id) names.set(key_id, key_name ?? shorten(key_id));
-  for (const { key_id, name } of data ?? []) names.set(key_id, name);
+  // Strangers may register keys of the same id, which are never used.
+  for (const { key_id, name, last_used_at } of data ?? [])
+    if (last_used_at !== null || !names.has(key_id)) names.set(key_id, name);
   return byName(names);
 }

@@ -7,7 +7,7 @@ export const AGENTS_FIELDS: Record<string, string> = {
   created_at: 'When the agent was listed.',
   custom_tags: 'Up to 5 tags in addition to the standard tags, which the listing has on-chain.',
   display_name:
-    "The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`.",
+    "The creator's display name. Its creator chooses it, and nobody checks it, also if `verified` is true, which is about the wallet: show it with `pubkey`.",
   dispute_count: 'Number of disputes opened so far.',
   max_result_bytes:
     'Largest result at this price, bytes of UTF-8. An execution with a larger result fails and is refunded.',

@@ -151,7 +151,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   'listAgents.creator': 'Only agents of this wallet.',
   'listAgents.tags': 'Tags separated by commas; only agents that have all of them. An unknown tag gives an empty list.',
   'listExecutions.key_id':
-    'Only executions that this API key paid for. Then `total` counts at most 10,000 beyond the page.',
+    'Only executions that this API key paid for. Then `total` counts at most the latest 20,000, and pages end there.',
   'listExecutions.agent_id': 'Only this agent’s executions.',
   idempotency_key: 'Only the execution of your call with this `Idempotency-Key`. Empty: no call with it has begun.',
   'listExecutions.status': 'Only executions with this status.',
