@@ -7,7 +7,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { chooseOwn, untilLoaded } from './browser.ts';
+import { chooseOwn, PHONE, untilLoaded } from './browser.ts';
 import { giveEvidence, useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
@@ -59,8 +59,10 @@ describe('the admin', function () {
       const fact = (label: string) => page.locator('dt').filter({ hasText: label }).locator('+ dd');
       await fact('Deposits lent').getByText('0.004 of 10 SOL', { exact: true }).waitFor();
       await fact('Free to lend').getByText('9.996 SOL', { exact: true }).waitFor();
-      await fact('Comes back by the clock').getByText('0.003 SOL, the first in 10 minutes', { exact: true }).waitFor();
-      await fact('Refunds that callers cannot receive').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Coming back from ended calls')
+        .getByText('0.003 SOL, the first in 10 minutes', { exact: true })
+        .waitFor();
+      await fact('Held until callers can receive refunds').getByText('0.002 SOL', { exact: true }).waitFor();
       await fact('Unpaid fees, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.09 SOL', { exact: true }).waitFor();
       await fact('Minimum balance for quotes').getByText('0.002 SOL', { exact: true }).waitFor();
@@ -243,6 +245,9 @@ describe('the admin', function () {
         await page.goto('/admin?tab=disputes&outcome=open');
         await chooseOwn(page, /^Admin\s*\d+ open$/);
         await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
+        await page.getByText('Needs you: 2 disputes').waitFor();
+        expect(await page.getByRole('link', { name: 'Read and decide' }).count()).to.equal(2);
+        await page.getByRole('tab', { name: 'Disputes (2)' }).waitFor();
         await page.goBack();
         const row = page.locator(`a[href*="${cases.rejected}"]`);
         expect(await row.textContent()).to.match(/Evidence available[\s\S]*0\.02 USDC[\s\S]*left/);
@@ -259,7 +264,9 @@ describe('the admin', function () {
       site.visit(ADMIN, async (page) => {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
+        await page.getByText('Choose an outcome and write a reason.').waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
+        await page.getByText('Write a reason.', { exact: true }).waitFor();
         await page.getByLabel('Reason').fill(REASON);
         await page.getByRole('link', { name: 'All disputes' }).click();
         await dialog(page).getByText('not signed yet').waitFor();
@@ -306,6 +313,14 @@ describe('the admin', function () {
         for (const what of ['Signed in on the page', 'Read evidence', 'Saved the reason for a decision'])
           await done.getByRole('cell', { name: what, exact: true }).first().waitFor();
         await page.getByRole('region', { name: 'On the chain' }).getByText('Dispute resolved').first().waitFor();
+
+        // On a phone nothing of a table is cut off.
+        await page.setViewportSize(PHONE);
+        const hidden = `[...document.querySelectorAll('main section:has(> table)')].map((one) => one.scrollWidth - one.clientWidth)`;
+        expect(await page.evaluate<number[]>(hidden)).to.deep.equal([0, 0]);
+        await page.goto('/admin?tab=creators');
+        await page.getByRole('button', { name: /badge of |^Verify / }).first().waitFor();
+        expect(await page.evaluate<number[]>(hidden)).to.deep.equal([0]);
 
         const log = (...words: string[]) =>
           site.visitor.command(join(site.dataDir, 'demo', 'admin.json'), 'admin', 'log', ...words);

@@ -154,7 +154,7 @@ describe('delayed changes of settings', function () {
       await sign(page, 'Pause');
       await page.getByText('You have paused them').waitFor();
       await page.getByRole('button', { name: 'Remove' }).click();
-      await dialog(page).getByText('It is the last one').waitFor();
+      await dialog(page).getByText('This is the only relay authority').waitFor();
       await sign(page, 'Sign and remove');
       await page.getByText('None. Calls cannot be settled until the admin adds one.').waitFor();
       const after = { admin, admin_paused: false, guardian_paused: true, fee_bps: 50 };

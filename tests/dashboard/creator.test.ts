@@ -110,9 +110,10 @@ describe('the creator', function () {
 
   it('learns before any wallet what to bring, earn and deposit, by the terms of the service', () =>
     site.visit({}, async (page) => {
-      const { fee_bps, collateral_tiers } = (await site.visitor.send('/trpc/config.get', null)).body.result.data;
+      const { fee_bps, collateral_tiers, dispute_bond_lamports } = (await site.visitor.send('/trpc/config.get', null)).body.result.data;
       await page.goto('/creator/new');
       await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
+      await page.getByText(`a bond of ${dispute_bond_lamports / 1e9} SOL`).waitFor();
       const rows = page.getByRole('region', { name: 'Price, share and collateral' }).getByRole('row');
       const shown = await Promise.all(
         (await rows.all()).slice(1).map((row) => row.getByRole('cell').allTextContents()),
@@ -422,6 +423,12 @@ describe('the creator', function () {
     await giveEvidence(site, executionId, complaint);
     const [before, held] = [await visitor.balances(), await collateral()];
     await site.visit(CREATOR, async (page) => {
+      await page.goto(`/creator/${agentId}?tab=received`);
+      await page.getByRole('link', { name: 'Read the dispute and reply' }).waitFor();
+      // Twenty times the price, as far as the collateral reaches.
+      const most = Math.min(1, Number(held) / 1e6).toFixed(2);
+      await page.getByText(`Up to ${most} USDC of its collateral is at stake.`).waitFor();
+      await page.getByRole('link', { name: 'Read it and reply' }).waitFor();
       await page.goto('/disputes');
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
@@ -477,7 +484,7 @@ describe('the creator', function () {
       expect(await collateral()).to.equal(held);
       await page.goto('/disputes');
       const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
-      await shown.getByText('upheld', { exact: true }).waitFor();
+      await shown.getByText('Decided against you', { exact: true }).waitFor();
       await shown.getByText('It was not loud.').waitFor();
     });
   });

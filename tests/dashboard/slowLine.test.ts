@@ -214,10 +214,10 @@ describe('on a slow line, with the keyboard alone', function () {
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
       await tabTo(page, 'VerificationThis receipt is valid');
-      await tabTo(page, 'UpholdThe caller is right. The creator’s collateral pays.');
+      await tabTo(page, 'Uphold: the caller is right');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');
-      await untilFocused(page, 'RejectThe creator is right, and gets the caller’s bond.');
+      await untilFocused(page, 'Reject: the creator is right');
       await page.keyboard.press('Space');
       await page.getByRole('radio', { name: 'Reject', checked: true }).waitFor();
       await typeInto(page, 'Reason', REASON);
@@ -232,7 +232,7 @@ describe('on a slow line, with the keyboard alone', function () {
   it('the caller reads the decision, and anybody verifies the execution', async () => {
     await visitSlowly(CALLER, `/disputes/${executionId}`, AT_STAKE, async (page) => {
       await page.getByText(REASON).first().waitFor();
-      await page.getByText('rejected', { exact: true }).first().waitFor();
+      await page.getByText('Decided against you', { exact: true }).first().waitFor();
     });
     await visitSlowly(undefined, '/verify', /^0\.05 USDC$/, async (page) => {
       const { body: receipt } = await site.visitor.send(`/v1/executions/${executionId}/receipt`, 1);

@@ -2,7 +2,7 @@
 import { Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-/** Within `Tabs.Root`; each tab has a value and a label. */
+/** Within `Tabs.Root`; each tab has a value and a label. On a phone the tabs wrap, so that none is hidden. */
 export function TabLine({
   label,
   tabs,
@@ -11,7 +11,7 @@ export function TabLine({
   tabs: readonly (readonly [value: string, name: ReactNode])[];
 }) {
   return (
-    <Tabs.List aria-label={label} className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+    <Tabs.List aria-label={label} className="mb-6 flex flex-wrap gap-x-1 border-b border-line">
       {tabs.map(([value, name]) => (
         <Tabs.Trigger
           key={value}

@@ -235,15 +235,26 @@ export function Skeleton({ className }: { className?: string }) {
 /** The head of a column of numbers, which are aligned at the right. */
 export const AtRight = ({ children }: { children: ReactNode }) => <span className="block text-right">{children}</span>;
 
+interface TableProps {
+  head: ReactNode[];
+  /** Rows. On a phone the rows of `Cell`s become cards. */
+  children: ReactNode;
+  label: string;
+  hasCards?: boolean;
+}
+
+const CARDS =
+  'max-sm:block max-sm:[&>thead]:sr-only max-sm:[&>tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:gap-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:py-3.5 max-sm:[&_td]:p-0!';
+
 /** A table that scrolls separately on a phone; `relative`, so that texts for screen readers scroll with it. */
-export function Table({ head, children, label }: { head: ReactNode[]; children: ReactNode; label: string }) {
+export function Table({ head, children, label, hasCards = false }: TableProps) {
   return (
     <section
       className="relative overflow-x-auto rounded-xl border border-line bg-raised"
       tabIndex={0}
       aria-label={label}
     >
-      <table className="w-full text-left text-sm">
+      <table className={cx('w-full text-left text-sm', hasCards && CARDS)}>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             {head.map((cell, index) => (
@@ -256,6 +267,21 @@ export function Table({ head, children, label }: { head: ReactNode[]; children: 
         <tbody className="divide-y divide-line [&_td]:px-3 [&_td]:py-3 sm:[&_td]:px-4">{children}</tbody>
       </table>
     </section>
+  );
+}
+
+/** A cell of a table that `hasCards`: on a phone its column's name stands before the value. */
+export function Cell({ of: column, className, ...rest }: ComponentProps<'td'> & { of: string }) {
+  return (
+    <td
+      data-column={column}
+      className={cx(
+        'max-sm:flex max-sm:flex-wrap max-sm:items-baseline max-sm:gap-x-3',
+        'max-sm:before:w-24 max-sm:before:shrink-0 max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
+        className,
+      )}
+      {...rest}
+    />
   );
 }
 

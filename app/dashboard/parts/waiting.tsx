@@ -1,5 +1,5 @@
 /** Numbers of things that run or wait for somebody, as badges of links and buttons. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { call, request } from '../service.ts';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
@@ -22,18 +22,22 @@ export function Running() {
   return <Badge tone="accent">{data.total} running</Badge>;
 }
 
+/** The latest disputes that the wallet opened, and those about its agents. */
+export const latestDisputesQuery = (wallet: string | null | undefined) =>
+  queryOptions({
+    queryKey: ['disputes.mine', 'open', wallet],
+    queryFn: () => call('disputes.mine', { limit: LATEST_DISPUTES }),
+    refetchInterval: DISPUTES_MS,
+    enabled: Boolean(wallet),
+  });
+
 /**
  * Open disputes: of the wallet's latest calls and agents, which the creator can answer until the decision, and of
  * everybody, which wait for the admin.
  */
 export function useOpenDisputes(): { own: number; queue: number } {
   const { wallet, isAdmin } = useSession();
-  const own = useQuery({
-    queryKey: ['disputes.mine', 'open', wallet],
-    queryFn: () => call('disputes.mine', { limit: LATEST_DISPUTES }),
-    refetchInterval: DISPUTES_MS,
-    enabled: Boolean(wallet),
-  });
+  const own = useQuery(latestDisputesQuery(wallet));
   const queue = useQuery({
     queryKey: ['disputes.queue', 'open'],
     queryFn: () => call('disputes.queue', { outcome: 'open', limit: 1 }),

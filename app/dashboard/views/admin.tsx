@@ -6,6 +6,7 @@ import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { PageHead, Skeleton } from '../parts/ui.tsx';
+import { useOpenDisputes } from '../parts/waiting.tsx';
 import { useSession } from '../wallet/session.ts';
 import { CreatorsTab } from './admin/creators.tsx';
 import { DisputesTab } from './admin/disputes.tsx';
@@ -42,6 +43,7 @@ function Inside() {
   const { isAdmin } = useSession();
   const { tab = 'state' } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
+  const { queue } = useOpenDisputes();
   // Kept here, so that typed settings survive a switch of tabs.
   const [draft, setDraft] = useState<Draft | null>(null);
   if (!isAdmin)
@@ -59,7 +61,13 @@ function Inside() {
       <AskBeforeLeaving when={draft !== null} title="Leave the settings unsigned?">
         Settings that you have changed are not signed yet.
       </AskBeforeLeaving>
-      <TabLine label="Admin" tabs={ADMIN_TABS.map((name) => [name, TAB_WORDS[name]])} />
+      <TabLine
+        label="Admin"
+        tabs={ADMIN_TABS.map((name) => [
+          name,
+          name === 'disputes' && queue > 0 ? `${TAB_WORDS.disputes} (${queue})` : TAB_WORDS[name],
+        ])}
+      />
       <Tabs.Content value="state">
         <StateTab />
       </Tabs.Content>

@@ -6,16 +6,18 @@ import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
+import { configQuery } from '../service.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
-import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import { OpenDisputes } from './listing/openDisputes.tsx';
+import { heldCollateral, missingCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 
 export default function View() {
   return (
     <>
-      <PageHead title="Your agents" about="Earnings, health and collateral of each of your agents.">
+      <PageHead title="Your agents" about="Earnings, success and collateral of each of your agents.">
         <StatementButton as="creator" />
         <Link to="/creator/new" className={buttonStyle('primary')}>
           List an agent
@@ -36,7 +38,9 @@ function Listings() {
   }
   const { listings } = data;
   if (listings.length === 0) return <Begin />;
-  const active = listings.filter(({ status }) => status !== 'delisted');
+  const active = listings
+    .filter(({ status }) => status !== 'delisted')
+    .toSorted((one, other) => urgency(other) - urgency(one));
   const past = listings.filter(({ status }) => status === 'delisted');
   const disputes = listings.reduce((sum, { open_disputes }) => sum + open_disputes, 0);
   return (
@@ -51,6 +55,7 @@ function Listings() {
         <Figure label="Collateral held" value={formatAmount(sumUsdc(listings.map(heldCollateral)))} />
         <Figure label="Open disputes" value={formatCount(disputes)} />
       </div>
+      <OpenDisputes />
       {isDraftKept() && <Resume />}
       {active.length > 0 && <List listings={active} label="Your agents" />}
       {past.length > 0 && (
@@ -62,6 +67,10 @@ function Listings() {
     </div>
   );
 }
+
+/** What needs its creator comes first: a dispute, then a pause. */
+const urgency = ({ open_disputes, status }: OwnListing): number =>
+  open_disputes > 0 ? 2 : status === 'paused' ? 1 : 0;
 
 function Resume() {
   return (
@@ -96,7 +105,7 @@ function Row({ listing }: { listing: OwnListing }) {
     ['Collateral', formatAmount(heldCollateral(listing))],
   ];
   return (
-    <Card className="relative grid gap-4 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,38rem)] lg:items-center">
+    <Card className="relative grid gap-4 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,34rem)_auto] lg:items-center">
       <div className="min-w-0">
         <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <Link
@@ -116,6 +125,7 @@ function Row({ listing }: { listing: OwnListing }) {
         <p className="mt-1 text-xs text-faint">
           <Returns listing={listing} />
         </p>
+        {status === 'paused' && <WhyPaused listing={listing} />}
       </div>
       <dl className="grid grid-cols-2 gap-x-6 gap-y-3 text-sm sm:grid-cols-5">
         {figures.map(([term, value]) => (
@@ -125,7 +135,22 @@ function Row({ listing }: { listing: OwnListing }) {
           </div>
         ))}
       </dl>
+      {/* The whole card is the link; this only shows where it leads. */}
+      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'justify-self-start')}>
+        Manage
+      </span>
     </Card>
+  );
+}
+
+function WhyPaused({ listing }: { listing: OwnListing }) {
+  const { data: config } = useQuery(configQuery);
+  if (!config) return null;
+  const missing = missingCollateral(listing, config);
+  return (
+    <p className="mt-1 text-xs text-warn">
+      {missing > 0 ? `Its collateral is too low: ${formatAmount(missing)} more is needed.` : 'You paused it.'}
+    </p>
   );
 }
 

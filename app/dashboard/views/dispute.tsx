@@ -5,24 +5,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { DisputeSummary } from '../../sdk/wire/disputeProcedures.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { Code, formatAmount, Id, Status, shorten, Time } from '../parts/values.tsx';
+import { Badge, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Code, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
 import { call } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
 import { AtStake } from './disputes/atStake.tsx';
+import { useCreatorName } from './disputes/creatorName.ts';
 import { Decision } from './disputes/decision.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
-import { disputeTitle, OUTCOMES } from './executions/dispute.tsx';
+import { disputeTitle, OUTCOMES, outcomeFor } from './executions/dispute.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
@@ -82,6 +84,7 @@ const BESIDE_DECISION = 'lg:grid-cols-[minmax(0,1fr)_22rem] lg:*:first:col-span-
 function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { execution, task, parameters, dispute } = found;
   const isOpen = dispute.outcome === 'open';
+  const badge = reader === 'admin' ? OUTCOMES[dispute.outcome] : outcomeFor(dispute.outcome, reader);
   const mayDecide = isOpen && reader === 'admin';
   // Whoever must answer reads everything first; for everybody else it is folded.
   const mustRead = isOpen && reader !== 'caller';
@@ -92,7 +95,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         title={disputeTitle(dispute)}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm">
-            <Status value={dispute.outcome}>{OUTCOMES[dispute.outcome].text}</Status>
+            <Badge tone={badge.tone}>{badge.text}</Badge>
+            {reader === 'admin' && <Parties dispute={dispute} />}
             <span>
               {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
             </span>
@@ -108,8 +112,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <Evidence dispute={dispute} />
         </Fold>
         <Card>
-          <h2 className="mb-4 font-semibold">The creator’s reply</h2>
-          <Reply dispute={dispute} mayReply={isOpen && reader === 'creator'} />
+          <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
+          <Reply dispute={dispute} reader={reader} />
         </Card>
         <Fold title="What was asked" gist={asked || 'not known'} open={mustRead}>
           {asked === '' && (
@@ -137,6 +141,15 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         )}
       </div>
     </>
+  );
+}
+
+function Parties({ dispute }: { dispute: DisputeSummary }) {
+  const creator = useCreatorName(dispute);
+  return (
+    <span>
+      Caller {shorten(dispute.caller)} against creator {creator}
+    </span>
   );
 }
 

@@ -15,6 +15,7 @@ import { exampleQuery } from './agent/example.tsx';
 import { CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
+import { OpenDisputes } from './listing/openDisputes.tsx';
 import { heldCollateral, ownListingsQuery, takenText } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
@@ -120,6 +121,9 @@ function Manage({ listing }: { listing: OwnListing }) {
           </>
         )}
       </PageHead>
+      <div className="mb-6 empty:hidden">
+        <OpenDisputes agentId={listing.agent_id} />
+      </div>
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
         <TabLine label="About this agent" tabs={shown.map((name) => [name, labelOf(name, isChanged)])} />
         <Tabs.Content value="overview">

@@ -45,7 +45,7 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
   { title: 'Test', about: 'One call to your endpoint, checked like a paid one.', fields: [] },
   { title: 'Sign', about: 'The transaction that your wallet signs, and the terms of the deposit.', fields: [] },
 ];
-const [KEY, TEST, SIGN] = [4, 5, 6];
+const [ENDPOINT, KEY, TEST, SIGN] = [3, 4, 5, 6];
 
 export default function View() {
   const { wallet, isKnown } = useSession();
@@ -74,7 +74,7 @@ function NewListing() {
   const [tested, setTested] = useState<{ of: string; outcome: TestOutcome } | null>(null);
   const [listed, setListed] = useState<Listed | null>(null);
   /** Steps that the user has already left. Only these show their faults. */
-  const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
+  const [left, setLeft] = useState<ReadonlySet<number>>(() => new Set(Array(step).keys()));
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
 
@@ -126,14 +126,17 @@ function NewListing() {
   const isKeyUnsaved = key?.kind === 'secret' && !key.isSaved;
   return (
     <>
-      <PageHead title="List an agent" about="Seven steps. Your draft stays in this browser until you sign.">
+      <PageHead
+        title="List an agent"
+        about="Seven steps. You pay only at the last one: the collateral, which comes back after you delist, and a little SOL for network fee and accounts. Your draft stays in this browser until then."
+      >
         {kept.isTouched && <StartOver onConfirm={startOver} />}
       </PageHead>
       <div className="grid items-start gap-x-10 gap-y-6 lg:grid-cols-[11rem_1fr]">
         <Steps
           titles={STEPS.map((one) => one.title)}
           current={step}
-          isDone={isDone}
+          isDone={(index) => (left.has(index) || index > ENDPOINT) && isDone(index)}
           isLeft={(index) => left.has(index)}
           onGo={move}
         />
@@ -154,7 +157,7 @@ function NewListing() {
             onOutcome={(outcome) => setTested(outcome && { of: fingerprint, outcome })}
             onListed={setListed}
           />
-          <StepButtons step={step} isDone={isDone(step)} onGo={move} />
+          <StepButtons step={step} onGo={move} />
         </div>
       </div>
       <AskToLeave isTouched={kept.isTouched} isKeyUnsaved={isKeyUnsaved} />
@@ -238,14 +241,14 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
   return parts[step];
 }
 
-function StepButtons({ step, isDone, onGo }: { step: number; isDone: boolean; onGo(step: number): void }) {
+function StepButtons({ step, onGo }: { step: number; onGo(step: number): void }) {
   return (
     <div className="mt-10 flex justify-between gap-3 border-t border-line pt-5">
       <Button onClick={() => onGo(step - 1)} disabled={step === 0}>
         Back
       </Button>
       {step < SIGN && (
-        <Button kind={isDone ? 'primary' : 'plain'} onClick={() => onGo(step + 1)}>
+        <Button kind="primary" onClick={() => onGo(step + 1)}>
           Next: {STEPS[step + 1]!.title}
         </Button>
       )}

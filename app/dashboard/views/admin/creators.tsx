@@ -7,7 +7,7 @@ import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Empty, Input, Skeleton, Table } from '../../parts/ui.tsx';
+import { Badge, Button, Cell, Empty, Input, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { PAGE_SIZE } from './search.ts';
@@ -40,6 +40,10 @@ export function CreatorsTab() {
 
   return (
     <div className="grid gap-5">
+      <p className="max-w-2xl text-sm text-faint">
+        The badge “verified” tells callers, on every agent of a wallet, that the marketplace has checked who its creator
+        is. It gives no other rights, and you can remove it at any time.
+      </p>
       <div className="w-full sm:w-80">
         <Input
           label="Find a creator"
@@ -58,14 +62,14 @@ export function CreatorsTab() {
         </Empty>
       )}
       {data && data.total > 0 && (
-        <Table label="Creators" head={['Creator', 'Identity', 'Agents', 'Calls', 'Earned', '']}>
+        <Table label="Creators" hasCards head={['Creator', 'Identity', 'Agents', 'Calls', 'Earned', '']}>
           {data.creators.map((creator) => (
             <tr key={creator.wallet}>
               <td className="min-w-48">
                 <span className="block font-medium">{creator.display_name ?? 'No name'}</span>
                 <Id value={creator.wallet} kind="address" />
               </td>
-              <td className="whitespace-nowrap">
+              <Cell of="Identity" className="whitespace-nowrap">
                 <Badge tone={creator.verified ? 'good' : 'plain'}>
                   {creator.verified ? 'Verified' : 'Not verified'}
                 </Badge>
@@ -74,11 +78,17 @@ export function CreatorsTab() {
                     <Time at={creator.verified_at} />
                   </span>
                 )}
-              </td>
-              <td className="tabular-nums">{formatCount(creator.listings)}</td>
-              <td className="tabular-nums">{formatCount(creator.total_executions)}</td>
-              <td className="whitespace-nowrap tabular-nums">{formatAmount(creator.earned_usdc)}</td>
-              <td className="text-right">
+              </Cell>
+              <Cell of="Agents" className="tabular-nums">
+                {formatCount(creator.listings)}
+              </Cell>
+              <Cell of="Calls" className="tabular-nums">
+                {formatCount(creator.total_executions)}
+              </Cell>
+              <Cell of="Earned" className="whitespace-nowrap tabular-nums">
+                {formatAmount(creator.earned_usdc)}
+              </Cell>
+              <td className="sm:text-right">
                 <Button
                   small
                   aria-label={`${creator.verified ? 'Remove the badge of' : 'Verify'} ${nameOf(creator)}`}
@@ -114,7 +124,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
-          ? 'Callers will see the badge on all agents of this wallet. Verify a creator only after you have checked their identity.'
+          ? 'Callers will see the badge “verified” on all agents of this wallet. Verify a creator only after you have checked their identity. You can remove the badge at any time.'
           : 'The badge is removed from all agents of this wallet. They stay listed and accept calls.'
       }
       rows={[

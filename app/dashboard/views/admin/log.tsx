@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Empty, Skeleton, Table } from '../../parts/ui.tsx';
+import { Badge, Cell, Empty, Skeleton, Table } from '../../parts/ui.tsx';
 import { Id, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { PAGE_SIZE } from './search.ts';
@@ -59,7 +59,7 @@ function Section({ title, about, what, empty, head, query, page, onPage, childre
       {data?.total === 0 && <Empty title={empty} />}
       {data && data.total > 0 && (
         <>
-          <Table label={title} head={head}>
+          <Table label={title} head={head} hasCards>
             {children}
           </Table>
           <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />
@@ -100,21 +100,21 @@ function ActionRow({ action }: { action: AdminAction }) {
   const { outcome } = action;
   return (
     <tr>
-      <td className="whitespace-nowrap">
+      <Cell of="When" className="whitespace-nowrap">
         <Time at={action.begun_at} />
-      </td>
-      <td>{ACTION_WORDS[action.action]}</td>
-      <td>
+      </Cell>
+      <Cell of="What">{ACTION_WORDS[action.action]}</Cell>
+      <Cell of="About">
         <Id value={action.subject} />
-      </td>
-      <td>
+      </Cell>
+      <Cell of="Admin">
         <Id value={action.wallet} kind="address" />
-      </td>
-      <td>
-        <Badge tone={outcome === 'done' ? 'good' : outcome === null ? 'warn' : 'bad'}>
+      </Cell>
+      <Cell of="Outcome">
+        <Badge tone={outcome === 'done' ? 'good' : outcome === null ? 'warn' : 'bad'} className="whitespace-nowrap">
           {outcome === null ? 'not known' : outcome.replaceAll('_', ' ')}
         </Badge>
-      </td>
+      </Cell>
     </tr>
   );
 }
@@ -148,17 +148,21 @@ function Events() {
 function EventRow({ event }: { event: AdminEvent }) {
   return (
     <tr>
-      <td className="whitespace-nowrap">{event.at ? <Time at={event.at} /> : `slot ${event.slot}`}</td>
-      <td>{wordsOf(event.event)}</td>
-      <td className="max-w-96">
-        <details>
+      <Cell of="When" className="whitespace-nowrap">
+        {event.at ? <Time at={event.at} /> : `slot ${event.slot}`}
+      </Cell>
+      <Cell of="What">{wordsOf(event.event)}</Cell>
+      <Cell of="Fields" className="max-w-96">
+        <details className="min-w-0">
           <summary className="cursor-pointer text-faint">Show</summary>
-          <pre className="mt-2 overflow-x-auto text-xs whitespace-pre-wrap">{JSON.stringify(event.data, null, 2)}</pre>
+          <pre className="mt-2 overflow-x-auto text-xs break-all whitespace-pre-wrap">
+            {JSON.stringify(event.data, null, 2)}
+          </pre>
         </details>
-      </td>
-      <td>
+      </Cell>
+      <Cell of="Transaction">
         <Id value={event.signature} kind="tx" />
-      </td>
+      </Cell>
     </tr>
   );
 }

@@ -23,7 +23,7 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     todo: 'Check that the indexer runs and that its node answers; its log shows the progress. Nothing is lost: it catches up by itself.',
   },
   ledger_unreconciled: {
-    title: 'The journal is still being compared with the chain',
+    title: 'The records of this service are still being checked against the chain',
     todo: 'This takes a few seconds after a start. If it takes longer, the node does not answer, or a call cannot be settled; the log names it.',
   },
   authority_changed: {

@@ -1,7 +1,7 @@
 /** Resolves a dispute: the side, the amount and the reason. Shows the consequences before signing. */
 import { useQuery } from '@tanstack/react-query';
 import { RadioGroup } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
@@ -10,6 +10,7 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
+import { useCreatorName } from '../disputes/creatorName.ts';
 import { isPausedBy, mostTaken, type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
 
@@ -24,8 +25,12 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const [reason, setReason] = useState('');
   const [isReviewed, setReviewed] = useState(false);
 
-  const { amount, fault } = side === 'caller' ? readAmount(text, dispute, stakes) : { amount: 0n, fault: null };
+  const whyId = useId();
+  const creatorName = useCreatorName(dispute);
+  const typed = readAmount(text, dispute, stakes);
+  const { amount, fault } = side === 'caller' ? typed : { amount: 0n, fault: null };
   const isComplete = side !== null && stakes !== undefined && fault === null && reason.trim() !== '';
+  const whyNot = whyNotYet({ side, reason, fault, isRead: stakes !== undefined });
 
   return (
     <form
@@ -45,11 +50,11 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         onValueChange={(value) => setSide(value as Side)}
         className="grid gap-2"
       >
-        <Choice value="caller" title="Uphold" isChosen={side === 'caller'}>
-          The caller is right. The creator’s collateral pays.
+        <Choice value="caller" title="Uphold: the caller is right" isChosen={side === 'caller'}>
+          {upholdWords(dispute, creatorName, stakes, typed.fault ? null : typed.amount)}
         </Choice>
-        <Choice value="creator" title="Reject" isChosen={side === 'creator'}>
-          The creator is right, and gets the caller’s bond.
+        <Choice value="creator" title="Reject: the creator is right" isChosen={side === 'creator'}>
+          {`${creatorName} gets the bond of ${bondOf(dispute)}. The collateral stays whole. ${shorten(dispute.caller)}, the caller, gets nothing back.`}
         </Choice>
       </RadioGroup.Root>
       {side === 'caller' && (
@@ -71,9 +76,16 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         className="min-h-36"
         onChange={(event) => setReason(event.target.value)}
       />
-      <Button type="submit" kind="primary" disabled={!isComplete}>
-        Review the decision
-      </Button>
+      <div className="grid gap-1.5">
+        <Button type="submit" kind="primary" disabled={!isComplete} aria-describedby={whyNot ? whyId : undefined}>
+          Review the decision
+        </Button>
+        {whyNot && (
+          <p id={whyId} className="text-sm text-faint">
+            {whyNot}
+          </p>
+        )}
+      </div>
       {side && isReviewed && (
         <SignDialog
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
@@ -103,9 +115,12 @@ function Choice({
   isChosen: boolean;
   children: string;
 }) {
+  const aboutId = useId();
   return (
     <RadioGroup.Item
       value={value}
+      aria-label={title}
+      aria-describedby={aboutId}
       className={cx(
         'flex items-start gap-3 rounded-lg border px-4 py-3 text-left text-sm',
         isChosen ? 'border-accent bg-accent-soft' : 'border-line hover:bg-sunken',
@@ -122,7 +137,9 @@ function Choice({
       </span>
       <span>
         <span className="block font-medium">{title}</span>
-        <span className="block text-faint">{children}</span>
+        <span id={aboutId} className="block text-faint">
+          {children}
+        </span>
       </span>
     </RadioGroup.Item>
   );
@@ -143,6 +160,38 @@ function readAmount(
   }
 }
 
+interface Progress {
+  side: Side | null;
+  reason: string;
+  fault: string | null;
+  isRead: boolean;
+}
+
+function whyNotYet({ side, reason, fault, isRead }: Progress): string | null {
+  const hasReason = reason.trim() !== '';
+  if (!side) return hasReason ? 'Choose an outcome.' : 'Choose an outcome and write a reason.';
+  if (!hasReason) return 'Write a reason.';
+  if (fault) return 'Correct the amount.';
+  return isRead ? null : 'Reading the collateral on the chain …';
+}
+
+const bondOf = ({ bond_lamports }: DisputeSummary): string => `${formatSol(BigInt(bond_lamports))} SOL`;
+
+/** What the typed amount means for both sides; without sums until they are known. */
+function upholdWords(
+  dispute: DisputeSummary,
+  creatorName: string,
+  stakes: Stakes | undefined,
+  amount: bigint | null,
+): string {
+  const caller = `${shorten(dispute.caller)}, the caller,`;
+  if (!stakes || amount === null) return `The collateral of ${creatorName} pays. ${caller} gets the bond back.`;
+  const toCaller = least(amount, parseUsdc(dispute.price_usdc));
+  const slashed = least(stakes.left, amount);
+  const rest = isPausedBy(stakes, amount) ? ', and the agent is paused' : '';
+  return `${caller} gets ${formatBaseUnits(toCaller)} and the bond of ${bondOf(dispute)} back. ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${rest}.`;
+}
+
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
 
 /** Computed as the program does, exact to the base unit. */
@@ -151,7 +200,7 @@ function consequences(
   side: Side,
   { amount, stakes }: { amount: bigint; stakes: Stakes },
 ): [string, ReactNode][] {
-  const bond = `${formatSol(BigInt(dispute.bond_lamports))} SOL`;
+  const bond = bondOf(dispute);
   const { caller, creator } = dispute;
   if (side === 'creator') {
     return [

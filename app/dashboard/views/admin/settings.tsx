@@ -10,11 +10,13 @@ import { Pause } from '../terms/pause.tsx';
 import { chainConfigQuery } from './chainConfig.ts';
 import type { Draft } from './draft.ts';
 import { SettingsForm } from './settingsForm.tsx';
+import { stateQuery } from './state.tsx';
 import { NextAdmin } from './succession.tsx';
 import { Treasury } from './treasury.tsx';
 
 export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; onDraft(draft: Draft | null): void }) {
   const { data, error, refetch } = useQuery(chainConfigQuery);
+  const { data: state } = useQuery(stateQuery);
   if (!data)
     return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-96" />;
   const { config, limits, mustWait } = data;
@@ -45,7 +47,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
             ...guardRows(config),
           ]}
         />
-        <RelayAuthorities authorities={config.relay_authorities} />
+        <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address} />
       </Card>
     </div>
   );

@@ -1,5 +1,5 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, Input } from '../../parts/ui.tsx';
 import { delayWords } from '../terms/changes.tsx';
@@ -101,9 +101,14 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
   );
 }
 
-/** The field's description, and the meaning of the typed number if that differs from the text. */
-function hintOf(field: SettingField, text: string): string {
+/** The meaning of the typed number, if that differs from the text, and the field's description. */
+function hintOf(field: SettingField, text: string): ReactNode {
   if (faultOf(field, text) !== null) return field.about;
   const words = field.show(field.parse(text.trim()));
-  return words.startsWith(text.trim()) ? field.about : `${field.about} This is ${words}.`;
+  if (words.startsWith(text.trim())) return field.about;
+  return (
+    <>
+      <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {field.about}
+    </>
+  );
 }

@@ -4,9 +4,10 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Card, Facts, Figure, Note, Skeleton, Table } from '../../parts/ui.tsx';
+import { Badge, Card, Cell, Facts, Figure, Note, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatCount, formatDuration, formatSpan, Id } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { NeedsYou } from './needsYou.tsx';
 import { ARCHIVE_LATE, PROBLEM_WORDS } from './problems.ts';
 
 type State = ProcedureOutput<'operation.state'>;
@@ -40,6 +41,7 @@ export function StateTab() {
   return (
     <div className="grid gap-8">
       {error && <Trouble error={error} what="The state" onRetry={refetch} />}
+      {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
       <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
       <Figures state={state} />
       <div className="grid gap-6 lg:grid-cols-2">
@@ -134,8 +136,8 @@ function lamportRows({ lamports, lamports_per_call }: State) {
   return [
     ['Deposits lent', amount(`${formatSol(BigInt(lamports.lent))} of ${sol(lamports.lent_limit)}`)],
     ['Free to lend', amount(sol(lamports.free))],
-    ['Comes back by the clock', amount(dueText(lamports))],
-    ['Refunds that callers cannot receive', amount(sol(lamports.unclaimed))],
+    ['Coming back from ended calls', amount(dueText(lamports))],
+    ['Held until callers can receive refunds', amount(sol(lamports.unclaimed))],
     ['Locked in ended records', amount(solOrUnknown(lamports.locked))],
     ['Archivable now', amount(solOrUnknown(lamports.archivable))],
     ['Returned by archiving', amount(solOrUnknown(lamports.archived))],
@@ -161,7 +163,7 @@ function workRows({ oldest_unsettled: oldest, archive_waiting: archive, webhooks
     ],
     ['Records to archive', archive ? waitingText(archive) : UNKNOWN],
     ['Webhooks waiting', waitingText(webhooks)],
-    ['Journal and chain', state.reconciled ? 'compared since the start' : 'being compared'],
+    ['Records checked against the chain', state.reconciled ? 'yes, at the start' : 'in progress'],
     ['New calls', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">accepted</Badge>],
     ['Uptime', formatSpan(state.uptime_seconds)],
   ] as const;
@@ -175,14 +177,22 @@ function Authorities({ state: { authorities } }: { state: State }) {
   return (
     <section className="grid gap-3">
       <h2 className="font-semibold">Relay authorities</h2>
-      <Table label="Relay authorities" head={['Key', 'Balance', '']}>
+      <Table label="Relay authorities" hasCards head={['Key', 'Balance', '']}>
         {authorities.map(({ address, lamports, is_ours }) => (
           <tr key={address}>
-            <td>
+            <Cell of="Key">
               <Id value={address} kind="address" />
+            </Cell>
+            <Cell of="Balance" className="whitespace-nowrap tabular-nums">
+              {solOrUnknown(lamports)}
+            </Cell>
+            <td>
+              {is_ours && (
+                <Badge tone="accent" className="whitespace-nowrap">
+                  this relay
+                </Badge>
+              )}
             </td>
-            <td className="whitespace-nowrap tabular-nums">{solOrUnknown(lamports)}</td>
-            <td>{is_ours && <Badge tone="accent">this relay</Badge>}</td>
           </tr>
         ))}
       </Table>

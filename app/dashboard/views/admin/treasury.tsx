@@ -35,6 +35,10 @@ export function Treasury({ config }: { config: Settings }) {
         <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
           in the treasury <Id value={config.treasury} kind="address" />
         </p>
+        <p className="mt-2 text-sm text-faint">
+          You choose the amount. It goes to the USDC account of your wallet, {shorten(config.admin)}, or to another USDC
+          account that you name.
+        </p>
       </div>
       <div>
         <SignButton
@@ -42,7 +46,11 @@ export function Treasury({ config }: { config: Settings }) {
           closed={held === '0'}
           title="Withdraw fees"
           rows={[
-            ['To', destination === '' ? `${shorten(config.admin)}, the admin` : shorten(destination)],
+            ['Amount', fault ? '–' : `${formatUsdc(amount)} USDC`],
+            [
+              'To',
+              destination === '' ? `the USDC account of ${shorten(config.admin)}, the admin` : shorten(destination),
+            ],
             ['Treasury', fault ? `${held} USDC` : `${held} → ${formatUsdc(parseUsdc(held) - amount)} USDC`],
           ]}
           doing={`Withdrawing ${formatUsdc(amount)} USDC from the treasury`}

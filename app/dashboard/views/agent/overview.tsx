@@ -52,7 +52,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
             rows={[
               ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
               ['Timeout', timeouts(agent)],
-              ['Disputes', agent.dispute_count === 0 ? 'None' : formatCount(agent.dispute_count)],
+              ['Disputes', agent.dispute_count === 0 ? 'None' : `${formatCount(agent.dispute_count)} opened so far`],
               ['Collateral', formatAmount(agent.collateral_usdc)],
               ['Listed', <Time key="listed" at={agent.created_at} />],
             ]}

@@ -27,7 +27,8 @@ export function AtStake({ dispute, reader }: { dispute: DisputeSummary; reader: 
             reader={reader}
             lapse={
               <>
-                Anybody can end it from <Time at={dispute.lapses_at} /> on.
+                Anybody can end it from <Time at={dispute.lapses_at} /> on. Until somebody does,{' '}
+                {reader === 'admin' ? 'you' : 'the admin'} can still decide it, also late.
               </>
             }
           />

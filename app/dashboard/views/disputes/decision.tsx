@@ -15,8 +15,14 @@ export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader:
       <p className="max-w-3xl text-sm">{outcomeWords(dispute, caller, creator)}</p>
       <Facts
         rows={[
-          isUpheld && ['To the caller', formatAmount(dispute.amount_to_caller_usdc)],
-          isUpheld && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
+          isUpheld && [
+            reader === 'caller' ? 'Awarded to you' : 'To the caller',
+            formatAmount(dispute.amount_to_caller_usdc),
+          ],
+          isUpheld && [
+            reader === 'creator' ? 'Taken from your collateral' : 'Taken from the creator',
+            formatAmount(dispute.amount_slashed_usdc),
+          ],
           dispute.owed_usdc > 0 && ['Still owed', formatAmount(dispute.owed_usdc)],
           dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
           dispute.outcome !== 'lapsed' && ['Reason', reasonOf(dispute)],

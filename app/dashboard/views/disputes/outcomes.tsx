@@ -37,7 +37,7 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
         </Side>
         <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
           Of its collateral of {usdc(stakes.left)}. The admin sets the amount; what exceeds the price is kept for other
-          callers.
+          callers. {creator} {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
         </Side>
         <Side who="The agent">{upheldWords(stakes, price)}</Side>
       </Outcome>
@@ -100,8 +100,8 @@ function upheldWords(stakes: Stakes, price: bigint): string {
   const taken = mostToCaller(stakes, price);
   if (isPausedBy(stakes, taken)) {
     const rest = usdc(left - least(taken, left));
-    const needs = required === null ? '' : ` and its price needs ${usdc(required)}`;
-    return `Is paused until the creator tops up: ${rest} would be left${needs}. ${failed}`;
+    const needs = required === null ? '' : `, and its price needs ${usdc(required)}`;
+    return `Is paused until the creator tops up, even if only ${usdc(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
   }
   return `Stays active as long as ${usdc(required ?? 0n)} of collateral are left; else it is paused. ${failed}`;
 }

@@ -6,14 +6,20 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note, TextArea } from '../../parts/ui.tsx';
 import { call, explain } from '../../service.ts';
+import type { Reader } from './outcomes.tsx';
 
-export function Reply({ dispute, mayReply }: { dispute: DisputeSummary; mayReply: boolean }) {
+export function Reply({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
+  const mayReply = dispute.outcome === 'open' && reader === 'creator';
   return (
     <div className="grid gap-4">
       {dispute.reply !== null ? (
         <p className="text-sm whitespace-pre-wrap">{dispute.reply}</p>
       ) : (
-        !mayReply && <p className="text-sm text-faint">The creator has not replied.</p>
+        !mayReply && (
+          <p className="text-sm text-faint">
+            {reader === 'creator' ? 'You did not reply.' : 'The creator has not replied.'}
+          </p>
+        )
       )}
       {mayReply && <ReplyForm dispute={dispute} />}
     </div>

@@ -15,6 +15,17 @@ export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: str
   lapsed: { tone: 'plain', text: 'ended undecided' },
 };
 
+/** The badge of a dispute as one of its sides reads it. */
+export function outcomeFor(
+  outcome: DisputeSummary['outcome'],
+  reader: 'caller' | 'creator',
+): { tone: Tone; text: string } {
+  if (outcome === 'open' || outcome === 'lapsed') return OUTCOMES[outcome];
+  return (outcome === 'upheld') === (reader === 'caller')
+    ? { tone: 'good', text: 'Decided for you' }
+    : { tone: 'bad', text: 'Decided against you' };
+}
+
 /** The agent and the price, by which people know a dispute. */
 export const disputeTitle = ({ agent_name, agent_id, price_usdc }: DisputeSummary): string =>
   `Dispute over ${agent_name ?? shorten(agent_id)}, ${formatAmount(price_usdc)}`;
@@ -31,7 +42,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const isOpen = dispute.outcome === 'open';
   const isCaller = dispute.caller === wallet;
   const now = useChainClock(isOpen);
-  const { tone, text } = OUTCOMES[dispute.outcome];
+  const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
   const title = disputeTitle(dispute);
   return (
     <Card aria-label={title}>

@@ -1,10 +1,12 @@
 /** What it takes to offer an agent, and what it brings, by the marketplace's present terms. Needs no wallet. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Card, Skeleton, Table } from '../../parts/ui.tsx';
+import { Card, cx, Skeleton, Table } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 
@@ -29,6 +31,10 @@ export function Introduction() {
                 guide
               </a>
               .
+            </li>
+            <li>
+              A signing key for the agent, which the page can create. Your server signs each result with it; it is not
+              your wallet.
             </li>
             <li>A Solana wallet. It lists the agent and receives the earnings.</li>
             <li>USDC for the collateral, and a few thousandths of a SOL for network fee and accounts.</li>
@@ -60,15 +66,31 @@ export function Introduction() {
           </p>
           <p>Pause it, change its price or delist it at any time.</p>
         </Answer>
+        <Answer title="If a caller disputes" isWide>
+          <p>
+            Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
+            caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
+            until the marketplace’s admin decides, who promises to do so within {formatSpan(ANSWER_SECONDS)}.
+          </p>
+          <ul className="grid list-disc gap-1.5 pl-5">
+            <li>Rejected: you keep everything, and get the caller’s bond.</li>
+            <li>
+              Upheld: the admin sets an amount of the agent’s collateral. The caller gets at most the price from it;
+              what exceeds the price is kept for other callers. You keep what you earned, but the call counts as failed.
+              If too little collateral is left for the price, the agent is paused until you top up.
+            </li>
+            <li>Not decided: the caller gets the bond back, and you lose nothing.</li>
+          </ul>
+        </Answer>
       </ol>
       <Terms config={config} />
     </div>
   );
 }
 
-function Answer({ title, children }: { title: string; children: ReactNode }) {
+function Answer({ title, isWide, children }: { title: string; isWide?: boolean; children: ReactNode }) {
   return (
-    <li>
+    <li className={cx(isWide && 'sm:col-span-2')}>
       <Card className="grid h-full content-start gap-2 text-sm">
         <h2 className="text-base font-semibold">{title}</h2>
         {children}

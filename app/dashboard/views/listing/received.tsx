@@ -1,5 +1,6 @@
 /** The calls that an agent's server received: the request, the answer, and the reason of a refund. */
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -66,6 +67,17 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
           {calls.map((one) => (
             <li key={one.execution_id} className="border-b border-line last:border-b-0">
               <Call received={one} />
+              {one.status === 'disputed' && (
+                <p className="px-4 pb-3 text-sm">
+                  <Link
+                    to="/disputes/$executionId"
+                    params={{ executionId: one.execution_id }}
+                    className="text-accent underline underline-offset-2"
+                  >
+                    {one.dispute?.outcome === 'open' ? 'Read the dispute and reply' : 'Read the dispute'}
+                  </Link>
+                </p>
+              )}
             </li>
           ))}
         </ul>

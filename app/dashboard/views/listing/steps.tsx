@@ -1,4 +1,4 @@
-/** The current step, and which steps are complete. On a phone: "Step 2 of 7" above a row of bars. */
+/** The current step, and which steps are complete. On a phone: "Step 2 of 7: Schemas" above a row of bars. */
 import { useState } from 'react';
 import { ActDialog } from '../../parts/act.tsx';
 import { Button, cx, Note } from '../../parts/ui.tsx';
@@ -15,7 +15,7 @@ export function Steps({ titles, current, isDone, isLeft, onGo }: StepsProps) {
   return (
     <nav aria-label="Steps" className="lg:sticky lg:top-24">
       <p className="mb-2 text-sm text-faint lg:hidden">
-        Step {current + 1} of {titles.length}
+        Step {current + 1} of {titles.length}: {titles[current]}
       </p>
       <ol className="flex gap-1.5 lg:grid lg:gap-1">
         {titles.map((title, index) => {

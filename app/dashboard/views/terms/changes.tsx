@@ -109,8 +109,10 @@ export function Changes() {
       <div>
         <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">
-          {data && delayWords(data.admin_delay_seconds)} Once a change is due, anybody can apply it for 7 days; a new
-          admin must accept it. After that it can only be cancelled.
+          {data && delayWords(data.admin_delay_seconds)}{' '}
+          {data?.admin_delay_seconds === 0
+            ? 'A proposed one, such as a next admin, is listed here until it is applied, accepted or cancelled. After 7 days it can only be cancelled.'
+            : 'Once a change is due, anybody can apply it for 7 days; a new admin must accept it. After that it can only be cancelled.'}
         </p>
       </div>
       {isAuthority && hasSettings && <CancelAll />}

@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { SignButton } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Card, Skeleton } from '../../parts/ui.tsx';
-import { Id, shorten } from '../../parts/values.tsx';
-import { chainConfigQuery } from '../admin/chainConfig.ts';
+import { Badge, Card, Skeleton } from '../../parts/ui.tsx';
+import { formatSpan, Id, shorten } from '../../parts/values.tsx';
+import { chainConfigQuery, type Settings } from '../admin/chainConfig.ts';
 import { Pause } from './pause.tsx';
 
 /** The guardian's card; the admin has the same buttons among the settings. */
@@ -16,13 +16,20 @@ export default function Guardian() {
     <Card className="grid gap-5">
       <h2 className="font-semibold">You are the guardian</h2>
       <Pause of="guardian" config={data.config} />
-      <RelayAuthorities authorities={data.config.relay_authorities} />
+      <RelayAuthorities config={data.config} />
     </Card>
   );
 }
 
+interface RelayAuthoritiesProps {
+  config: Settings;
+  /** The one that this service signs with, if it is known. */
+  ours?: string | undefined;
+}
+
 /** The relay authorities, each with a button to remove it. */
-export function RelayAuthorities({ authorities }: { authorities: readonly string[] }) {
+export function RelayAuthorities({ config, ours }: RelayAuthoritiesProps) {
+  const authorities = config.relay_authorities;
   return (
     <div className="grid gap-2">
       <h3 className="text-sm font-medium">Relay authorities</h3>
@@ -32,17 +39,17 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
       <ul className="grid gap-2">
         {authorities.map((address) => (
           <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-            <Id value={address} kind="address" />
+            <span className="flex flex-wrap items-center gap-x-2">
+              <Id value={address} kind="address" />
+              {address === ours && <Badge tone="accent">used by this service</Badge>}
+            </span>
             <SignButton
               button="Remove"
               label={`Remove ${shorten(address)}`}
               small
-              title="Remove this relay authority?"
-              about={
-                authorities.length === 1
-                  ? 'It is the last one. Without it no call can be settled, and another one can be added only after the delay. Open calls can still be refunded. All pending changes of settings are cancelled.'
-                  : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay. All pending changes of settings are cancelled.'
-              }
+              kind="danger"
+              title={authorities.length === 1 ? 'Remove the only relay authority?' : 'Remove this relay authority?'}
+              about={removalWords(authorities.length === 1, address === ours, config.admin_delay_seconds)}
               rows={[['Relay authority', shorten(address)]]}
               doing="Removing the relay authority"
               confirm="Sign and remove"
@@ -57,4 +64,16 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
       </ul>
     </div>
   );
+}
+
+function removalWords(isLast: boolean, isOurs: boolean, delay: number): string {
+  const effects = [
+    isLast &&
+      'This is the only relay authority: without it no call can be settled, and open calls can only be refunded.',
+    !isLast && 'From now on it cannot settle, refund or open for API keys.',
+    isOurs && 'This service uses it, and refuses all new calls without it.',
+    'All pending changes of settings are cancelled.',
+    `To undo this, the admin must add it again by “cli admin propose-change”${delay > 0 ? `, which takes effect after ${formatSpan(delay)} at the earliest` : ''}.`,
+  ];
+  return effects.filter(Boolean).join(' ');
 }

@@ -1,0 +1,50 @@
+/** Open disputes on the overview: the first ones by due time, each with a link to decide it. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Trouble } from '../../parts/trouble.tsx';
+import { buttonStyle, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+import { Due } from './due.tsx';
+
+/** Disputes shown; the tab has all of them. */
+const SHOWN = 3;
+
+export function NeedsYou({ count }: { count: number }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['disputes.queue', 'open', 'first', count],
+    queryFn: () => call('disputes.queue', { outcome: 'open', limit: SHOWN }),
+  });
+  return (
+    <Note tone="warn" title={`Needs you: ${formatCount(count)} ${count === 1 ? 'dispute' : 'disputes'}`}>
+      {error && <Trouble error={error} what="The disputes" onRetry={refetch} />}
+      {!data && !error && <Skeleton className="h-8" />}
+      <ul className="grid gap-3 text-ink">
+        {data?.disputes.map((dispute) => (
+          <li
+            key={dispute.execution_id}
+            className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 sm:flex-nowrap"
+          >
+            <span className="min-w-0">
+              <span className="font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>, a call for{' '}
+              {formatAmount(dispute.price_usdc)}: decide by <Time at={dispute.answer_due_at} />{' '}
+              <Due dispute={dispute} />
+            </span>
+            <Link
+              to="/admin/disputes/$executionId"
+              params={{ executionId: dispute.execution_id }}
+              className={buttonStyle('plain', true)}
+            >
+              Read and decide
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {count > SHOWN && (
+        <Link to="/admin" search={{ tab: 'disputes', outcome: 'open' }} className="mt-3 inline-block underline">
+          All {formatCount(count)} open disputes
+        </Link>
+      )}
+    </Note>
+  );
+}
