@@ -38,6 +38,7 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
             {own + queue > 0 && (
               <Badge tone="warn" className="max-sm:px-1.5">
                 {own + queue}
+                <span className="max-sm:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
                 <span className="sr-only"> open</span>
               </Badge>
             )}

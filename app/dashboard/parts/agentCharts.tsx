@@ -48,8 +48,8 @@ export function LatencyChart({ days, summary }: { days: readonly Day[]; summary:
       format={formatDuration}
       formatShort={shortDuration}
       series={[
-        { label: 'p50', tone: 'accent', values: days.map(({ p50_ms }) => p50_ms) },
-        { label: 'p95', tone: 'warn', values: days.map(({ p95_ms }) => p95_ms) },
+        { label: 'Median', tone: 'accent', values: days.map(({ p50_ms }) => p50_ms) },
+        { label: '95 % within', tone: 'warn', values: days.map(({ p95_ms }) => p95_ms) },
       ]}
     />
   );

@@ -8,6 +8,12 @@ const POOR_RATE = 0.5;
 export const isFailing = ({ total_executions, success_rate }: AgentSummary): boolean =>
   total_executions > 0 && success_rate < POOR_RATE;
 
+/** Calls from which on a rate says something. */
+export const RATE_CALLS = 20;
+
+export const hasRate = ({ total_executions }: Pick<AgentSummary, 'total_executions'>): boolean =>
+  total_executions >= RATE_CALLS;
+
 /** Calls before an agent is called failing. */
 const MIN_CALLS = 5;
 
@@ -37,14 +43,18 @@ export function TestMark() {
   );
 }
 
-/** The marketplace has verified the creator's identity. */
+/** The marketplace has verified the creator's identity. It says nothing about the agent, so it stands at the creator. */
 export function Verified() {
   return (
-    <Badge tone="accent" title="The marketplace has verified this creator's identity">
+    <Badge
+      tone="accent"
+      className="shrink-0 whitespace-nowrap"
+      title="The marketplace knows who the creator is. It has not checked this agent's answers."
+    >
       <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />
       </svg>
-      verified
+      verified creator
     </Badge>
   );
 }

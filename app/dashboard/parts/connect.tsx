@@ -1,10 +1,12 @@
 /** Connects a wallet and signs in with it: one button, one dialog, one signature. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { configQuery, developmentWalletsPath } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { reconnect, useConnected, useWallets } from '../wallet/wallets.ts';
-import { Button, Empty, PageHead } from './ui.tsx';
+import { WhatIsAWallet } from './explained.tsx';
+import { Button, type ButtonKind, Empty, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 
 // Dialog and menu are loaded on use: no view needs them to be read.
@@ -21,11 +23,17 @@ const SHORT_ON_A_PHONE = (
 const IDLE_MS = 1_000;
 
 /** Opens the dialog of wallets. */
-export function ConnectButton({ label = 'Connect wallet' }: { label?: ReactNode }) {
+export function ConnectButton({
+  label = 'Connect wallet',
+  kind = 'primary',
+}: {
+  label?: ReactNode;
+  kind?: ButtonKind;
+}) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button kind="primary" onClick={() => setOpen(true)}>
+      <Button kind={kind} onClick={() => setOpen(true)}>
         {label}
       </Button>
       {isOpen && (
@@ -60,7 +68,8 @@ export function Account() {
   }, [wallet, wallets]);
 
   if (!isKnown) return <div className="h-10 w-24 sm:w-32" />;
-  if (!wallet) return <ConnectButton label={SHORT_ON_A_PHONE} />;
+  // The view has the primary action.
+  if (!wallet) return <ConnectButton label={SHORT_ON_A_PHONE} kind="plain" />;
   return (
     <Suspense fallback={<div className="h-10 w-24 sm:w-32" />}>
       <AccountMenu wallet={wallet} connected={connected} environment={config?.environment} />
@@ -71,23 +80,28 @@ export function Account() {
 interface SignedInProps {
   /** Title to show in place of the children, if they have their own head. */
   title?: string;
-  about?: string;
   why: string;
   admin?: boolean;
   children: ReactNode;
 }
 
 /** Shows its children to a signed-in wallet (with `admin`, to the admin only). Others are asked to sign in. */
-export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
+export function SignedIn({ title, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;
   return (
     <>
-      {title && <PageHead title={title} about={about} />}
+      {title && <PageHead title={title} />}
       {isKnown && !wallet && (
         <Empty title="Connect a wallet to continue">
           <p className="mb-5">{why}</p>
           <ConnectButton />
+          <div className="mt-5 grid justify-items-center gap-1">
+            <WhatIsAWallet />
+            <Link to="/" className="py-1 font-medium text-accent hover:underline">
+              See a first run
+            </Link>
+          </div>
         </Empty>
       )}
       {wallet && (

@@ -50,19 +50,21 @@ export function Layout() {
       >
         <Outlet />
       </main>
-      <footer className="mx-auto flex print:hidden max-w-6xl flex-wrap gap-x-6 gap-y-2 border-t border-line px-4 py-6 text-sm text-faint sm:px-6">
-        <a className="hover:text-ink" href="/docs">
-          Guide and API
-        </a>
-        <a className="hover:text-ink" href="/openapi.json">
-          OpenAPI
-        </a>
-        <a className="hover:text-ink" href="/idl.json">
-          Program interface
-        </a>
-        <Link className="hover:text-ink" to="/terms">
-          Fees and settings
-        </Link>
+      <footer className="border-t border-line print:hidden">
+        <div className="mx-auto flex max-w-6xl flex-wrap gap-x-6 gap-y-2 px-4 py-6 text-sm text-faint sm:px-6">
+          <Link className="hover:text-ink" to="/terms">
+            Fees and rules
+          </Link>
+          <a className="hover:text-ink" href="/docs">
+            Guide and API
+          </a>
+          <a className="hover:text-ink" href="/openapi.json">
+            OpenAPI
+          </a>
+          <a className="hover:text-ink" href="/idl.json">
+            Program interface
+          </a>
+        </div>
       </footer>
       <Announcer />
     </>

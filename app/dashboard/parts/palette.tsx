@@ -4,12 +4,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
+import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
-import { SearchIcon } from './ui.tsx';
+import { buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
 const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -57,10 +58,21 @@ export default function Palette({ onClose }: { onClose(): void }) {
                 placeholder="Agent, page, call id or receipt"
                 className="min-h-14 w-full bg-transparent text-base text-ink outline-none"
               />
+              <Dialog.Close aria-label="Close the search" className={cx(buttonStyle('quiet', true), 'sm:hidden')}>
+                <span aria-hidden="true">✕</span>
+              </Dialog.Close>
             </div>
             <Command.List className="max-h-[min(26rem,70dvh)] overflow-y-auto overscroll-contain p-2 **:[[cmdk-group-heading]]:px-3 **:[[cmdk-group-heading]]:py-2 **:[[cmdk-group-heading]]:text-xs **:[[cmdk-group-heading]]:font-medium **:[[cmdk-group-heading]]:text-faint">
               <Found sought={sought} receipt={receipt} onClose={onClose} />
             </Command.List>
+            <p
+              className="flex gap-5 border-t border-line px-5 py-2.5 text-xs text-faint max-sm:hidden"
+              aria-hidden="true"
+            >
+              <span>↑ ↓ choose</span>
+              <span>Enter opens</span>
+              <span>Esc closes</span>
+            </p>
           </Command>
         </Dialog.Content>
       </Dialog.Portal>
@@ -132,14 +144,15 @@ function Found({ sought, receipt, onClose }: FoundProps) {
       )}
       {(agents.length > 0 || ADDRESS.test(sought)) && (
         <Command.Group heading="Agents">
-          {agents.map(({ agent_id, name, price_per_call_usdc }) => (
+          {agents.map((agent) => (
             <Item
-              key={agent_id}
-              value={agent_id}
-              onSelect={() => go(navigate({ to: '/agents/$agentId', params: { agentId: agent_id } }))}
-              about={formatAmount(price_per_call_usdc)}
+              key={agent.agent_id}
+              value={agent.agent_id}
+              onSelect={() => go(navigate({ to: '/agents/$agentId', params: { agentId: agent.agent_id } }))}
+              about={formatAmount(agent.price_per_call_usdc)}
+              line={[agent.tagline, ...reasonsOf(agent, sought)].join(' · ')}
             >
-              {name}
+              {agent.name}
             </Item>
           ))}
           {ADDRESS.test(sought) && (
@@ -160,22 +173,38 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   );
 }
 
+/** Where else the sought words are, if name and tagline do not show them. */
+function reasonsOf({ name, tagline, tags, creator }: AgentSummary, sought: string): string[] {
+  const words = sought.toLowerCase().split(/\s+/);
+  const hidden = words.filter((word) => !`${name} ${tagline}`.toLowerCase().includes(word));
+  const isHidden = (text: string) => hidden.some((word) => text.toLowerCase().includes(word));
+  return [
+    ...tags.filter(isHidden).map((tag) => `tag ${tag}`),
+    ...(isHidden(creator.display_name) ? [`by ${creator.display_name}`] : []),
+  ];
+}
+
 interface ItemProps {
   value: string;
   onSelect(): void;
   about?: string;
+  /** A second line. */
+  line?: string;
   children: ReactNode;
 }
 
-function Item({ value, onSelect, about, children }: ItemProps) {
+function Item({ value, onSelect, about, line, children }: ItemProps) {
   return (
     <Command.Item
       value={value}
       onSelect={onSelect}
       className="flex min-h-10 cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-1.5 text-sm data-[selected=true]:bg-sunken"
     >
-      <span className="font-medium">{children}</span>
-      {about && <span className="text-right text-xs text-faint">{about}</span>}
+      <span className="min-w-0">
+        <span className="font-medium">{children}</span>
+        {line && <span className="block truncate text-xs text-faint">{line}</span>}
+      </span>
+      {about && <span className="shrink-0 text-right text-xs text-faint">{about}</span>}
     </Command.Item>
   );
 }

@@ -36,7 +36,7 @@ export const OWN_PLACES: readonly Place[] = [
   { to: '/disputes', title: 'Disputes', words: 'refund complaint' },
 ];
 
-export const TERMS: Place = { to: '/terms', title: 'Fees and settings', words: 'network terms prices' };
+export const TERMS: Place = { to: '/terms', title: 'Fees and rules', words: 'network terms settings prices disputes' };
 export const ADMIN: Place = { to: '/admin', title: 'Admin', words: 'marketplace creators settings' };
 
 /** True if the service sends that document with another policy or text, so that the browser must load it. */

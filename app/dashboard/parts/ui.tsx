@@ -131,22 +131,34 @@ export interface FieldProps {
   error?: string | null;
 }
 
+/** Beside the label, whose text stays the name. */
+export const Required = () => (
+  <span className="text-xs text-faint" aria-hidden="true">
+    required
+  </span>
+);
+
 /** A label, its control, a hint and its fault, linked for screen readers. */
 export function Field({
   label,
   hint,
   error,
+  isRequired,
   children,
 }: FieldProps & {
+  isRequired?: boolean;
   children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode;
 }) {
   const id = useId();
   const about = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div className="grid grid-cols-1 gap-1.5">
-      <label htmlFor={id} className="text-sm font-medium">
-        {label}
-      </label>
+      <span className="flex flex-wrap items-baseline gap-x-2">
+        <label htmlFor={id} className="text-sm font-medium">
+          {label}
+        </label>
+        {isRequired && <Required />}
+      </span>
       {children({ id, ...(about && { 'aria-describedby': about }), ...(error && { 'aria-invalid': true as const }) })}
       {hint && (
         <p id={`${id}-hint`} className="text-xs text-faint">
@@ -172,7 +184,7 @@ export function Input({ label, hint, error, className, ...rest }: FieldProps & C
 
 export function TextArea({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'textarea'>) {
   return (
-    <Field label={label} hint={hint} error={error ?? null}>
+    <Field label={label} hint={hint} error={error ?? null} isRequired={rest['aria-required'] === true}>
       {(props) => <textarea className={cx(CONTROL, 'min-h-24 py-2', className)} {...rest} {...props} />}
     </Field>
   );

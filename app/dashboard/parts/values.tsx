@@ -175,16 +175,25 @@ export function Copy({ text, what, label = 'Copy', bare, onCopied }: CopyProps) 
   );
 }
 
+interface CodeProps {
+  text: string;
+  label: string;
+  /** Name of the file to save it as. */
+  file?: string;
+  onCopied?(): void;
+}
+
 /** Monospaced text to read and to copy. */
-export function Code({ text, label, onCopied }: { text: string; label: string; onCopied?(): void }) {
+export function Code({ text, label, file, onCopied }: CodeProps) {
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)] items-start rounded-lg bg-sunken sm:grid-cols-[minmax(0,1fr)_auto]">
-      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-lg p-4">
-        <pre className="font-mono text-[0.8125rem]">{text}</pre>
-      </section>
-      <div className="p-2.5 max-sm:order-first max-sm:justify-self-end max-sm:pb-0">
+    <div className="min-w-0 rounded-lg bg-sunken">
+      <div className="flex items-center justify-between gap-3 border-b border-line py-1.5 pr-1.5 pl-4">
+        <code className="truncate text-xs text-faint">{file}</code>
         <Copy text={text} onCopied={onCopied ?? (() => undefined)} />
       </div>
+      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-b-lg p-4">
+        <pre className="font-mono text-[0.8125rem]">{text}</pre>
+      </section>
     </div>
   );
 }

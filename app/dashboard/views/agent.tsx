@@ -7,7 +7,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { Health, Verified } from '../parts/badges.tsx';
-import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Badge, Button, buttonStyle, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Status, shorten } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -20,6 +20,8 @@ const RunTab = lazy(() => import('./agent/run.tsx'));
 const route = getRouteApi('/agents/$agentId');
 type Tab = 'about' | 'run' | 'code';
 
+const WHY_NOT = 'Paused: calls are refused until its creator resumes it';
+
 export default function Agent() {
   const { agentId } = route.useParams();
   const { data, error, isFetching, refetch } = useQuery(agentQuery(agentId));
@@ -28,13 +30,12 @@ export default function Agent() {
   if (!error) return <Loading agentId={agentId} />;
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
     return (
-      <Empty title="There is no such agent">
-        <h1 className="sr-only">No such agent</h1>
-        <p className="mb-5">The address may be wrong, or its creator has delisted it.</p>
-        <Link to="/" className={buttonStyle()}>
-          To the agents
+      <>
+        <PageHead title="Agent not found" about="The address may be wrong, or its creator has delisted it." />
+        <Link to="/" className={buttonStyle('primary')}>
+          Browse agents
         </Link>
-      </Empty>
+      </>
     );
   }
   return (
@@ -101,11 +102,6 @@ function Loaded({ agent }: { agent: AgentFull }) {
         <li className="flex empty:hidden">
           <Health agent={agent} />
         </li>
-        {agent.creator.verified && (
-          <li className="flex">
-            <Verified />
-          </li>
-        )}
         {agent.tags.map((tag) => (
           <li key={tag} className="flex">
             <Link to="/" search={{ tags: tag }} className="flex">
@@ -118,7 +114,8 @@ function Loaded({ agent }: { agent: AgentFull }) {
       <Tabs.Root value={tab} onValueChange={(next) => open(next as Tab)}>
         <Tabs.List aria-label="About this agent" className="mb-8 flex gap-6 border-b border-line">
           <Trigger value="about">Overview</Trigger>
-          <Trigger value="run" ref={runTab}>
+          {/* A call that has begun is shown to its end. */}
+          <Trigger value="run" ref={runTab} whyNot={agent.status === 'paused' && tab !== 'run' ? WHY_NOT : undefined}>
             Run
           </Trigger>
           <Trigger value="code">Code</Trigger>
@@ -137,12 +134,22 @@ function Loaded({ agent }: { agent: AgentFull }) {
   );
 }
 
-function Trigger({ value, ref, children }: { value: Tab; ref?: Ref<HTMLButtonElement>; children: string }) {
+interface TriggerProps {
+  value: Tab;
+  /** Why it is disabled. */
+  whyNot?: string | undefined;
+  ref?: Ref<HTMLButtonElement>;
+  children: string;
+}
+
+function Trigger({ value, whyNot, ref, children }: TriggerProps) {
   return (
     <Tabs.Trigger
       ref={ref}
       value={value}
-      className="-mb-px border-b-2 border-transparent px-0.5 pt-1 pb-2.5 text-sm font-medium text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+      disabled={whyNot !== undefined}
+      title={whyNot}
+      className="-mb-px border-b-2 border-transparent px-0.5 pt-1 pb-2.5 text-sm font-medium text-faint enabled:hover:text-ink disabled:cursor-not-allowed disabled:opacity-50 data-[state=active]:border-accent data-[state=active]:text-ink"
     >
       {children}
     </Tabs.Trigger>
@@ -168,7 +175,7 @@ function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}
-        · {shorten(creator.pubkey)}
+        · {shorten(creator.pubkey)} {creator.verified && <Verified />}
       </span>
     </>
   );

@@ -2,13 +2,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
+import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { Button, buttonStyle, cx, Empty, Note } from '../parts/ui.tsx';
 import { formatCount, shorten } from '../parts/values.tsx';
 import { agentsQuery, explain } from '../service.ts';
 import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
 import { type Change, Filters } from './catalogue/filters.tsx';
 import { Welcome } from './catalogue/welcome.tsx';
-import { type CatalogueSearch, filtersOf, isFiltered, PAGE_SIZE } from './catalogueSearch.ts';
+import { type CatalogueSearch, filtersOf, hidesTests, isFiltered, PAGE_SIZE, TEST_TAG } from './catalogueSearch.ts';
 
 const route = getRouteApi('/');
 const GRID = 'grid gap-4 sm:grid-cols-2 lg:grid-cols-3';
@@ -21,6 +22,14 @@ export default function Catalogue(): ReactNode {
     ...agentsQuery(filters),
     placeholderData: keepPreviousData,
   });
+  const isHiding = hidesTests(search);
+  const { data: tests } = useQuery({
+    ...agentsQuery({ ...filters, tags: TEST_TAG, offset: 0 }),
+    placeholderData: keepPreviousData,
+    enabled: isHiding,
+  });
+  const agents = data?.agents.filter(({ tags }) => !isHiding || !tags.includes(TEST_TAG));
+  const hidden = isHiding ? tests?.total : 0;
   const change = useCallback(
     (next: Change) =>
       void navigate({
@@ -39,11 +48,11 @@ export default function Catalogue(): ReactNode {
       >
         Skip to the agents
       </a>
-      {!isFiltered(search) && <Welcome agents={data?.agents} />}
+      {!isFiltered(search) && <Welcome agents={agents} />}
       <Filters search={search} onChange={change} />
       <div className="mt-3 mb-3 flex min-h-8 sm:mt-8 sm:mb-4 flex-wrap items-center justify-between gap-3">
         <p className="text-sm text-faint" role="status">
-          {data && counted(data.total, search)}
+          {data && hidden !== undefined && counted(data.total - hidden, search)}
         </p>
         {isFiltered(search) && (
           <Button small kind="quiet" onClick={clear}>
@@ -66,22 +75,42 @@ export default function Catalogue(): ReactNode {
           ))}
         </div>
       )}
-      {data && data.agents.length > 0 && (
-        <ul
+      {agents && agents.length > 0 && (
+        <Cards
           id="agents"
-          tabIndex={-1}
-          className={cx(GRID, 'outline-none', 'transition-opacity', isPlaceholderData && 'opacity-60')}
-        >
-          {data.agents.map((agent) => (
-            <li key={agent.agent_id}>
-              <AgentCard agent={agent} />
-            </li>
-          ))}
-        </ul>
+          agents={agents}
+          className={cx('outline-none', 'transition-opacity', isPlaceholderData && 'opacity-60')}
+        />
       )}
       {data?.agents.length === 0 && <Nothing search={search} total={data.total} onClear={clear} />}
       {data && <Pages search={search} total={data.total} />}
+      {isHiding && tests && tests.total > 0 && (
+        <details className="mt-8 text-sm">
+          <summary className="py-1 font-medium text-faint hover:text-ink">
+            {tests.total === 1 ? '1 agent' : `${formatCount(tests.total)} agents`} for tests, for developers
+          </summary>
+          <p className="mt-1 mb-4 text-faint">They help to test a program that calls agents. Most fail on purpose.</p>
+          <Cards agents={tests.agents} />
+          {tests.total > tests.agents.length && (
+            <Link to="/" search={{ tags: TEST_TAG }} className="mt-4 inline-block text-accent underline">
+              All of them
+            </Link>
+          )}
+        </details>
+      )}
     </>
+  );
+}
+
+function Cards({ agents, id, className }: { agents: AgentSummary[]; id?: string; className?: string }) {
+  return (
+    <ul id={id} tabIndex={id ? -1 : undefined} className={cx(GRID, className)}>
+      {agents.map((agent) => (
+        <li key={agent.agent_id}>
+          <AgentCard agent={agent} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -20,6 +20,8 @@ export interface CatalogueSearch {
 
 /** The page's default order: agents that work come first. */
 export const PAGE_SORT = 'best';
+/** Agents for testing clients, most of which fail on purpose. */
+export const TEST_TAG = 'sandbox';
 /** Cards per page: fills rows of three and of two. */
 export const PAGE_SIZE = 24;
 
@@ -61,3 +63,6 @@ export const tagsOf = ({ tags }: CatalogueSearch): string[] => (tags ? tags.spli
 /** True if there are filters besides order and page. */
 export const isFiltered = ({ sort: _sort, page: _page, ...filters }: CatalogueSearch): boolean =>
   Object.keys(filters).length > 0;
+
+/** True if agents for tests stand apart: nobody has asked for them by words, a tag or their creator. */
+export const hidesTests = ({ q, tags, creator }: CatalogueSearch): boolean => !q && !tags && !creator;

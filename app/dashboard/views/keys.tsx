@@ -30,8 +30,7 @@ export default function View() {
   return (
     <SignedIn
       title={TITLE}
-      about={ABOUT}
-      why="API keys belong to a wallet and spend its USDC, within limits that you sign."
+      why="A key lets a program call agents with your wallet's USDC, within limits that the chain enforces."
     >
       {wallet && <Keys key={wallet} wallet={wallet} />}
     </SignedIn>

@@ -8,7 +8,7 @@ import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { Changes, changesQuery, guardRows, tierWords } from './terms/changes.tsx';
+import { Changes, changesQuery, guardRows } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
@@ -20,8 +20,8 @@ export default function View() {
   return (
     <>
       <PageHead
-        title="Fees and settings"
-        about="The terms of this marketplace, who can change them, and pending changes."
+        title="Fees and rules"
+        about="The prices and terms of this marketplace, who can change them, and pending changes."
       />
       <div className="grid gap-6">
         {!config &&
@@ -55,16 +55,30 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
           ['Time to the archive', `${formatSpan(config.record_seconds)} after settlement`],
           ['Dispute bond', `${formatSol(BigInt(config.dispute_bond_lamports))} SOL, locked until the decision`],
-          [
-            'Collateral by price',
-            <ul key="tiers">
-              {config.collateral_tiers.map((tier) => (
-                <li key={tier.max_price_usdc}>{tierWords([tier])}</li>
-              ))}
-            </ul>,
-          ],
+          ['Disputes', 'The admin decides them. The reason is shown to both sides.'],
         ]}
       />
+      <table className="w-full text-left text-sm tabular-nums">
+        <caption className="mb-1 text-left text-faint">Collateral of an agent, by its price</caption>
+        <thead className="border-b border-line text-xs text-faint">
+          <tr>
+            <th scope="col" className="py-1.5 font-medium">
+              Price up to
+            </th>
+            <th scope="col" className="py-1.5 font-medium">
+              Collateral
+            </th>
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line">
+          {config.collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => (
+            <tr key={max_price_usdc}>
+              <td className="py-1.5">{formatAmount(max_price_usdc)}</td>
+              <td className="py-1.5">{formatAmount(deposit_usdc)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </Card>
   );
 }

@@ -25,7 +25,7 @@ const ABOUT =
 export default function View() {
   const { wallet } = useSession();
   return (
-    <SignedIn title={TITLE} about={ABOUT} why="Webhooks report the calls, disputes, agents and keys of a wallet.">
+    <SignedIn title={TITLE} why="Webhooks report the calls, disputes, agents and keys of a wallet.">
       {wallet && <Webhooks key={wallet} wallet={wallet} />}
     </SignedIn>
   );

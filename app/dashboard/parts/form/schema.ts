@@ -60,6 +60,19 @@ export function isFormable(root: Schema): boolean {
   return isSchema(root) && isShown(root, 0);
 }
 
+/** Names of the required parameters that are still empty, by their titles. */
+export function missingIn(root: Schema, value: Record<string, unknown>): string[] {
+  const { properties, required } = resolve(root, root);
+  const isEmpty = (one: unknown) => one === undefined || one === null || one === '';
+  const named = isSchema(properties) ? properties : {};
+  return namesIn(required)
+    .filter((name) => isEmpty(value[name]))
+    .map((name) => {
+      const { title } = resolve(named[name], root);
+      return typeof title === 'string' ? title : name;
+    });
+}
+
 /** True if there is anything to fill in. */
 export function hasFields(root: Schema): boolean {
   const { properties, anyOf, oneOf } = resolve(root, root);

@@ -9,15 +9,18 @@ import {
   type RJSFSchema,
   type WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils';
-import { Button, CONTROL } from '../ui.tsx';
+import { Button, CONTROL, Required } from '../ui.tsx';
 
 /** A label that only repeats the parameter's name is shown as code. */
 function Label({ id, text, isTitle, required }: { id: string; text: string; isTitle: boolean; required: boolean }) {
   return (
-    <label htmlFor={id} className="flex flex-wrap items-baseline gap-x-2 text-sm font-medium">
-      <span className={isTitle ? '' : 'font-mono'}>{text}</span>
-      {!required && <span className="text-xs font-normal text-faint">optional</span>}
-    </label>
+    <span className="flex flex-wrap items-baseline gap-x-2">
+      <label htmlFor={id} className="flex flex-wrap items-baseline gap-x-2 text-sm font-medium">
+        <span className={isTitle ? '' : 'font-mono'}>{text}</span>
+        {!required && <span className="text-xs font-normal text-faint">optional</span>}
+      </label>
+      {required && <Required />}
+    </span>
   );
 }
 

@@ -33,10 +33,10 @@ function InputWidget(props: WidgetProps) {
     return (
       <textarea
         {...common(props)}
-        rows={1}
+        rows={3}
         value={value ?? ''}
         onChange={({ target }) => change(target.value)}
-        className={cx(CONTROL, 'field-sizing-content max-h-80 min-h-10 resize-y py-2.5 leading-5')}
+        className={cx(CONTROL, 'field-sizing-content max-h-80 min-h-20 resize-y py-2.5 leading-5')}
       />
     );
   }

@@ -80,7 +80,7 @@ export default function Succession() {
             {' '}
             As the guardian, use{' '}
             <Link to="/terms" className="underline">
-              Fees and settings
+              Fees and rules
             </Link>
             .
           </>

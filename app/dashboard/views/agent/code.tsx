@@ -30,13 +30,13 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
       <Tabs.Root defaultValue={tabs[0]![0]}>
         <Tabs.List
           aria-label="Ways to call it"
-          className="mb-5 flex w-fit max-w-full flex-wrap gap-1 rounded-lg bg-sunken p-1"
+          className="mb-5 flex w-fit max-w-full gap-1 overflow-x-auto rounded-lg bg-sunken p-1"
         >
           {tabs.map(([name]) => (
             <Tabs.Trigger
               key={name}
               value={name}
-              className="min-h-9 rounded-md px-3 text-sm text-faint hover:text-ink data-[state=active]:bg-raised data-[state=active]:font-medium data-[state=active]:text-ink"
+              className="min-h-9 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink"
             >
               {name}
             </Tabs.Trigger>
@@ -91,7 +91,7 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
     <Step title={`Pay ${agent.name} from a wallet`}>
       <p className="text-sm text-faint">
         No key, no account and no SOL: a wallet with USDC pays {formatAmount(agent.price_per_call_usdc)}, and{' '}
-        {formatAmount(fee)} for the network fees. The price is refunded if the agent fails.
+        {formatAmount(fee)} for the network fees. If the agent fails, the price comes back and the fee does not.
       </p>
       <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
     </Step>
@@ -123,10 +123,10 @@ function Step({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Shown({ snippet: { text, needs }, label }: { snippet: Snippet; label: string }) {
+function Shown({ snippet: { text, needs, file }, label }: { snippet: Snippet; label: string }) {
   return (
     <>
-      <Code text={text} label={label} />
+      <Code text={text} label={label} file={file} />
       <p className="text-sm text-faint">{needs}</p>
     </>
   );

@@ -1,4 +1,4 @@
-/** Success and latency of the last 30 days, or a note that nobody has called the agent. */
+/** Success and latency of the last 30 days, or a note that nobody has called the agent in them. */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentFull, AgentStatistics } from '../../../sdk/wire/wire.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
@@ -7,7 +7,7 @@ import { Skeleton } from '../../parts/ui.tsx';
 import { formatCount, formatDuration } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
-export function Month({ agent: { agent_id: agentId, total_executions } }: { agent: AgentFull }) {
+export function Month({ agent: { agent_id: agentId } }: { agent: AgentFull }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['agent-statistics', agentId],
     queryFn: () => request('getAgentStatistics', { agent_id: agentId }),
@@ -20,7 +20,7 @@ export function Month({ agent: { agent_id: agentId, total_executions } }: { agen
       ) : error ? (
         <Trouble error={error} what="The statistics" onRetry={refetch} />
       ) : (
-        <Skeleton className={total_executions > 0 ? 'h-80' : 'h-5'} />
+        <Skeleton className="h-80" />
       )}
     </section>
   );

@@ -1,6 +1,11 @@
-/** Outcomes of the latest calls as a strip of bars, newest on the right, with a summary as text. */
+/**
+ * Outcomes of the latest calls as a strip of bars, newest on the right, with a summary as text. While the calls are too
+ * few for a rate, only the text.
+ */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { hasRate } from '../../parts/badges.tsx';
 import { Button, Skeleton } from '../../parts/ui.tsx';
 import { formatDuration } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
@@ -15,16 +20,23 @@ const LOOKS: Record<AgentOutcome['outcome'], { color: string; height: string; wo
 const KINDS = Object.keys(LOOKS) as AgentOutcome['outcome'][];
 const PLACES = 50;
 
-export function Outcomes({ agentId }: { agentId: string }) {
+export function Outcomes({ agent }: { agent: AgentFull }) {
+  const agentId = agent.agent_id;
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: ['outcomes', agentId],
     queryFn: () => call('agents.outcomes', { agent_id: agentId }),
   });
+  const isStrip = hasRate(agent);
   return (
     <section>
-      <h2 className="mb-3 text-lg font-semibold">Recent calls</h2>
-      <div className="min-h-20">
-        {data ? (
+      {isStrip && <h2 className="mb-3 text-lg font-semibold">Recent calls</h2>}
+      <div className={isStrip ? 'min-h-20' : 'min-h-5'}>
+        {data && !isStrip ? (
+          <p className="text-sm text-faint">
+            {sumOf(data.outcomes)} That is too few for a rate.
+            {agent.health.p50_ms !== null && ` Median time: ${formatDuration(agent.health.p50_ms)}.`}
+          </p>
+        ) : data ? (
           <Strip outcomes={data.outcomes} />
         ) : error ? (
           <div className="flex flex-wrap items-center gap-3 text-sm text-faint">
@@ -34,7 +46,7 @@ export function Outcomes({ agentId }: { agentId: string }) {
             </Button>
           </div>
         ) : (
-          <Skeleton className="h-12" />
+          <Skeleton className={isStrip ? 'h-12' : 'h-5'} />
         )}
       </div>
     </section>
@@ -61,7 +73,8 @@ function sumOf(outcomes: AgentOutcome[]): string {
   if (outcomes.length === 0) return 'Nobody has called it yet.';
   const counts = KINDS.map((kind) => [kind, outcomes.filter(({ outcome }) => outcome === kind).length] as const);
   const words = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${LOOKS[kind].words}`);
-  const total = outcomes.length === 1 ? 'The only call so far' : `Of the last ${outcomes.length} calls`;
+  const calls = outcomes.length === 1 ? '1 call' : `${outcomes.length} calls`;
+  const total = outcomes.length < PLACES ? calls : `Of the last ${calls}`;
   return `${total}: ${words.join(', ')}.`;
 }
 

@@ -1,6 +1,7 @@
 /** The facts to know about an agent before paying it. */
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { hasRate } from '../../parts/badges.tsx';
 import { Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { Collateral } from './collateral.tsx';
@@ -8,6 +9,7 @@ import { CreatorAgents } from './creatorAgents.tsx';
 import { Example } from './example.tsx';
 import { Month } from './month.tsx';
 import { Outcomes } from './outcomes.tsx';
+import { Others } from './paused.tsx';
 import { SchemaFields } from './schema/schemaFields.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
@@ -23,7 +25,9 @@ export function Overview({ agent }: { agent: AgentFull }) {
             <Markdown text={agent.description} />
           </Suspense>
         </section>
+        {agent.status === 'paused' && <Others agent={agent} />}
         <Example agentId={agent.agent_id} />
+        <Record agent={agent} />
         <SchemaFields
           title="Input"
           schema={agent.input_schema}
@@ -35,7 +39,6 @@ export function Overview({ agent }: { agent: AgentFull }) {
           schema={agent.output_schema}
           none="An object. Its creator does not describe the fields."
         />
-        <Record agent={agent} />
       </div>
       <aside className="grid min-w-0 content-start gap-8" aria-label="Facts">
         <Aside title="Creator">
@@ -97,7 +100,7 @@ function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFu
   return least === most ? formatSpan(most) : `${formatSpan(most)}, or from ${formatSpan(least)} if you choose`;
 }
 
-/** What is known of its calls: one line before the first. */
+/** What is known of its calls: one line before the first, another while they are too few for figures. */
 function Record({ agent }: { agent: AgentFull }) {
   return (
     <section className="grid gap-6">
@@ -109,9 +112,9 @@ function Record({ agent }: { agent: AgentFull }) {
         </p>
       ) : (
         <>
-          <Figures agent={agent} />
-          <Outcomes agentId={agent.agent_id} />
-          <Month agent={agent} />
+          {hasRate(agent) && <Figures agent={agent} />}
+          <Outcomes agent={agent} />
+          {hasRate(agent) && <Month agent={agent} />}
         </>
       )}
     </section>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
+import { isFailing } from '../../parts/badges.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { agentsQuery, configQuery } from '../../service.ts';
@@ -17,11 +18,10 @@ export function Paused({ agent }: { agent: AgentFull }) {
   const { data: config } = useQuery(configQuery);
   const reason = config && reasonOf(agent, config);
   return (
-    <section aria-label="Why it cannot be called" className="mb-8 grid gap-5">
+    <section aria-label="Why it cannot be called" className="mb-8">
       <Note tone="warn" title={reason ? reason.title : 'This agent is paused'}>
         {reason ? `${reason.text} Until then calls are refused, and nothing is paid.` : <Skeleton className="h-5" />}
       </Note>
-      <Others agent={agent} />
     </section>
   );
 }
@@ -49,8 +49,8 @@ function reasonOf(agent: AgentFull, config: MarketplaceConfig): { title: string;
     : { title: 'Paused: its collateral is too low', text: `${lack} ${resume}` };
 }
 
-/** Active agents that share the most tags, the best first. */
-function Others({ agent }: { agent: AgentFull }) {
+/** Active agents that work and share the most tags, the best first. */
+export function Others({ agent }: { agent: AgentFull }) {
   const found = useQueries({
     queries: agent.tags
       .slice(0, TAGS_SEARCHED)
@@ -60,13 +60,13 @@ function Others({ agent }: { agent: AgentFull }) {
   const all = found.flatMap(({ data }) => data?.agents ?? []);
   const shared = (tags: string[]) => tags.filter((tag) => agent.tags.includes(tag)).length;
   const others = [...new Map(all.map((one) => [one.agent_id, one])).values()]
-    .filter(({ agent_id }) => agent_id !== agent.agent_id)
+    .filter((one) => one.agent_id !== agent.agent_id && one.health.status === 'ok' && !isFailing(one))
     .toSorted((one, other) => shared(other.tags) - shared(one.tags))
     .slice(0, OFFERED);
   if (others.length === 0) return null;
   return (
-    <div>
-      <h2 className="mb-2 font-semibold">Similar agents</h2>
+    <section aria-label="Similar agents">
+      <h2 className="mb-3 text-lg font-semibold">Similar agents</h2>
       <ul className="grid gap-3 sm:grid-cols-3">
         {others.map(({ agent_id, name, tagline, price_per_call_usdc, picture_path }) => (
           <li key={agent_id}>
@@ -85,6 +85,6 @@ function Others({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
-    </div>
+    </section>
   );
 }

@@ -4,7 +4,7 @@ import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'rea
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { TestMark } from '../../parts/badges.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
-import { isFormable } from '../../parts/form/schema.ts';
+import { isFormable, missingIn } from '../../parts/form/schema.ts';
 import SchemaForm from '../../parts/form/schemaForm.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, TextArea } from '../../parts/ui.tsx';
@@ -165,6 +165,10 @@ function useDraft(agent: AgentFull, kept: Kept | null) {
   };
 }
 
+const LIST = new Intl.ListFormat('en');
+/** Id of the reason why it cannot be paid yet. */
+const WHY_NOT = 'why-not';
+
 interface RunFormProps {
   agent: AgentFull;
   draft: Draft;
@@ -176,6 +180,9 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const form = useRef<SchemaFormHandle>(null);
   const { errors, errorOf } = draft;
   const seconds = draft.inputs.timeoutSeconds;
+  const { task, parameters } = draft.inputs;
+  const missing = [...(task.trim() === '' ? ['the task'] : []), ...missingIn(agent.input_schema, parameters)];
+  const whyNot = missing.length > 0 ? `Fill in ${LIST.format(missing)}.` : null;
 
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -233,11 +240,14 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           </div>
         </details>
         <div className="flex items-center gap-2">
-          <Button type="submit" kind="primary" className="flex-1">
+          <Button type="submit" kind="primary" className="flex-1" disabled={whyNot !== null} aria-describedby={WHY_NOT}>
             Pay {formatAmount(agent.price_per_call_usdc)} and run
           </Button>
           <TestMark />
         </div>
+        <p id={WHY_NOT} className="-mt-4 min-h-5 text-sm text-faint">
+          {whyNot}
+        </p>
       </aside>
     </form>
   );
@@ -261,7 +271,7 @@ function Parameters({ agent, draft, form }: ParametersProps) {
         <h2 className="font-semibold">Parameters</h2>
         <span className="flex flex-wrap gap-2">
           {(example || hasExamples(agent.input_schema)) && (
-            <Button small kind="quiet" onClick={fillIn}>
+            <Button small onClick={fillIn}>
               Fill in an example
             </Button>
           )}

@@ -2,11 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { Health, isFailing, Verified } from '../../parts/badges.tsx';
+import { Health, hasRate, isFailing, RATE_CALLS, Verified } from '../../parts/badges.tsx';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status, shorten } from '../../parts/values.tsx';
 
-const SHAPE = 'flex h-68 flex-col rounded-xl border border-line bg-raised p-5';
+const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
 export function AgentCard({ agent }: { agent: AgentSummary }) {
   const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status } = agent;
@@ -25,7 +25,6 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
             <span className="flex shrink-0 gap-1.5">
               {status === 'paused' && <Status value="paused" />}
               <Health agent={agent} />
-              {agent.creator.verified && <Verified />}
             </span>
           </div>
           <CreatorName creator={agent.creator} />
@@ -39,11 +38,16 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           </li>
         ))}
       </ul>
-      <p className="mt-auto text-sm text-faint">
+      <p className="mt-auto pt-4 text-sm text-faint">
         <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a call
       </p>
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
-        <Value label="Success" value={hasRun ? formatRate(agent.success_rate) : '–'} isBad={isFailing(agent)} />
+        <Value
+          label="Success"
+          value={hasRate(agent) ? formatRate(agent.success_rate) : hasRun ? 'too few' : '–'}
+          title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
+          isBad={hasRate(agent) && isFailing(agent)}
+        />
         <Value
           label="Speed"
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
@@ -55,22 +59,31 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
 }
 
 /** A name that anyone can choose, so the address is beside it. */
-function CreatorName({ creator: { display_name, pubkey } }: Pick<AgentSummary, 'creator'>) {
+function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {
   return (
-    <p className="flex gap-1 text-xs text-faint">
-      <span className="truncate">by {display_name}</span>
-      <span className="shrink-0">· {shorten(pubkey)}</span>
+    <p className="flex items-center gap-1.5 text-xs text-faint">
+      <span className="truncate">
+        by {display_name} · {shorten(pubkey)}
+      </span>
+      {verified && <Verified />}
     </p>
   );
 }
 
-function Value({ label, value, isBad = false }: { label: string; value: string; isBad?: boolean }) {
+function Value({ label, value, title, isBad = false }: ValueProps) {
   return (
-    <div>
+    <div title={title}>
       <dt className="text-xs text-faint">{label}</dt>
       <dd className={cx('truncate font-medium', isBad && 'text-bad')}>{value}</dd>
     </div>
   );
+}
+
+interface ValueProps {
+  label: string;
+  value: string;
+  title?: string | undefined;
+  isBad?: boolean;
 }
 
 export function CardSkeleton() {

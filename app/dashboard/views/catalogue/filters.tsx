@@ -134,7 +134,7 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
         value={text}
         maxLength={100}
         onChange={({ target }) => setText(target.value)}
-        placeholder="Search by task, name or creator"
+        placeholder="Task, name or creator"
         className="min-h-10 w-full rounded-lg border border-strong bg-raised pr-4 pl-11"
       />
     </div>

@@ -22,7 +22,7 @@ const MOST_ASKED = 6;
 
 /** Also the height before anything is known, so that nothing moves. */
 const FRAME =
-  'mt-3 min-h-14 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
+  'mt-3 min-h-30 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
 
 export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const asked = (agents ?? []).filter(({ status }) => status === 'active').slice(0, MOST_ASKED);
@@ -74,9 +74,9 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   }
   return (
     <section aria-label="First run" className={`${FRAME} flex flex-wrap items-center gap-x-6 gap-y-3`}>
-      <p className="flex-1 sm:min-w-60">
+      <p className="max-sm:basis-full sm:min-w-60 sm:flex-1">
         <span className="font-medium">Try it now.</span>{' '}
-        <span className="text-faint max-sm:sr-only">
+        <span className="text-faint">
           “{agent.name}” gets an example. A test wallet pays {formatAmount(agent.price_per_call_usdc)}, which has no
           value.
         </span>

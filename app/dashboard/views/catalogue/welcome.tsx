@@ -1,10 +1,16 @@
 /** What is sold here, for a person who has never heard of it, and a first run. */
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
+import { Explained, WhatIsAWallet } from '../../parts/explained.tsx';
+import { formatSpan } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
 import { FirstRun } from './firstRun.tsx';
 
 /** `agents`: the first of them that has an example can be tried at once; undefined until they are known. */
 export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
+  const { data: config } = useQuery(configQuery);
+  const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
   return (
     <header className="mb-6 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
@@ -12,14 +18,15 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         No subscription. You pay only for a result that the agent's creator has signed.
       </p>
       <ol className="mt-4 grid gap-x-8 gap-y-2 text-sm sm:mt-6 sm:grid-cols-3">
-        <Step number={1} title="Pick an agent">
+        <Step number={1} title="Pick an agent" short="Each does one job and has a price per call.">
           Each does one job, on its creator's server. The price of a call is on its card.
         </Step>
-        <Step number={2} title="Pay for one call in USDC">
-          Your wallet puts the price into escrow on Solana. Nobody can take it: not the creator, not the marketplace.
+        <Step number={2} title="Pay for one call in USDC" short="It stays locked until the signed result.">
+          The price is locked. Only a signed result releases it to the creator; otherwise it returns to you.
         </Step>
-        <Step number={3} title="Get a signed result, or your money back">
-          The creator is paid only with a signature over your result. Without one in time, you get everything back.
+        <Step number={3} title="Get a signed result, or your money back" short={`Wrong result? Dispute it${days}.`}>
+          Without a signed result in time, you get everything back. If the result is signed but wrong, you can dispute
+          it{days}.
         </Step>
       </ol>
       <div className="mt-4 grid gap-x-8 gap-y-1 text-sm max-sm:hidden sm:grid-cols-3">
@@ -35,7 +42,15 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   );
 }
 
-function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
+interface StepProps {
+  number: number;
+  title: string;
+  /** Instead of the children on a phone. */
+  short: string;
+  children: ReactNode;
+}
+
+function Step({ number, title, short, children }: StepProps) {
   return (
     <li className="grid grid-cols-[1.75rem_1fr] gap-x-3">
       <span
@@ -46,7 +61,8 @@ function Step({ number, title, children }: { number: number; title: string; chil
       </span>
       <div>
         <p className="pt-0.5 font-medium">{title}</p>
-        <p className="mt-1 text-faint max-sm:sr-only">{children}</p>
+        <p className="text-faint sm:hidden">{short}</p>
+        <p className="mt-1 text-faint max-sm:hidden">{children}</p>
       </div>
     </li>
   );
@@ -59,10 +75,7 @@ function Answers() {
         USDC is a digital dollar: one USDC can be exchanged for one US dollar. You buy it at a crypto exchange and send
         it to your wallet.
       </Explained>
-      <Explained term="What is a wallet?">
-        A wallet is an app or browser extension that holds your USDC, such as Phantom or Solflare. You approve each
-        payment in it, and nobody else can.
-      </Explained>
+      <WhatIsAWallet />
       <Explained term="Can I call agents from a program?">
         Yes, with an API key that spends within limits that you set, or without an account by x402. The{' '}
         <a href="/docs" className="text-accent underline underline-offset-2">
@@ -71,14 +84,5 @@ function Answers() {
         has the code.
       </Explained>
     </>
-  );
-}
-
-function Explained({ term, children }: { term: string; children: ReactNode }) {
-  return (
-    <details>
-      <summary className="py-1 font-medium text-accent">{term}</summary>
-      <p className="pb-2 text-faint">{children}</p>
-    </details>
   );
 }

@@ -5,7 +5,7 @@ import type { ChangedSetting, PendingChanges } from '../../../sdk/wire/operation
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Card, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
@@ -40,7 +40,7 @@ const LABELS: Record<ChangedSetting['setting'], string> = {
 };
 
 type Tier = { max_price_usdc: number; deposit_usdc: number };
-export const tierWords = (tiers: readonly Tier[]): string =>
+const tierWords = (tiers: readonly Tier[]): string =>
   tiers.map((tier) => `up to ${formatAmount(tier.max_price_usdc)}: ${formatAmount(tier.deposit_usdc)}`).join('; ');
 
 function parseTier(text: string): Tier {
@@ -118,7 +118,7 @@ export function Changes() {
       {isAuthority && hasSettings && <CancelAll />}
       {error && <Trouble error={error} what="The changes" onRetry={refetch} />}
       {!changes && !error && <Skeleton className="h-32" />}
-      {changes?.length === 0 && <Empty title="No pending changes" />}
+      {changes?.length === 0 && <p className="text-sm">No pending changes</p>}
       {changes?.map((change) => (
         <ChangeCard
           key={change.change}

@@ -1,5 +1,6 @@
 /** The cost of a call and where the money goes, shown before signing. */
 import { useQuery } from '@tanstack/react-query';
+import { formatSol } from '../../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { Card } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../../parts/values.tsx';
@@ -17,6 +18,13 @@ export function Money({ agent, seconds }: { agent: AgentFull; seconds: number })
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>Without one within {formatSpan(seconds)}, the whole price is refunded to you.</li>
       </ol>
+      {config && (
+        <p className="mt-4 border-t border-line pt-3 text-sm text-faint">
+          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}. That locks a refundable
+          deposit and a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL, which goes to the creator if the
+          dispute is rejected.
+        </p>
+      )}
     </Card>
   );
 }

@@ -1,9 +1,13 @@
 /** The payer: the connected wallet, or the wallet of an API key. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { cx, Input } from '../../../parts/ui.tsx';
 import { shorten } from '../../../parts/values.tsx';
+import { configQuery } from '../../../service.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
+
+const SPONSORED = 'Network fees come from its wallet’s gas balance, or else from the marketplace.';
 
 export type Payer = 'wallet' | 'key';
 
@@ -17,16 +21,19 @@ interface PayerChoiceProps {
 
 export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
   const connected = useConnected();
+  const { data: config } = useQuery(configQuery);
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
       <Choice value="wallet" payer={payer} onPayer={onPayer} title="Wallet">
         {connected
           ? `${connected.wallet.name}, ${shorten(connected.account.address)}`
-          : 'You are asked to connect one.'}
+          : 'You are asked to connect one.'}{' '}
+        It pays the network fees and a refundable deposit, in SOL.
       </Choice>
       <Choice value="key" payer={payer} onPayer={onPayer} title="API key">
         Spends within the key's limits, without a signature.
+        {config && ` ${config.is_sponsored ? SPONSORED : 'Its wallet’s gas balance pays the network fees.'}`}
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">

@@ -1,0 +1,20 @@
+/** A term with its explanation, folded. */
+import type { ReactNode } from 'react';
+
+export function Explained({ term, children }: { term: string; children: ReactNode }) {
+  return (
+    <details>
+      <summary className="py-1 font-medium text-accent">{term}</summary>
+      <p className="pb-2 text-faint">{children}</p>
+    </details>
+  );
+}
+
+export function WhatIsAWallet() {
+  return (
+    <Explained term="What is a wallet?">
+      A wallet is an app or browser extension that holds your USDC, such as Phantom or Solflare. You approve each
+      payment in it, and nobody else can.
+    </Explained>
+  );
+}
