@@ -213,7 +213,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
-      await tabTo(page, 'VerificationGenuine: the agent signed exactly this result, and 0.01 USDC was paid');
+      await tabTo(page, 'VerificationGenuine: the agent signed exactly this result, and 0.05 USDC was paid');
       await tabTo(page, 'UpholdThe caller is right. The creator’s collateral pays.');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');
