@@ -153,8 +153,8 @@ describe('the page, days after a call', function () {
       expect(await asks(disputedId)).to.equal(usual);
       await dialog(page).getByLabel('What is wrong').fill('The sum is wrong.');
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await sign(page, 'Sign and dispute');
-      await page.getByText('The admin’s decision is due in').waitFor();
+      await sign(page, 'Pay the bond of 0.01 SOL and open');
+      await page.getByText('The admin’s decision is due on').waitFor();
       const held = await visitor.lamports(dispute);
       expect(held > BOND_LAMPORTS).to.equal(true);
       expect(await visitor.lamports(wallet)).to.equal(lamports - held - SIGNATURE_LAMPORTS);
@@ -220,7 +220,7 @@ describe('the page, days after a call', function () {
         buffer: Buffer.from(JSON.stringify(receipt)),
       });
       const result = page.getByRole('region', { name: 'Result' });
-      await result.getByRole('heading', { level: 2 }).filter({ hasText: 'This receipt is valid' }).waitFor();
+      await result.getByRole('heading', { level: 2 }).filter({ hasText: 'Genuine: the agent signed exactly this result' }).waitFor();
     });
   });
 

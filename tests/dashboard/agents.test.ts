@@ -157,7 +157,7 @@ describe('agents', function () {
       const id = new URL(page.url()).pathname.split('/').at(-1);
       expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
       await page.getByRole('link', { name: 'Verify it yourself' }).click();
-      await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
+      await page.getByRole('heading', { name: 'Genuine: the agent signed exactly this result' }).waitFor();
     }));
 
   it('stream their output to a caller with a key, which shows by itself that the price is in escrow', async () => {

@@ -48,7 +48,7 @@ describe('the caller', function () {
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
       await dialog(page)
-        .getByText('This key may spend 5.00 USDC a day, 100.00 USDC in all, at most 2.00 USDC a call.')
+        .getByText('This key may spend 5.00 USDC a day, 100.00 USDC in all, at most 2.00 USDC a call, any agent, until ')
         .waitFor();
       await dialog(page)
         .getByText(/With it, for about \d+ calls\./)
@@ -127,7 +127,8 @@ describe('the caller', function () {
       await dialog(page).getByLabel('Amount, SOL').fill('0');
       await dialog(page).getByText('Enter an amount above 0 first.').waitFor();
       await cancel();
-      await act('Revoke …');
+      await card(page).getByText('Can spend now: ').waitFor();
+      await page.getByRole('button', { name: `Revoke ${NAME}` }).click();
       await recordTexts(page);
       await dialog(page).getByRole('button', { name: 'Revoke', exact: true }).click();
       await dialog(page).waitFor({ state: 'detached' });
@@ -146,14 +147,16 @@ describe('the caller', function () {
       await page.goto('/executions?status=completed');
       await page.locator(`a[href$="/executions/${executionId}"]`).first().click();
       await page.getByRole('main').getByText('What I paid for').first().waitFor();
+      await page.getByText('It takes a bond of 0.01 SOL').waitFor();
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
+      await dialog(page).getByText('If the dispute is rejected, you lose the bond.').waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await dialog(page).getByRole('button', { name: 'Sign and dispute' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay the bond of 0.01 SOL and open' }).click();
       await dialog(page).waitFor({ state: 'detached' });
-      await page.getByText('The admin’s decision is due in').waitFor();
+      await page.getByText('The admin’s decision is due on').waitFor();
 
       const dispute = visitor.seeds('dispute', visitor.recordOf(executionId).toBytes());
       const held = await visitor.lamports(dispute);

@@ -37,6 +37,7 @@ describe('connecting a host', function () {
       await page.goto(address.href);
       await main(page).getByText(HOST_NAME).waitFor();
       await main(page).getByText(redirectHost(), { exact: true }).waitFor();
+      await main(page).getByText('send your USDC anywhere else').waitFor();
       await main(page).getByRole('button', { name: 'Connect wallet' }).waitFor();
       await assertAccessible(page);
       const answer = host.answer();
@@ -96,8 +97,7 @@ describe('connecting a host', function () {
 
     await site.visit({ as: 'Demo caller 2' }, async (page) => {
       await page.goto('/keys');
-      await page.getByRole('button', { name: `Actions of ${name}` }).click();
-      await page.getByRole('menuitem', { name: 'Revoke …' }).click();
+      await page.getByRole('button', { name: `Revoke ${name}` }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     });

@@ -28,6 +28,9 @@ describe('the outcome of a call', () => {
       [{ status: 'failed', refund: 'done', refunded_usdc: null, ...nothing }, 'Refunded'],
     ];
     for (const [changes, expected] of words) expect(shown(changes), JSON.stringify(changes)).to.equal(expected);
+    const completed = ExecutionSummary.parse({ ...SUMMARY, status: 'completed' });
+    expect(outcomeOf(completed, 'rejected').words).to.equal('Completed, dispute rejected');
+    expect(outcomeOf(completed, 'lapsed').words).to.equal('Completed');
   });
 
   it('is the same for the creator who received it', () => {

@@ -188,8 +188,8 @@ describe('on a slow line, with the keyboard alone', function () {
         await page.getByRole('button', { name: 'Open a dispute' }).waitFor();
         await pressOn(page, 'Open a dispute');
         await typeInto(page, 'What is wrong', COMPLAINT);
-        await sign(page, 'Sign and dispute');
-        await page.getByText('The admin’s decision is due in').waitFor();
+        await sign(page, 'Pay the bond of 0.01 SOL and open');
+        await page.getByText('The admin’s decision is due on').waitFor();
       },
     ));
 
@@ -213,7 +213,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
-      await tabTo(page, 'VerificationThis receipt is valid');
+      await tabTo(page, 'VerificationGenuine: the agent signed exactly this result, and 0.05 USDC was paid');
       await tabTo(page, 'Uphold: the caller is right');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');
@@ -247,7 +247,7 @@ describe('on a slow line, with the keyboard alone', function () {
       const chooser = await choosing;
       const buffer = Buffer.from(JSON.stringify(receipt));
       await chooser.setFiles({ name: 'receipt.json', mimeType: 'application/json', buffer });
-      await verdict.filter({ hasText: 'This receipt is valid' }).waitFor();
+      await verdict.filter({ hasText: 'Genuine: the agent signed exactly this result' }).waitFor();
     });
   });
 });

@@ -13,6 +13,7 @@ const FAILURES = {
   signature: 'The signature is not over this result',
   record: 'The record on the chain is another one',
 } as const;
+const VALID = 'Genuine: the agent signed exactly this result, and 0.01 USDC was paid';
 const SETTLED = 'The shares were paid';
 
 describe('verification of a receipt on the page', function () {
@@ -50,13 +51,13 @@ describe('verification of a receipt on the page', function () {
       const asked: string[] = [];
       page.on('request', (sent) => asked.push(`${sent.method()} ${sent.url()} ${sent.postData() ?? ''}`));
       await choose(page, receipt);
-      await untilVerdict(page, 'This receipt is valid');
+      await untilVerdict(page, VALID);
       // What a creator may leave out is not counted.
       const made = CHECKS.filter((name) => name !== 'execution_signature' || receipt.execution_signature);
       expect(await statesOf(page)).to.deep.equal(Object.fromEntries(made.map((name) => [name, 'Passed'])));
       await page
         .getByRole('status')
-        .filter({ hasText: `signed exactly this result, and 0.01 USDC was paid for it. ${made.length} checks passed.` })
+        .filter({ hasText: `This does not say that the answer is right. ${made.length} checks passed.` })
         .waitFor();
       // Only the node receives requests, for addresses and transactions. Task and result never leave the browser.
       expect(asked.filter((line) => line.includes('POST'))).to.not.be.empty;
@@ -68,7 +69,7 @@ describe('verification of a receipt on the page', function () {
     site.visit({}, async (page) => {
       await page.goto('/verify');
       await choose(page, receipt);
-      await untilVerdict(page, 'This receipt is valid');
+      await untilVerdict(page, VALID);
       await page.getByText(/^\d+ checks passed$/).click();
       await page.getByText(SETTLED).click();
       const settled = page.locator('li').filter({ hasText: SETTLED });
@@ -97,7 +98,10 @@ describe('verification of a receipt on the page', function () {
         expect((await statesOf(page))[check]).to.equal('Failed');
         const row = page.locator('details[open]').filter({ hasText: FAILURES[check] });
         expect(await row.count()).to.equal(1);
-        await row.getByText('Expected').first().waitFor();
+        await row.getByText(check === 'result_hash' ? 'Hash that the agent signed' : 'Expected').first().waitFor();
+        const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
+        expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the receipt again/);
+        expect(text!.includes('Not what was signed')).to.equal(check === 'result_hash');
       }));
   }
 
@@ -147,7 +151,7 @@ describe('verification of a receipt on the page', function () {
     });
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/verify?id=${receipt.execution_id}`);
-      await untilVerdict(page, 'This receipt is valid');
+      await untilVerdict(page, VALID);
     });
   });
 
@@ -165,7 +169,7 @@ describe('verification of a receipt on the page', function () {
       await drop('{"kind":"report"}');
       await page.getByText('dropped.json is JSON, but not a receipt').waitFor();
       await drop(JSON.stringify(receipt));
-      await untilVerdict(page, 'This receipt is valid');
+      await untilVerdict(page, VALID);
       await page.getByText('The receipt is the file dropped.json.').waitFor();
       const bought = page
         .getByRole('region', { name: 'Result' })

@@ -93,7 +93,7 @@ describe('the week of a caller and a creator', function () {
       await page.reload();
       await running.waitFor();
       await page.goto('/verify');
-      await page.getByRole('banner').getByRole('link', { name: 'Activity 1 running' }).waitFor();
+      await page.getByRole('banner').getByRole('link', { name: 'Your calls 1 running' }).waitFor();
       await page.goBack();
       await running.waitFor();
       await page.getByRole('link', { name: 'your calls' }).click();
@@ -141,7 +141,7 @@ describe('the week of a caller and a creator', function () {
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       const main = page.getByRole('main');
       const lines = [
-        'This receipt is valid',
+        'Genuine: the agent signed exactly this result, and 0.01 USDC was paid',
         'sandbox-echo',
         task,
         '"copies": 2',

@@ -57,7 +57,7 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}
           className={cx(
-            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
+            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-28 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
             'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
           )}
         >
@@ -94,7 +94,7 @@ interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
   onSubmit(): void;
 }
 
-/** A dialog with a form, and two buttons below it: cancel, and submit. */
+/** A dialog with a form, and two buttons that stay visible below it: cancel, and submit. */
 export function FormDialog(props: FormDialogProps) {
   const {
     isBusy,
@@ -110,19 +110,20 @@ export function FormDialog(props: FormDialogProps) {
   return (
     <Dialog {...dialog} mayClose={!isBusy}>
       <form
-        className="grid gap-4"
         onSubmit={(event) => {
           event.preventDefault();
           onSubmit();
         }}
       >
-        {children}
-        {error && (
-          <Note tone="bad" title={failed}>
-            {error}
-          </Note>
-        )}
-        <div className="flex flex-wrap items-center justify-end gap-2">
+        <div className="grid gap-4 pb-4">
+          {children}
+          {error && (
+            <Note tone="bad" title={failed}>
+              {error}
+            </Note>
+          )}
+        </div>
+        <div className="sticky bottom-0 z-1 -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-4">
           {whyNot && <p className="mr-auto text-sm text-faint">{whyNot}</p>}
           <Button onClick={props.onClose} disabled={isBusy}>
             {cancel}

@@ -41,9 +41,9 @@ export function Menu({ button, small = false, label, className, head, children }
 const ITEM =
   'flex cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-2 outline-none data-highlighted:bg-sunken';
 
-export function MenuItem({ danger, onSelect, children }: { danger?: boolean; onSelect(): void; children: ReactNode }) {
+export function MenuItem({ onSelect, children }: { onSelect(): void; children: ReactNode }) {
   return (
-    <DropdownMenu.Item onSelect={onSelect} className={cx(ITEM, danger && 'text-bad')}>
+    <DropdownMenu.Item onSelect={onSelect} className={ITEM}>
       {children}
     </DropdownMenu.Item>
   );

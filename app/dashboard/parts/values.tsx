@@ -67,12 +67,14 @@ const AGO_MS = 30_000;
 
 function agoText(at: string): string {
   const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1_000);
-  if (seconds > AGO_SECONDS) return new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' });
+  const time = new Date(at);
+  if (seconds > AGO_SECONDS) return time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   const [unit, size] = AGO_UNITS.find(([, size]) => seconds >= size) ?? [];
-  return unit ? AGO.format(-Math.floor(seconds / size), unit) : 'just now';
+  if (!unit) return 'just now';
+  return `${AGO.format(-Math.floor(seconds / size), unit)}, ${time.toLocaleTimeString(undefined, { timeStyle: 'short' })}`;
 }
 
-/** The age of a time, such as `5 minutes ago`; the exact time on hover. */
+/** The age of a time with its clock time, such as `5 minutes ago, 14:32`; the exact time on hover. */
 export function Ago({ at }: { at: string }) {
   const [text, setText] = useState(() => agoText(at));
   useEffect(() => {

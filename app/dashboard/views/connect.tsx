@@ -72,9 +72,11 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
                 {asked.is_loopback && ' (this computer)'}
               </span>,
             ],
+            ['It may', 'call agents and pay them, within the limits that you set next, and read your calls.'],
+            ['It cannot', 'send your USDC anywhere else, or change its limits.'],
             [
-              'It gets',
-              'a new API key, within the limits that you set next. You can change or revoke it at any time, under “API keys”.',
+              'Next',
+              `You set a budget and sign it in your wallet. It gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
             ],
           ]}
         />

@@ -48,7 +48,7 @@ function Disputes({ wallet }: { wallet: string }) {
           agents appear here, too.
         </p>
         <Link to="/executions" className={buttonStyle('primary')}>
-          To the calls
+          Your calls
         </Link>
       </Empty>
     );

@@ -4,6 +4,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import { toError } from '../../sdk/client/http.ts';
+import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
+import { formatSol } from '../../sdk/wire/sol.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
@@ -13,6 +15,7 @@ import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } f
 import { formatSpan, saveFile, shorten, Time } from '../parts/values.tsx';
 import { explain, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { stakesQuery } from './disputes/stakes.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -97,7 +100,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
   const { archive, steps, error: failure } = execution;
   return (
     <>
-      <Head execution={execution} />
+      <Head execution={execution} dispute={dispute} />
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
         <div className="grid min-w-0 gap-5 max-lg:contents">
           {record?.status === 'open' && <RefundState execution={execution} record={record} />}
@@ -165,7 +168,7 @@ function Missing({ executionId }: { executionId: string }) {
   );
 }
 
-function Head({ execution }: { execution: Execution }) {
+function Head({ execution, dispute }: { execution: Execution; dispute: DisputeSummary | null | undefined }) {
   const notify = useNotify();
   const { execution_id: id, agent_id, agent_name } = execution;
   const isSettled = execution.creator_amount_usdc > 0;
@@ -182,7 +185,7 @@ function Head({ execution }: { execution: Execution }) {
         title={agent_name ?? shorten(agent_id)}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <OutcomeBadge call={execution} />
+            <OutcomeBadge call={execution} disputed={dispute?.outcome} />
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>
@@ -256,6 +259,10 @@ function Disputable({ execution, record }: DisputableProps) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;
   const now = useChainClock(Boolean(until));
+  const { data: stakes, error: unread } = useQuery({
+    ...stakesQuery(execution.agent_id, null),
+    enabled: Boolean(until),
+  });
   const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
   if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-2" />;
   if (lacksProof(execution, record)) {
@@ -272,9 +279,15 @@ function Disputable({ execution, record }: DisputableProps) {
   return (
     <Card className="max-lg:order-2">
       <h2 className="font-medium">Not what you paid for?</h2>
-      <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
-        You can dispute it for another {formatSpan(left)}. If the dispute is upheld, the creator's collateral pays you.
-      </p>
+      <div className="mt-1 mb-4 text-sm text-faint tabular-nums">
+        You can dispute it until <Time at={until} />, for another {formatSpan(left)}. If the dispute is upheld, the
+        creator's collateral pays you.{' '}
+        {stakes ? (
+          <>It takes a bond of {formatSol(stakes.bond)} SOL, which you lose if the dispute is rejected.</>
+        ) : (
+          !unread && <Skeleton className="mt-1 h-10" />
+        )}
+      </div>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />
     </Card>

@@ -60,6 +60,7 @@ function Keys({ wallet }: { wallet: string }) {
         <KeyCard
           apiKey={apiKey}
           money={money ?? (chain.error ? null : undefined)}
+          isSponsored={isSponsored}
           spend={spend}
           onAct={(action) => setShown({ action, apiKey })}
         />

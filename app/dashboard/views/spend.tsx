@@ -11,7 +11,7 @@ import { AtRight, Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skelet
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, spendQuery, total } from './spend/groups.ts';
+import { daysOf, GROUPINGS, type Group, type Grouping, groupsOf, seriesOf, spendQuery, total } from './spend/groups.ts';
 
 const route = getRouteApi('/spend');
 const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
@@ -22,7 +22,7 @@ export default function View() {
     <>
       <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended, day by day.">
         <Link to="/executions" className={buttonStyle()}>
-          All calls
+          Your calls
         </Link>
       </PageHead>
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
@@ -94,9 +94,16 @@ function Spend() {
   );
 }
 
+/** The values of COLUMNS. */
+const cellsOf = (group: Group): string[] => [
+  formatCount(group.executions),
+  ...(['paid', 'refunded', 'returned'] as const).map((name) => formatAmount(total([group], name))),
+];
+
 function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const groups = groupsOf(spend, by);
   const days = daysOf(spend);
+  const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
   if (groups.length === 0) {
     return (
       <Empty title="No call of this wallet ended on these days">
@@ -111,7 +118,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         <Figure
           label="Calls"
           value={formatCount(groups.reduce((sum, { executions }) => sum + executions, 0))}
-          about="Settled or refunded"
+          about={`${formatCount(refunded)} of them refunded`}
         />
         <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
         <Figure label="Awarded" value={formatAmount(total(groups, 'returned'))} about="By upheld disputes" />
@@ -126,24 +133,40 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         formatShort={formatShort}
         series={seriesOf(groups, days)}
       />
-      <Table
-        label={BY[by]}
-        head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
-      >
-        {groups.map((group) => (
-          <tr key={group.id} className="tabular-nums">
-            <td className="min-w-36 font-medium" title={group.id}>
-              {group.name}
-            </td>
-            <td className="text-right">{formatCount(group.executions)}</td>
-            {(['paid', 'refunded', 'returned'] as const).map((name) => (
-              <td key={name} className="text-right whitespace-nowrap">
-                {formatAmount(total([group], name))}
+      <div className="hidden sm:block">
+        <Table
+          label={BY[by]}
+          head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+        >
+          {groups.map((group) => (
+            <tr key={group.id} className="tabular-nums">
+              <td className="min-w-36 font-medium" title={group.id}>
+                {group.name}
               </td>
-            ))}
-          </tr>
+              {cellsOf(group).map((cell, index) => (
+                <td key={COLUMNS[index]} className="text-right whitespace-nowrap">
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </Table>
+      </div>
+      <ul className="grid gap-2.5 sm:hidden" aria-label={BY[by]}>
+        {groups.map((group) => (
+          <li key={group.id} className="rounded-xl border border-line bg-raised p-4 text-sm">
+            <p className="mb-2 font-medium">{group.name}</p>
+            <dl className="grid grid-cols-2 gap-x-4 gap-y-1 tabular-nums">
+              {cellsOf(group).map((cell, index) => (
+                <div key={COLUMNS[index]} className="flex justify-between gap-2">
+                  <dt className="text-faint">{COLUMNS[index]}</dt>
+                  <dd>{cell}</dd>
+                </div>
+              ))}
+            </dl>
+          </li>
         ))}
-      </Table>
+      </ul>
     </>
   );
 }

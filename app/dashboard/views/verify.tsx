@@ -176,7 +176,7 @@ function NodeFields({ node, fault, onNode, isOffline, onOffline }: NodeFieldsPro
       <Input
         label="Solana node"
         type="url"
-        hint="The node that the chain is read from. Enter one that you trust. The default is the marketplace’s own."
+        hint="The chain is read from this node. The default is the marketplace’s own: for independence, choose another."
         error={fault}
         value={node}
         onChange={(event) => onNode(event.target.value)}
@@ -214,7 +214,10 @@ function nameOf(subject: Subject): string {
 
 const STEPS = [
   ['By the receipt alone', 'Its result is hashed again, and the agent’s Ed25519 signature is checked over that hash.'],
-  ['On the chain', 'The call’s record, or its leaf in the archive with its proof, is read from the node and compared.'],
+  [
+    'On the chain',
+    'The record of the call is read from the node and compared. An old record comes from the archive, and the chain proves it.',
+  ],
   [
     'In the transactions',
     'Balances before and after show that creator and marketplace got exactly their shares, or that the caller got the whole refund.',

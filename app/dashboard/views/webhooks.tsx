@@ -1,6 +1,7 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { EVENT_TYPES } from '../../sdk/wire/choices.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -54,8 +55,21 @@ function Webhooks({ wallet }: { wallet: string }) {
         <Empty title="No endpoints yet">
           <p className="mb-5">
             An endpoint is a URL of your server. You choose which events it receives, and verify each with a secret.
+            Messages follow Standard Webhooks; the{' '}
+            <a href="/docs#webhooks" className="text-accent underline underline-offset-2">
+              guide
+            </a>{' '}
+            has the code.
           </p>
           {create}
+          <p className="mt-6 mb-2">The events:</p>
+          <ul className="flex flex-wrap justify-center gap-1.5">
+            {EVENT_TYPES.map((type) => (
+              <li key={type}>
+                <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-xs">{type}</code>
+              </li>
+            ))}
+          </ul>
         </Empty>
       )}
       <ul className="grid grid-cols-1 gap-3">

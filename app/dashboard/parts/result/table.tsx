@@ -115,9 +115,11 @@ export default function ResultTable({ table: { columns, rows }, name }: { table:
                         onClick={column.getToggleSortingHandler()}
                         className="min-h-9 px-3 -outline-offset-2 hover:text-ink"
                       >
-                        {columns[index]}
-                        <span aria-hidden="true" className="inline-block w-4 text-center">
-                          {sorted === 'asc' ? '↑' : sorted === 'desc' ? '↓' : ''}
+                        <span className={cx('inline-flex', numeric[index] && 'flex-row-reverse')}>
+                          {columns[index]}
+                          <span aria-hidden="true" className="inline-block w-4 text-center">
+                            {sorted === 'asc' ? '↑' : sorted === 'desc' ? '↓' : ''}
+                          </span>
                         </span>
                       </button>
                     </th>

@@ -74,7 +74,11 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
           </Link>
         </div>
       </div>
-      {isOpen && <Due dispute={dispute} now={now} />}
+      {isOpen ? (
+        <Due dispute={dispute} now={now} />
+      ) : (
+        <p className="mb-4 text-sm tabular-nums">{moneyWords(dispute, isCaller)}</p>
+      )}
       {dispute.reason !== null && (
         <blockquote className="mb-4 rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
           <p className="mb-1 text-xs text-faint">The admin's reason</p>
@@ -95,6 +99,17 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   );
 }
 
+/** Who got the bond and the price of a dispute that has ended. The award is among the facts. */
+function moneyWords({ outcome, price_usdc }: DisputeSummary, isCaller: boolean): string {
+  const price = formatAmount(price_usdc);
+  const caller = isCaller ? 'You' : 'The caller';
+  if (outcome === 'upheld') return `${caller} got the bond back. The award comes from the collateral of the agent.`;
+  if (outcome === 'lapsed') return `${caller} got the bond back. The ${price} stay paid.`;
+  return isCaller
+    ? `You lost the bond, which the creator got. The ${price} stay paid.`
+    : `You got the caller’s bond. The ${price} stay paid.`;
+}
+
 /** The time until the promised decision, or the time since it was due. */
 function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
   const due = now === undefined ? null : (Date.parse(dispute.answer_due_at) - now) / 1_000;
@@ -102,18 +117,19 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
     <p className="mb-4 text-sm tabular-nums">
       {due === null && (
         <>
-          The admin’s decision is due <Time at={dispute.answer_due_at} />.
+          The admin’s decision is due on <Time at={dispute.answer_due_at} />.
         </>
       )}
       {due !== null && due > 0 && (
         <>
-          The admin’s decision is due in <strong className="font-semibold">{formatSpan(due)}</strong>.
+          The admin’s decision is due on <Time at={dispute.answer_due_at} />, in{' '}
+          <strong className="font-semibold">{formatSpan(due)}</strong>.
         </>
       )}
       {due !== null && due <= 0 && (
         <span className="text-warn">
-          The admin’s decision is {formatSpan(-due)} overdue. From <Time at={dispute.lapses_at} /> on, anybody can end
-          the dispute; the bond is then returned.
+          The admin’s decision was due on <Time at={dispute.answer_due_at} />, {formatSpan(-due)} ago. From{' '}
+          <Time at={dispute.lapses_at} /> on, anybody can end the dispute; the bond is then returned.
         </span>
       )}
     </p>

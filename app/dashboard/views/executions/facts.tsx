@@ -137,7 +137,7 @@ export function OnChain({ execution, record }: OnChainProps) {
               ? ['Its signature over this call', <Id key="own" value={execution.execution_signature} />]
               : null,
             [
-              'In the explorer',
+              'In a public explorer',
               <a
                 key="explorer"
                 href={execution.on_chain_record}
@@ -145,7 +145,9 @@ export function OnChain({ execution, record }: OnChainProps) {
                 rel="noreferrer"
                 className="text-accent underline"
               >
-                {execution.on_chain_record.includes('/tx/') ? 'its latest transaction' : 'its account'}
+                {execution.on_chain_record.includes('/tx/')
+                  ? 'The transaction that archived it'
+                  : 'The record of this call'}
               </a>,
             ],
           ]}

@@ -11,7 +11,7 @@ import { cx, Field, Skeleton, TextArea } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { depositWords, meanwhile, Outcomes } from '../disputes/outcomes.tsx';
-import { stakesQuery } from '../disputes/stakes.ts';
+import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import { ACCEPTED, type Evidence, evidenceOf, MAX_KIB, readEvidenceFile, toBase64 } from './evidence.ts';
 import type { Execution } from './facts.tsx';
 import { idBytes } from './record.ts';
@@ -46,18 +46,16 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
       {open && (
         <SignDialog
           title="Open a dispute"
-          about={`Describe what is wrong with the result. The admin compares it with the result and decides within ${ANSWER_SECONDS / 3_600} hours.`}
-          rows={[
-            [
-              'You pay now',
-              stakes
-                ? `${sol(stakes.bond)} as a bond, and ${sol(stakes.deposit)} as a refundable deposit`
-                : 'Reading …',
-            ],
-          ]}
+          about={
+            <>
+              <span className="block font-medium text-ink">{costWords(stakes, unread)}</span>
+              Describe what is wrong. The admin compares it with the result and decides within {ANSWER_SECONDS / 3_600}{' '}
+              hours.
+            </>
+          }
           spends={stakes && { lamports: stakes.bond + stakes.deposit }}
           doing="Opening the dispute"
-          confirm="Sign and dispute"
+          confirm={stakes ? `Pay the bond of ${sol(stakes.bond)} and open` : 'Pay the bond and open'}
           danger
           disabled={!evidence || !stakes}
           whyNot={stakes ? 'Describe what is wrong first.' : null}
@@ -128,6 +126,12 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
       )}
     </>
   );
+}
+
+/** What is paid now, and what is lost if the dispute is rejected. */
+function costWords(stakes: Stakes | undefined, unread: Error | null): string {
+  if (!stakes) return unread ? 'The bond could not be read.' : 'Reading the bond …';
+  return `You pay ${sol(stakes.bond)} as a bond and ${sol(stakes.deposit)} as a refundable deposit now. If the dispute is rejected, you lose the bond.`;
 }
 
 function Choice({ label, checked, onChoose }: { label: string; checked: boolean; onChoose(): void }) {

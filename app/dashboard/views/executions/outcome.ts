@@ -1,5 +1,5 @@
 /** The outcome of a call in words, the same on every list and page. */
-import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
+import type { DisputeSummary, ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { formatAmount } from '../../parts/amount.ts';
 
@@ -16,10 +16,13 @@ type Ended = Pick<ExecutionSummary, 'status' | 'refund' | 'dispute' | 'refunded_
 const isOpening = ({ status, refund, cost_usdc }: ExecutionSummary): boolean =>
   (status === 'pending' || status === 'running') && refund === null && cost_usdc === 0;
 
-/** As its caller reads it. */
-export function outcomeOf(call: ExecutionSummary): Outcome {
+/** As its caller reads it. `disputed`: the outcome of its dispute, where that is known. */
+export function outcomeOf(call: ExecutionSummary, disputed?: DisputeSummary['outcome']): Outcome {
   if (isOpening(call)) return { words: 'Being opened', tone: 'accent' };
-  return endOf(call, 'you');
+  const outcome = endOf(call, 'you');
+  return call.status === 'completed' && disputed === 'rejected'
+    ? { ...outcome, words: `${outcome.words}, dispute rejected` }
+    : outcome;
 }
 
 /** As the creator of the called agent reads it. */

@@ -1,5 +1,7 @@
 /** Calls of a wallet: a table if there is space, else cards. A row or a card is a link to its call. */
 import { Link } from '@tanstack/react-router';
+import { own } from '../../../sdk/wire/own.ts';
+import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { Badge, cx, Table } from '../../parts/ui.tsx';
@@ -45,6 +47,7 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
               </td>
               <td>
                 <OutcomeBadge call={call} />
+                <RefundReason call={call} />
               </td>
               <td className="text-right whitespace-nowrap tabular-nums">{costOf(call)}</td>
               <td className="text-right whitespace-nowrap text-faint tabular-nums">{durationOf(call) ?? '–'}</td>
@@ -67,7 +70,10 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
           >
             <CallLink call={call} lines="line-clamp-2" />
             <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
-              <OutcomeBadge call={call} />
+              <span>
+                <OutcomeBadge call={call} />
+                <RefundReason call={call} />
+              </span>
               <span className="font-medium tabular-nums">{costOf(call)}</span>
             </div>
             <p className="flex min-w-0 flex-wrap items-baseline justify-between gap-x-3 gap-y-1 text-faint">
@@ -81,13 +87,30 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
   );
 }
 
-export function OutcomeBadge({ call }: { call: ExecutionSummary }) {
-  const { words, tone } = outcomeOf(call);
+interface OutcomeBadgeProps {
+  call: ExecutionSummary;
+  disputed?: DisputeSummary['outcome'] | undefined;
+}
+
+export function OutcomeBadge({ call, disputed }: OutcomeBadgeProps) {
+  const { words, tone } = outcomeOf(call, disputed);
   return (
     <Badge tone={tone} className="whitespace-nowrap">
       {words}
     </Badge>
   );
+}
+
+/** Why the price came back. Other codes are rare; the page of the call has them. */
+const REFUND_REASONS: Record<string, string> = {
+  execution_failed: 'The agent gave no valid result',
+  execution_timeout: 'No result in time',
+  service_unavailable: 'The marketplace could not serve it',
+};
+
+function RefundReason({ call: { refund, error } }: { call: ExecutionSummary }) {
+  const reason = refund !== null && error !== null ? own(REFUND_REASONS, error.code) : undefined;
+  return reason && <span className="mt-1 block text-xs whitespace-nowrap text-faint">{reason}</span>;
 }
 
 /** Task and agent, as a link that covers the whole row or card, which must be `relative`. */

@@ -9,6 +9,7 @@ import { call } from '../../service.ts';
 import {
   Advanced,
   CORRECT_FIRST,
+  DAY,
   type LimitTexts,
   ListField,
   listError,
@@ -20,8 +21,6 @@ import {
   textsOf,
 } from './fields.tsx';
 import type { WalletMoney } from './money.ts';
-
-const DAY_SECONDS = 86_400;
 
 interface ChangeProps {
   apiKey: KeySummary;
@@ -100,6 +99,10 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
   const [texts, setTexts] = useState<LimitTexts>(before);
   const readings = readLimitTexts(texts, money.limits, true);
   const hasErrors = Object.values(readings).some(({ error }) => error !== null);
+  const { value: days } = readings.days;
+  const grantEnd = days ? (money.now + days * DAY) * 1_000 : Number(grant.expiresAt) * 1_000;
+  const ownEnd = ownEndOf(apiKey, grant);
+  const until = Math.min(grantEnd, ownEnd ? Date.parse(ownEnd) : grantEnd);
   const isSame = JSON.stringify(texts) === JSON.stringify(before);
   return (
     <SignDialog
@@ -110,10 +113,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
       disabled={hasErrors || isSame}
       whyNot={hasErrors ? CORRECT_FIRST : 'Change a limit first.'}
       work={async ({ marketplace, wallet, updateKey, readClock }) => {
-        const days = readings.days.value;
-        const expiresAt = days
-          ? (await readClock(marketplace.connection)) + BigInt(days * DAY_SECONDS)
-          : grant.expiresAt;
+        const expiresAt = days ? (await readClock(marketplace.connection)) + BigInt(days * DAY) : grant.expiresAt;
         const change = {
           perExecutionMax: readings.perExecution.value!,
           periodMax: readings.perPeriod.value!,
@@ -127,7 +127,12 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
       done={() => ['The limits are changed']}
       onClose={onClose}
     >
-      <SpendFields texts={texts} readings={readings} onChange={setTexts} />
+      <SpendFields
+        texts={texts}
+        readings={readings}
+        onChange={setTexts}
+        reach={readings.days.value === undefined ? null : { agents: apiKey.allowed_agents?.length ?? null, until }}
+      />
       <Advanced hasErrors={hasErrors}>
         <MoreLimits
           texts={texts}

@@ -12,6 +12,7 @@ import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
 import {
   Advanced,
   CORRECT_FIRST,
+  DAY,
   ListField,
   listError,
   listOf,
@@ -115,7 +116,12 @@ export function CreateDialog(props: CreateDialogProps) {
             error={name === '' ? null : nameError(name)}
             required
           />
-          <SpendFields texts={limits} readings={readings} onChange={setLimits} />
+          <SpendFields
+            texts={limits}
+            readings={readings}
+            onChange={setLimits}
+            reach={reachOf(money, readings.days.value, allowedAgents)}
+          />
           <Advanced hasErrors={hasAdvancedErrors}>
             <ScopeFields scopes={scopes} onChange={setScopes} />
             <MoreLimits
@@ -148,6 +154,10 @@ export function CreateDialog(props: CreateDialogProps) {
     </>
   );
 }
+
+/** Null while the days are not valid. */
+const reachOf = ({ now }: WalletMoney, days: number | null | undefined, agents: string[] | null) =>
+  days ? { agents: agents?.length ?? null, until: (now + days * DAY) * 1_000 } : null;
 
 interface Missing {
   name: string;

@@ -1,6 +1,7 @@
 /** The fields of a key's limits, stored on the chain, and of its restrictions, stored by the marketplace. */
 import { type ReactNode, useState } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
+import { least } from '../../../sdk/wire/amounts.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -30,21 +31,32 @@ export interface LimitTexts {
 }
 
 const HOUR = 3_600;
-const DAY = 86_400;
+export const DAY = 86_400;
 const WEEK = 7 * DAY;
 const PERIODS = [HOUR, DAY, WEEK, 30 * DAY];
 const PERIOD_NAMES: Record<number, string> = { [HOUR]: 'hour', [DAY]: 'day', [WEEK]: 'week' };
 const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY]: 'a day', [WEEK]: 'a week' };
 
+/** Where and until when a key may spend. */
+interface Reach {
+  /** How many agents it may call; null for any. */
+  agents: number | null;
+  /** Unix ms. */
+  until: number;
+}
+
 /** What a key may spend, in one sentence. */
 export function spendWords(
   limits: Pick<KeyGrant, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
+  { agents, until }: Reach,
 ): string {
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
   const show = (amount: bigint) => formatAmount(toUsdc(amount));
   const each = EACH[periodSeconds] ?? `every ${formatSpan(periodSeconds)}`;
-  const perCall = perExecutionMax < periodMax ? `, at most ${show(perExecutionMax)} a call` : '';
-  return `This key may spend ${show(periodMax)} ${each}, ${show(totalMax)} in all${perCall}.`;
+  const perCall = show(least(perExecutionMax, periodMax, totalMax));
+  const whom = agents === null ? 'any agent' : agents === 1 ? 'one agent only' : `${agents} agents only`;
+  const end = new Date(until).toLocaleDateString(undefined, { dateStyle: 'medium' });
+  return `This key may spend ${show(periodMax)} ${each}, ${show(totalMax)} in all, at most ${perCall} a call, ${whom}, until ${end}.`;
 }
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
@@ -104,9 +116,9 @@ const fieldOf =
     onChange: (event: { target: { value: string } }) => onChange({ ...texts, [name]: event.target.value }),
   });
 
-/** What a key may spend, and the sentence that it makes. */
-export function SpendFields(props: LimitFieldsProps) {
-  const { texts, readings } = props;
+/** What a key may spend, and the sentence that it makes; `reach` is null while it is not valid. */
+export function SpendFields(props: LimitFieldsProps & { reach: Reach | null }) {
+  const { texts, readings, reach } = props;
   const field = fieldOf(props);
   const periods = [...new Set([...PERIODS, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   const [perPeriod, total, perExecution] = [readings.perPeriod, readings.total, readings.perExecution];
@@ -124,14 +136,17 @@ export function SpendFields(props: LimitFieldsProps) {
         <Input label="In all, USDC" inputMode="decimal" {...field('total')} error={total.error} />
       </div>
       <p className="text-sm" aria-live="polite">
-        {perPeriod.error === null && total.error === null && (
+        {perPeriod.error === null && total.error === null && perExecution.error === null && reach && (
           <strong className="font-medium">
-            {spendWords({
-              periodMax: perPeriod.value,
-              periodSeconds: Number(texts.periodSeconds),
-              totalMax: total.value,
-              perExecutionMax: perExecution.value ?? perPeriod.value,
-            })}
+            {spendWords(
+              {
+                periodMax: perPeriod.value,
+                periodSeconds: Number(texts.periodSeconds),
+                totalMax: total.value,
+                perExecutionMax: perExecution.value,
+              },
+              reach,
+            )}
           </strong>
         )}
       </p>

@@ -4,10 +4,10 @@ import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { Badge, Card, cx, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { spendWords } from './fields.tsx';
-import { isLive, leftOf, renewalOf, type WalletMoney } from './money.ts';
+import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { KeyUse } from './use.tsx';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
@@ -16,6 +16,8 @@ interface KeyCardProps {
   apiKey: KeySummary;
   /** Undefined while it is read, null if the chain does not answer. */
   money: WalletMoney | undefined | null;
+  /** The operator pays the network fees; undefined until that is known. */
+  isSponsored: boolean | undefined;
   /** What the wallet's keys paid on the last days; undefined until it is read. */
   spend: SpendStatement | undefined;
   onAct(action: KeyAction): void;
@@ -28,7 +30,7 @@ export function isUsable({ revoked, expires_at, key_id }: KeySummary, money: Wal
   return !money || isLive(money.grants.get(key_id), money.now);
 }
 
-export function KeyCard({ apiKey, money, spend, onAct }: KeyCardProps) {
+export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardProps) {
   const grant = money?.grants.get(apiKey.key_id);
   const usable = isUsable(apiKey, money);
   return (
@@ -46,12 +48,32 @@ export function KeyCard({ apiKey, money, spend, onAct }: KeyCardProps) {
             </span>
           </p>
         </div>
-        <Actions apiKey={apiKey} grant={grant} money={money} usable={usable} onAct={onAct} />
+        <div className="flex gap-2">
+          {usable && (
+            <Button
+              kind="danger"
+              small
+              disabled={!money}
+              aria-label={`Revoke ${apiKey.name}`}
+              onClick={() => onAct('revoke')}
+            >
+              Revoke
+            </Button>
+          )}
+          <Actions apiKey={apiKey} grant={grant} money={money} usable={usable} onAct={onAct} />
+        </div>
       </div>
-      {usable && grant && <p className="text-sm font-medium">{spendWords(grant)}</p>}
+      {usable && grant && money && (
+        <div className="grid gap-1 text-sm">
+          <p className="font-medium">
+            {spendWords(grant, { agents: apiKey.allowed_agents?.length ?? null, until: endOf(apiKey, grant) })}
+          </p>
+          <p className="min-h-5 text-faint tabular-nums">{nowWords(apiKey, grant, money, isSponsored)}</p>
+        </div>
+      )}
       <div className="grid gap-5 text-sm sm:grid-cols-2 lg:grid-cols-4">
         <Fact
-          label="Paid calls"
+          label="Calls, refunded ones too"
           about={
             apiKey.last_used_at ? (
               <>
@@ -74,6 +96,35 @@ export function KeyCard({ apiKey, money, spend, onAct }: KeyCardProps) {
       <KeyUse apiKey={apiKey} spend={spend} />
     </Card>
   );
+}
+
+/** When the key can spend nothing more, unix ms: the grant ends, or the marketplace refuses it earlier. */
+function endOf({ expires_at }: KeySummary, { expiresAt }: KeyGrant): number {
+  const end = Number(expiresAt) * 1_000;
+  return expires_at ? Math.min(end, Date.parse(expires_at)) : end;
+}
+
+const LIMITS: Record<SpendLimit, string> = {
+  fees: 'the gas balance does not pay the network fees of a call',
+  wallet: 'all that is in the wallet',
+  allowance: 'all that is left of the allowance',
+  period: 'all that is left of this period',
+  total: 'all that is left in total',
+};
+
+/** What the key can spend now, and what limits it; null while a part of it is unknown. */
+function nowWords(
+  { scopes }: KeySummary,
+  grant: KeyGrant,
+  money: WalletMoney,
+  isSponsored: boolean | undefined,
+): string | null {
+  if (isSponsored === undefined) return null;
+  if (!scopes.includes('execute')) return 'Can spend now: nothing, because it may not execute.';
+  const { amount, limit } = spendableNow(grant, money, isSponsored);
+  return limit === 'fees'
+    ? `Can spend now: nothing, because ${LIMITS.fees}.`
+    : `Can spend now: ${formatAmount(toUsdc(amount))}, ${LIMITS[limit]}.`;
 }
 
 /** The restrictions that the marketplace checks: addresses and agents. */
@@ -153,7 +204,7 @@ function Meter(props: { label: string; spent: bigint; most: bigint; about?: Reac
   );
 }
 
-interface ActionsProps extends Omit<KeyCardProps, 'spend'> {
+interface ActionsProps extends Omit<KeyCardProps, 'spend' | 'isSponsored'> {
   grant: KeyGrant | undefined;
   usable: boolean;
 }
@@ -165,18 +216,17 @@ function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
         ['rotate', 'Replace …'],
         ['restrict', 'What it may do …'],
         ['limits', 'What it may spend …'],
-        ['revoke', 'Revoke …'],
         ['revokeOnChain', 'End without the marketplace …'],
       ]
     : live
       ? [['revokeOnChain', 'End it for good …']]
       : [['close', 'Get the deposit back …']];
-  const shown = actions.filter(([action]) => grant !== undefined || action === 'restrict' || action === 'revoke');
+  const shown = actions.filter(([action]) => grant !== undefined || action === 'restrict');
   if (shown.length === 0) return null;
   return (
     <Menu small label={`Actions of ${apiKey.name}`} button={<span aria-hidden="true">•••</span>}>
       {shown.map(([action, label]) => (
-        <MenuItem key={action} danger={action === 'revoke'} onSelect={() => onAct(action)}>
+        <MenuItem key={action} onSelect={() => onAct(action)}>
           {label}
         </MenuItem>
       ))}

@@ -4,6 +4,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { queryOptions } from '@tanstack/react-query';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
+import { least } from '../../../sdk/wire/amounts.ts';
 import { openChain } from '../../wallet/chain.ts';
 
 /** Amounts are base units of USDC; gas is lamports. */
@@ -97,6 +98,27 @@ export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: b
   const spent = isOver ? 0n : grant.periodSpent;
   const above = (value: bigint) => (value > 0n ? value : 0n);
   return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent) };
+}
+
+/** What ends a key's spend first: `fees` if the gas balance does not pay for a call. */
+export type SpendLimit = 'fees' | 'wallet' | 'allowance' | 'period' | 'total';
+
+/** The USDC that a key can spend now, and what limits it. `isSponsored`: the operator pays the network fees. */
+export function spendableNow(
+  grant: KeyGrant,
+  money: WalletMoney,
+  isSponsored: boolean,
+): { amount: bigint; limit: SpendLimit } {
+  if (!isSponsored && callsPaid(money) === 0) return { amount: 0n, limit: 'fees' };
+  const { period, total } = leftOf(grant, money.now);
+  const limits: [SpendLimit, bigint][] = [
+    ['total', total],
+    ['period', period],
+    ['wallet', money.balance ?? 0n],
+    ['allowance', money.allowance],
+  ];
+  const amount = least(...(limits.map(([, left]) => left) as [bigint, ...bigint[]]));
+  return { amount, limit: limits.find(([, left]) => left === amount)![0] };
 }
 
 /** The USDC that all live keys together may still spend in total. */

@@ -43,13 +43,15 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
     rows.reduce((sum, row) => sum + (row.day === day ? parseUsdc(row.paid_usdc) : 0n), 0n),
   );
   const allCalls = calls.reduce((sum, count) => sum + count, 0);
+  const refunded = rows.reduce((sum, row) => sum + row.refunded, 0);
   const allPaid = formatAmount(toUsdc(paid.reduce((sum, amount) => sum + amount, 0n)));
   return (
     <details className="border-t border-line pt-4" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="text-sm">
         <span className="font-medium">Use in the last {days.length} days</span>{' '}
         <span className="text-faint tabular-nums">
-          {allCalls === 1 ? '1 call' : `${formatCount(allCalls)} calls`}, {allPaid}
+          {allCalls === 1 ? '1 call' : `${formatCount(allCalls)} calls`}
+          {refunded > 0 && `, ${formatCount(refunded)} refunded`}, {allPaid}
         </span>
       </summary>
       {isOpen && (

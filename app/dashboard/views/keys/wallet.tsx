@@ -54,7 +54,7 @@ export function WalletFigures({ money, isSponsored, onGas, onAllowance }: Wallet
         value={`${formatSol(money.gas)} SOL`}
         about={
           isSponsored === false
-            ? `pays for about ${formatCount(callsPaid(money))} calls`
+            ? `network fees, in SOL: ${callsPaid(money) === 0 ? 'too little for a call' : `enough for about ${formatCount(callsPaid(money))} calls`}`
             : isSponsored && 'not needed: this marketplace pays the network fees'
         }
       >

@@ -60,12 +60,13 @@ export const total = (groups: readonly Group[], name: 'paid' | 'refunded' | 'ret
 
 const TONES = ['accent', 'warn', 'good'] as const;
 
-/** A series for each of the largest groups, and one for all others. */
+/** A series for each of the largest groups that paid something, and one for all others. */
 export function seriesOf(groups: readonly Group[], days: readonly string[]): ChartSeries[] {
   const paid = (some: readonly Group[]) =>
     days.map((day) => toUsdc(some.reduce((sum, { paidByDay }) => sum + (paidByDay.get(day) ?? 0n), 0n)));
-  const largest = groups.slice(0, TONES.length);
-  const others = groups.slice(TONES.length);
+  const paying = groups.filter((group) => group.paid > 0n);
+  const largest = paying.slice(0, TONES.length);
+  const others = paying.slice(TONES.length);
   return [
     ...largest.map((group, index) => ({ label: group.name, tone: TONES[index]!, values: paid([group]) })),
     ...(others.length > 0 ? [{ label: 'Others', tone: 'strong' as const, values: paid(others) }] : []),

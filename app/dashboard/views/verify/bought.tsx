@@ -1,10 +1,11 @@
 /** The purchase that is verified: agent, request, result, price, dates, wallets and transactions, as on a receipt. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { CheckName } from '../../../sdk/receipt/verify.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Card, Facts } from '../../parts/ui.tsx';
+import { Card, cx, Facts } from '../../parts/ui.tsx';
 import { formatAmount, Id, Time } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
@@ -15,10 +16,16 @@ const idRow = (name: string, value: string | null | undefined, kind?: 'address' 
   value == null ? null : [name, <Id key={name} value={value} {...(kind && { kind })} full />];
 const timeRow = (name: string, at: string | null | undefined): Row =>
   at == null ? null : [name, <When key={name} at={at} />];
-const textRow = (name: string, text: string | undefined): Row =>
-  text === undefined ? null : [name, <Text key={name} name={name} text={text} />];
+const textRow = (name: string, text: string | undefined, wrong: string | null): Row =>
+  text === undefined ? null : [name, <Text key={name} {...{ name, text, wrong }} />];
 
-export function Bought({ verification: { subject, facts, rpcUrl } }: { verification: Verification }) {
+const NOT_SIGNED = 'Not what was signed';
+const NOT_HASHED = 'Not what its hash in the receipt stands for';
+
+export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { verification: Verification }) {
+  const failed = (name: CheckName) => checks.some((check) => check.name === name && check.state === 'failed');
+  const otherResult = failed('result_hash') ? (failed('signature') ? NOT_HASHED : NOT_SIGNED) : null;
+  const otherRequest = failed('request_hash') ? NOT_HASHED : null;
   const { data: receipt } = Receipt.safeParse(subject.kind === 'receipt' ? subject.receipt : null);
   const agentId = receipt?.agent_id ?? facts?.agentId ?? null;
   const refund = facts?.refund ?? null;
@@ -33,10 +40,10 @@ export function Bought({ verification: { subject, facts, rpcUrl } }: { verificat
         rows={[
           idRow('Call', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
           agentId === null ? null : ['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />],
-          textRow('Task', receipt?.task),
-          textRow('Parameters', parameters && JSON.stringify(parameters, null, 2)),
+          textRow('Task', receipt?.task, otherRequest),
+          textRow('Parameters', parameters && JSON.stringify(parameters, null, 2), otherRequest),
           receipt?.task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
-          textRow('Result', receipt?.result),
+          textRow('Result', receipt?.result, otherResult),
           idRow('Result hash', receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
           refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
@@ -79,10 +86,20 @@ function Agent({ agentId, isNamed }: { agentId: string; isNamed: boolean }) {
   );
 }
 
-function Text({ name, text }: { name: string; text: string }) {
+function Text({ name, text, wrong }: { name: string; text: string; wrong: string | null }) {
   return (
-    <section tabIndex={0} aria-label={name} className="max-h-40 overflow-auto rounded-lg bg-sunken px-3 py-2">
-      <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
-    </section>
+    <>
+      <section
+        tabIndex={0}
+        aria-label={name}
+        className={cx(
+          'max-h-96 overflow-auto rounded-lg px-3 py-2 sm:max-h-56',
+          wrong ? 'border border-bad bg-bad-soft' : 'bg-sunken',
+        )}
+      >
+        <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
+      </section>
+      {wrong && <p className="mt-1 text-xs font-medium text-bad">{wrong}</p>}
+    </>
   );
 }

@@ -79,17 +79,20 @@ function Made({ checks, facts }: { checks: readonly Check[]; facts: ExecutionFac
   const rows = (some: readonly Check[]) =>
     some.map((check) => (
       <li key={check.name} data-check={check.name} className={ITEM}>
-        <CheckRow check={check} facts={facts} />
+        <CheckRow check={check} facts={facts} isSigned={passed.some(({ name }) => name === 'signature')} />
       </li>
     ));
   return (
     <div className="grid gap-4">
       {others.length > 0 && <ul className={LIST}>{rows(others)}</ul>}
       {passed.length > 0 && (
-        <details className={`${LIST} printed`}>
+        <details className={`${LIST} group/all printed`}>
           <summary className="flex items-center gap-3 px-4 py-3.5 text-sm font-medium hover:bg-sunken/60">
             <Mark state="passed" />
-            {passed.length === 1 ? 'One check passed' : `${passed.length} checks passed`}
+            <span className="flex-1">
+              {passed.length === 1 ? 'One check passed' : `${passed.length} checks passed`}
+            </span>
+            <Chevron className="group-open/all:rotate-180" />
           </summary>
           <ul className="border-t border-line">{rows(passed)}</ul>
         </details>
@@ -107,8 +110,28 @@ function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts
   return `Wrong: ${wrong.map(({ what }) => what).join(', ')}.`;
 }
 
+const Chevron = ({ className }: { className: string }) => (
+  <svg
+    viewBox="0 0 16 16"
+    className={cx('size-4 shrink-0 text-faint transition-transform', className)}
+    fill="none"
+    stroke="currentColor"
+    strokeWidth="1.5"
+    aria-hidden="true"
+  >
+    <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
+  </svg>
+);
+
+interface CheckRowProps {
+  check: Check;
+  facts: ExecutionFacts | null;
+  /** True if the agent signed the hash in the receipt. */
+  isSigned: boolean;
+}
+
 /** Open if it failed, because the visitor looks for the failure. */
-function CheckRow({ check, facts }: { check: Check; facts: ExecutionFacts | null }) {
+function CheckRow({ check, facts, isSigned }: CheckRowProps) {
   const words = wordsOf(check.name, facts);
   const title = check.state === 'failed' ? words.failure : words.title;
   return (
@@ -120,20 +143,11 @@ function CheckRow({ check, facts }: { check: Check; facts: ExecutionFacts | null
           <span className="block text-xs text-faint">{aboutOf(check, facts)}</span>
         </span>
         <span className="shrink-0 text-xs font-medium text-faint max-sm:sr-only">{WORDS[check.state]}</span>
-        <svg
-          viewBox="0 0 16 16"
-          className="size-4 shrink-0 text-faint transition-transform group-open:rotate-180"
-          fill="none"
-          stroke="currentColor"
-          strokeWidth="1.5"
-          aria-hidden="true"
-        >
-          <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
-        </svg>
+        <Chevron className="group-open:rotate-180" />
       </summary>
       <div className="grid gap-4 px-4 pt-1 pb-5 text-sm sm:pl-13">
         {check.compared.map((comparison) => (
-          <Compared key={comparison.what} comparison={comparison} />
+          <Compared key={comparison.what} comparison={comparison} labels={labelsOf(check.name, isSigned)} />
         ))}
         {check.compared.length === 0 && <p className="text-faint">Nothing could be compared.</p>}
         {check.reason && check.state !== 'not_checked' && <p className="text-faint">{check.reason}</p>}
@@ -145,15 +159,28 @@ function CheckRow({ check, facts }: { check: Check; facts: ExecutionFacts | null
   );
 }
 
-function Compared({ comparison: { what, got, expected } }: { comparison: Comparison }) {
+/** The names of the value that was found, and of the expected one. */
+function labelsOf(name: CheckName, isSigned: boolean): readonly [string, string] {
+  if (name === 'result_hash')
+    return ['Hash of this result', isSigned ? 'Hash that the agent signed' : 'Hash in the receipt'];
+  if (name === 'request_hash') return ['Hash of this request', 'Hash in the receipt'];
+  return ['Found', 'Expected'];
+}
+
+interface ComparedProps {
+  comparison: Comparison;
+  labels: readonly [found: string, expected: string];
+}
+
+function Compared({ comparison: { what, got, expected }, labels }: ComparedProps) {
   const isSame = got === expected;
   const values = isSame
     ? [['Found, as expected', got] as const]
-    : [['Found', got] as const, ['Expected', expected] as const];
+    : [[labels[0], got] as const, [labels[1], expected] as const];
   return (
     <div className="min-w-0">
       <p className={cx('font-medium', !isSame && 'text-bad')}>{what}</p>
-      <dl className="mt-1 grid gap-x-4 gap-y-1 sm:grid-cols-[8rem_1fr]">
+      <dl className="mt-1 grid gap-x-4 gap-y-1 sm:grid-cols-[11rem_1fr]">
         {values.map(([label, value]) => (
           <div key={label} className="contents">
             <dt className="text-xs leading-5 text-faint">{label}</dt>

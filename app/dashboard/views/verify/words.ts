@@ -92,11 +92,17 @@ export interface Verdict {
   about: string;
 }
 
-/** How many checks passed, and how many could not be made. */
+/** How many checks failed or passed, and how many could not be made. */
 function countOf(checks: readonly Check[]): string {
   const open = checks.filter((check) => check.state === 'not_checked' && !isLeftOut(check)).length;
   const passed = checks.filter(({ state }) => state === 'passed').length;
-  const made = passed === 1 ? 'One check passed' : `${passed} checks passed`;
+  const failed = checks.filter(({ state }) => state === 'failed').length;
+  const made =
+    failed > 0
+      ? `${failed} of ${failed + passed} checks failed`
+      : passed === 1
+        ? 'One check passed'
+        : `${passed} checks passed`;
   return open === 0 ? `${made}.` : `${made}; ${open} could not be made, for the reasons below.`;
 }
 
@@ -108,7 +114,10 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
   const [first, ...others] = failed.map(({ name }) => wordsOf(name, facts).failure);
   if (first !== undefined) {
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
-    return { tone: 'bad', title: first, about: `This does not hold: do not rely on it.${rest} ${count}` };
+    const next = failed.some(({ name }) => name === 'genesis_hash')
+      ? 'Choose a node of the network on which the call was paid, and check it again.'
+      : 'Get the receipt again from its caller, or enter the id of the call above to check what the chain has.';
+    return { tone: 'bad', title: first, about: `Do not rely on it.${rest} ${count} ${next}` };
   }
   if (facts?.isAbsent) {
     return {
@@ -130,8 +139,8 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const later = facts?.dispute === 'upheld' ? ' Its caller was refunded after a dispute.' : '';
     return {
       tone: 'good',
-      title: 'This receipt is valid',
-      about: `The agent signed exactly this result, and ${amount} was paid for it.${later} ${count}`,
+      title: `Genuine: the agent signed exactly this result, and ${amount} was paid`,
+      about: `This does not say that the answer is right.${later} ${count}`,
     };
   }
   if (isSigned) {
