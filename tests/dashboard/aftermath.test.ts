@@ -220,7 +220,10 @@ describe('the page, days after a call', function () {
         buffer: Buffer.from(JSON.stringify(receipt)),
       });
       const result = page.getByRole('region', { name: 'Result' });
-      await result.getByRole('heading', { level: 2 }).filter({ hasText: 'Genuine: the agent signed exactly this result' }).waitFor();
+      await result
+        .getByRole('heading', { level: 2 })
+        .filter({ hasText: 'Genuine: the agent signed exactly this result' })
+        .waitFor();
     });
   });
 

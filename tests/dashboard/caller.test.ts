@@ -48,7 +48,9 @@ describe('the caller', function () {
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
       await dialog(page)
-        .getByText('This key may spend 5.00 USDC a day, 100.00 USDC in all, at most 2.00 USDC a call, any agent, until ')
+        .getByText(
+          'This key may spend 5.00 USDC a day, 100.00 USDC in all, at most 2.00 USDC a call, any agent, until ',
+        )
         .waitFor();
       await dialog(page)
         .getByText(/With it, for about \d+ calls\./)

@@ -98,7 +98,10 @@ describe('verification of a receipt on the page', function () {
         expect((await statesOf(page))[check]).to.equal('Failed');
         const row = page.locator('details[open]').filter({ hasText: FAILURES[check] });
         expect(await row.count()).to.equal(1);
-        await row.getByText(check === 'result_hash' ? 'Hash that the agent signed' : 'Expected').first().waitFor();
+        await row
+          .getByText(check === 'result_hash' ? 'Hash that the agent signed' : 'Expected')
+          .first()
+          .waitFor();
         const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
         expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the receipt again/);
         expect(text!.includes('Not what was signed')).to.equal(check === 'result_hash');

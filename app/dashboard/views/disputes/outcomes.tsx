@@ -114,4 +114,4 @@ export const meanwhile = ({ status }: Stakes): string =>
 
 /** The deposit is never at stake. */
 export const depositWords = ({ deposit, depositSeconds }: Stakes): string =>
-  `The caller’s refundable deposit of ${sol(deposit)} comes back in every case, ${formatSpan(depositSeconds)} after the end.`;
+  `The caller’s refundable deposit of ${sol(deposit)} comes back in every case: ${formatSpan(depositSeconds)} after the end, once an award has been paid.`;

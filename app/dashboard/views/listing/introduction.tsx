@@ -55,8 +55,8 @@ export function Introduction() {
             of the on-chain program. Only a dispute that is upheld against you takes from it.
           </p>
           <p>
-            It comes back after you delist the agent: once the dispute window of its last calls ({window}) is over and
-            no dispute is open.
+            It comes back after you delist the agent: at the earliest {window} later, when the dispute windows of all
+            calls are over and no dispute is open.
           </p>
         </Answer>
         <Answer title="How long it takes">
