@@ -288,8 +288,8 @@ export function Cell({ of: column, className, ...rest }: ComponentProps<'td'> & 
     <td
       data-column={column}
       className={cx(
-        'max-sm:flex max-sm:flex-wrap max-sm:items-baseline max-sm:gap-x-3',
-        'max-sm:before:w-24 max-sm:before:shrink-0 max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
+        'max-sm:grid max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:items-baseline max-sm:*:col-start-2 max-sm:*:justify-self-start',
+        'max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
         className,
       )}
       {...rest}
