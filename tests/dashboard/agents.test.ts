@@ -37,6 +37,10 @@ describe('agents', function () {
       await cards(page).first().waitFor();
       const count = await cards(page).count();
       expect((await cards(page).allTextContents()).slice(0, 2)).to.have.members(['csv-analyst', 'text-report']);
+      // Those for tests stand apart, and are not counted.
+      await page.getByText(/^\d+ agents for tests, for developers$/).click();
+      await page.getByRole('heading', { level: 2, name: 'sandbox-echo' }).waitFor();
+      expect(await cards(page).count()).to.be.above(count);
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('csv');
       await page.waitForURL(/[?&]q=csv/);
       await page
@@ -68,12 +72,21 @@ describe('agents', function () {
       await cards(page).first().waitFor();
     }));
 
-  it('show success and latency of the last 30 days, and say so in words where nobody has called', () =>
+  it('show success and latency of the last 30 days from 20 calls on, and say in words that they are too few', () =>
     site.visit({}, async (page) => {
       const { visitor } = site;
       expect((await visitor.execute('sandbox-echo', { task: 'Echo' })).body.status).to.equal('completed');
       const path = `/v1${pathOf('sandbox-echo')}/statistics`;
       await visitor.sendUntil(path, null, ({ body }) => body.total.completed > 0);
+      let total_executions = 19;
+      await page.route(`**/v1${pathOf('sandbox-echo')}`, async (route) => {
+        const response = await route.fetch();
+        return route.fulfill({ response, json: { ...(await response.json()), total_executions } });
+      });
+      await page.goto(pathOf('sandbox-echo'));
+      await page.getByText(/^\d+ calls?: .*\d+ completed.* That is too few for a rate\./).waitFor();
+      expect(await page.getByRole('main').textContent()).to.not.match(/Success rate|last 30 days|\d %/);
+      total_executions = 20;
       const month = page.getByRole('main').locator('section').filter({ hasText: 'The last 30 days' }).last();
       const summary = month.getByText(/^[0-9,]+, .* completed$/);
       // Calls of others may be on their way into the index.
@@ -94,10 +107,10 @@ describe('agents', function () {
       await page.getByText('Nobody has called it yet.').waitFor();
     }));
 
-  it('are called failing after ten failures, in the list and on their own page', () =>
+  it('are called failing after twenty failures, in the list and on their own page', () =>
     site.visit({}, async (page) => {
       const { agent_id } = site.visitor.agent('sandbox-fails');
-      const failing = { total_executions: 10, successful_executions: 0, success_rate: 0, avg_execution_time_ms: 0 };
+      const failing = { total_executions: 20, successful_executions: 0, success_rate: 0, avg_execution_time_ms: 0 };
       await page.route('**/v1/agents?**', async (route) => {
         const response = await route.fetch();
         const list = await response.json();
@@ -127,9 +140,10 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('csv-analyst')}?tab=run`);
       const run = page.getByRole('button', { name: 'Pay 0.25 USDC and run' });
-      await run.click();
-      await page.getByText('Enter a task for the agent.').waitFor();
+      await page.getByText('Fill in the task, csv, and query.').waitFor();
+      expect(await run.isDisabled()).to.equal(true);
       await page.getByLabel('Task').fill('The warmest city');
+      await page.getByText('Fill in csv and query.').waitFor();
       await page.getByRole('button', { name: 'Fill in an example' }).click();
       await page.getByRole('radio', { name: 'API key' }).check();
       await page.getByRole('textbox', { name: 'API key' }).fill('not a key');
@@ -347,13 +361,14 @@ describe('agents', function () {
 
   it('cannot be run while paused, say whose pause it is, and lead to an agent with the same tags', () =>
     site.visit({}, async (page) => {
-      await page.goto(`${pathOf('sandbox-paused')}?tab=run`);
+      await page.goto(pathOf('sandbox-paused'));
       const why = page.getByRole('region', { name: 'Why it cannot be called' });
       await why.getByText('Its creator has paused this agent').waitFor();
-      await why.getByRole('link').first().waitFor();
-      expect(await why.getByRole('link').count()).to.equal(3);
+      expect(await page.getByRole('tab', { name: 'Run' }).isDisabled()).to.equal(true);
+      const similar = page.getByRole('region', { name: 'Similar agents' }).getByRole('link');
+      await similar.first().waitFor();
       const { tags } = (await site.visitor.send(`/v1${pathOf('sandbox-paused')}`, null)).body;
-      await why.getByRole('link').first().click();
+      await similar.first().click();
       await page.getByRole('button', { name: 'Run this agent' }).waitFor();
       const other = (await site.visitor.send(`/v1${new URL(page.url()).pathname}`, null)).body;
       expect(other.tags.filter((tag: string) => tags.includes(tag))).to.not.have.length(0);

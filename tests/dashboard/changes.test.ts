@@ -61,7 +61,7 @@ describe('delayed changes of settings', function () {
 
     await visit(site, {}, async (page) => {
       await page.goto('/');
-      await page.getByRole('contentinfo').getByRole('link', { name: 'Fees and settings' }).click();
+      await page.getByRole('contentinfo').getByRole('link', { name: 'Fees and rules' }).click();
       await waiting(page).getByText('1 % → 0.5 %').waitFor();
       await waiting(page)
         .getByText(/^in (23 hours|1 day)/)
@@ -144,7 +144,7 @@ describe('delayed changes of settings', function () {
     });
     await visit(site, GUARDIAN, async (page) => {
       await page.goto('/admin');
-      await page.getByRole('link', { name: 'Fees and settings' }).first().click();
+      await page.getByRole('link', { name: 'Fees and rules' }).first().click();
       await waiting(page).locator(`[title="${next}"]`).waitFor();
       await waiting(page).getByRole('button', { name: 'Cancel the change' }).click();
       await sign(page, 'Sign and cancel');

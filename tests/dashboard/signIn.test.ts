@@ -17,7 +17,7 @@ describe('signing in', function () {
       const { wallet } = site.visitor.demo.callers[0]!;
       const account = page.getByRole('banner').getByRole('button', { name: wallet.slice(0, 5) });
       await account.click();
-      const own = ['Spend', 'API keys', 'Webhooks', 'Your agents', 'Disputes', 'Statement', 'Fees and settings'];
+      const own = ['Spend', 'API keys', 'Webhooks', 'Your agents', 'Disputes', 'Statement', 'Fees and rules'];
       for (const name of own) await page.getByRole('menuitem', { name }).waitFor();
       expect(await page.getByRole('menuitem', { name: 'Admin' }).count()).to.equal(0);
       await page.getByRole('menuitem', { name: 'Copy address' }).click();

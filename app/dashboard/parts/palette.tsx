@@ -97,7 +97,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       // Typing has gone on.
       signal.throwIfAborted();
-      return request('listAgents', { q: sought.slice(0, 100), limit: MOST_AGENTS });
+      return request('listAgents', { q: sought.slice(0, 100), sort: 'best', limit: MOST_AGENTS });
     },
     enabled: sought !== '' && !isId,
     placeholderData: keepPreviousData,

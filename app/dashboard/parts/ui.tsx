@@ -150,15 +150,21 @@ export function Field({
   children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode;
 }) {
   const id = useId();
+  const name = (
+    <label htmlFor={id} className="text-sm font-medium">
+      {label}
+    </label>
+  );
   const about = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   return (
     <div className="grid grid-cols-1 gap-1.5">
-      <span className="flex flex-wrap items-baseline gap-x-2">
-        <label htmlFor={id} className="text-sm font-medium">
-          {label}
-        </label>
-        {isRequired && <Required />}
-      </span>
+      {isRequired ? (
+        <span className="flex flex-wrap items-baseline gap-x-2">
+          {name} <Required />
+        </span>
+      ) : (
+        name
+      )}
       {children({ id, ...(about && { 'aria-describedby': about }), ...(error && { 'aria-invalid': true as const }) })}
       {hint && (
         <p id={`${id}-hint`} className="text-xs text-faint">

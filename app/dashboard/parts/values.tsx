@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
-import { Badge, Button, type Tone } from './ui.tsx';
+import { Badge, Button, cx, type Tone } from './ui.tsx';
 
 export { formatAmount } from './amount.ts';
 
@@ -189,11 +189,11 @@ interface CodeProps {
 export function Code({ text, label, file, onCopied }: CodeProps) {
   return (
     <div className="min-w-0 rounded-lg bg-sunken">
-      <div className="flex items-center justify-between gap-3 border-b border-line py-1.5 pr-1.5 pl-4">
+      <div className={cx('flex items-center justify-between gap-3 py-1.5 pr-1.5 pl-4', file && 'border-b border-line')}>
         <code className="truncate text-xs text-faint">{file}</code>
         <Copy text={text} onCopied={onCopied ?? (() => undefined)} />
       </div>
-      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-b-lg p-4">
+      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-b-lg px-4 pt-3 pb-4">
         <pre className="font-mono text-[0.8125rem]">{text}</pre>
       </section>
     </div>

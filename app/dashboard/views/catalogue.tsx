@@ -12,7 +12,7 @@ import { Welcome } from './catalogue/welcome.tsx';
 import { type CatalogueSearch, filtersOf, hidesTests, isFiltered, PAGE_SIZE, TEST_TAG } from './catalogueSearch.ts';
 
 const route = getRouteApi('/');
-const GRID = 'grid gap-4 sm:grid-cols-2 lg:grid-cols-3';
+const GRID = 'grid grid-cols-1 gap-4 sm:grid-cols-2 lg:grid-cols-3';
 
 export default function Catalogue(): ReactNode {
   const search = route.useSearch();

@@ -8,7 +8,7 @@ import { isFailing } from '../../parts/badges.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { agentsQuery, configQuery } from '../../service.ts';
-import { PAGE_SORT } from '../catalogueSearch.ts';
+import { PAGE_SORT, TEST_TAG } from '../catalogueSearch.ts';
 
 /** Others that are offered, and how many of the tags are searched for them. */
 const OFFERED = 3;
@@ -61,6 +61,7 @@ export function Others({ agent }: { agent: AgentFull }) {
   const shared = (tags: string[]) => tags.filter((tag) => agent.tags.includes(tag)).length;
   const others = [...new Map(all.map((one) => [one.agent_id, one])).values()]
     .filter((one) => one.agent_id !== agent.agent_id && one.health.status === 'ok' && !isFailing(one))
+    .filter(({ tags }) => !tags.includes(TEST_TAG) || agent.tags.includes(TEST_TAG))
     .toSorted((one, other) => shared(other.tags) - shared(one.tags))
     .slice(0, OFFERED);
   if (others.length === 0) return null;

@@ -61,7 +61,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
 /** A name that anyone can choose, so the address is beside it. */
 function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {
   return (
-    <p className="flex items-center gap-1.5 text-xs text-faint">
+    <p className="flex min-h-5 items-center gap-1.5 text-xs text-faint">
       <span className="truncate">
         by {display_name} · {shorten(pubkey)}
       </span>

@@ -134,7 +134,7 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
         value={text}
         maxLength={100}
         onChange={({ target }) => setText(target.value)}
-        placeholder="Task, name or creator"
+        placeholder="Search agents"
         className="min-h-10 w-full rounded-lg border border-strong bg-raised pr-4 pl-11"
       />
     </div>

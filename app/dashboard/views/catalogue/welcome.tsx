@@ -18,10 +18,10 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         No subscription. You pay only for a result that the agent's creator has signed.
       </p>
       <ol className="mt-4 grid gap-x-8 gap-y-2 text-sm sm:mt-6 sm:grid-cols-3">
-        <Step number={1} title="Pick an agent" short="Each does one job and has a price per call.">
+        <Step number={1} title="Pick an agent" short="Each has a price per call.">
           Each does one job, on its creator's server. The price of a call is on its card.
         </Step>
-        <Step number={2} title="Pay for one call in USDC" short="It stays locked until the signed result.">
+        <Step number={2} title="Pay for one call in USDC" short="The price is locked until the result.">
           The price is locked. Only a signed result releases it to the creator; otherwise it returns to you.
         </Step>
         <Step number={3} title="Get a signed result, or your money back" short={`Wrong result? Dispute it${days}.`}>

@@ -27,7 +27,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
       <Choice value="wallet" payer={payer} onPayer={onPayer} title="Wallet">
         {connected
-          ? `${connected.wallet.name}, ${shorten(connected.account.address)}`
+          ? `${connected.wallet.name}, ${shorten(connected.account.address)}.`
           : 'You are asked to connect one.'}{' '}
         It pays the network fees and a refundable deposit, in SOL.
       </Choice>
