@@ -27,23 +27,24 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
   ];
   return (
     <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8">
-      <Tabs.Root defaultValue={tabs[0]![0]}>
+      {/* Values become parts of ids, which have no spaces. */}
+      <Tabs.Root defaultValue="0">
         <Tabs.List
           aria-label="Ways to call it"
           className="mb-5 flex w-fit max-w-full gap-1 overflow-x-auto rounded-lg bg-sunken p-1"
         >
-          {tabs.map(([name]) => (
+          {tabs.map(([name], index) => (
             <Tabs.Trigger
               key={name}
-              value={name}
+              value={String(index)}
               className="min-h-9 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink"
             >
               {name}
             </Tabs.Trigger>
           ))}
         </Tabs.List>
-        {tabs.map(([name, content]) => (
-          <Tabs.Content key={name} value={name} className="grid grid-cols-[minmax(0,1fr)] gap-6">
+        {tabs.map(([name, content], index) => (
+          <Tabs.Content key={name} value={String(index)} className="grid grid-cols-[minmax(0,1fr)] gap-6">
             {content}
           </Tabs.Content>
         ))}
