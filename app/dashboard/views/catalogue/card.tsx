@@ -62,7 +62,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
 function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {
   return (
     <p className="flex min-h-5 items-center gap-1.5 text-xs text-faint">
-      <span className="truncate">
+      <span className="truncate" title={`${display_name} · ${pubkey}`}>
         by {display_name} · {shorten(pubkey)}
       </span>
       {verified && <Verified />}
