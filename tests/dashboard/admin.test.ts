@@ -246,7 +246,9 @@ describe('the admin', function () {
         await chooseOwn(page, /^Admin\s*\d+ open$/);
         await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
         await page.getByText('Needs you: 2 disputes').waitFor();
-        expect(await page.getByRole('link', { name: 'Read and decide' }).count()).to.equal(2);
+        const decide = page.getByRole('link', { name: 'Read and decide' });
+        await decide.nth(1).waitFor();
+        expect(await decide.count()).to.equal(2);
         await page.getByRole('tab', { name: 'Disputes (2)' }).waitFor();
         await page.goBack();
         const row = page.locator(`a[href*="${cases.rejected}"]`);
