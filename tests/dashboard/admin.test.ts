@@ -319,7 +319,10 @@ describe('the admin', function () {
         const hidden = `[...document.querySelectorAll('main section:has(> table)')].map((one) => one.scrollWidth - one.clientWidth)`;
         expect(await page.evaluate<number[]>(hidden)).to.deep.equal([0, 0]);
         await page.goto('/admin?tab=creators');
-        await page.getByRole('button', { name: /badge of |^Verify / }).first().waitFor();
+        await page
+          .getByRole('button', { name: /badge of |^Verify / })
+          .first()
+          .waitFor();
         expect(await page.evaluate<number[]>(hidden)).to.deep.equal([0]);
 
         const log = (...words: string[]) =>

@@ -110,7 +110,8 @@ describe('the creator', function () {
 
   it('learns before any wallet what to bring, earn and deposit, by the terms of the service', () =>
     site.visit({}, async (page) => {
-      const { fee_bps, collateral_tiers, dispute_bond_lamports } = (await site.visitor.send('/trpc/config.get', null)).body.result.data;
+      const { fee_bps, collateral_tiers, dispute_bond_lamports } = (await site.visitor.send('/trpc/config.get', null))
+        .body.result.data;
       await page.goto('/creator/new');
       await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
       await page.getByText(`a bond of ${dispute_bond_lamports / 1e9} SOL`).waitFor();
