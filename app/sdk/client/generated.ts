@@ -32,7 +32,7 @@ export interface components {
             tagline: string;
             /** @description The full description, as text. */
             description: string;
-            /** @description The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`. */
+            /** @description The creator's display name. Its creator chooses it, and nobody checks it, also if `verified` is true, which is about the wallet: show it with `pubkey`. */
             display_name: string;
             /** @description A small picture: a PNG, JPEG or WebP of at most 24,576 bytes and 512 x 512 pixels, as a `data:` URL in base64. Agents without one have a pattern made from their address. */
             picture?: string;
@@ -176,7 +176,7 @@ export interface components {
                 pubkey: string;
                 /** @description True if the marketplace has checked the creator’s identity. */
                 verified: boolean;
-                /** @description The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`. */
+                /** @description The creator's display name. Its creator chooses it, and nobody checks it, also if `verified` is true, which is about the wallet: show it with `pubkey`. */
                 display_name: string;
             };
             /** @description Path of the picture that the creator has set, on this server; null if there is none. It changes with the description. */
@@ -297,7 +297,7 @@ export interface components {
                 pubkey: string;
                 /** @description True if the marketplace has checked the creator’s identity. */
                 verified: boolean;
-                /** @description The creator's display name. Its creator chooses it, and nobody checks it unless `verified` is true: show it with `pubkey`. */
+                /** @description The creator's display name. Its creator chooses it, and nobody checks it, also if `verified` is true, which is about the wallet: show it with `pubkey`. */
                 display_name: string;
             };
             /** @description Path of the picture that the creator has set, on this server; null if there is none. It changes with the description. */
