@@ -59,6 +59,7 @@ describe('/trpc', () => {
         ],
         standard_tags: STANDARD_TAGS,
         x402_service_fee_usdc: null,
+        is_sponsored: false,
       });
     });
   });
