@@ -50,7 +50,7 @@ describe('the guide of the page', function () {
       await untilFocused(page, 'Menu');
       expect(await menu.isVisible()).to.equal(false);
       await page.keyboard.press('Enter');
-      for (const name of ['Verify', 'Your calls', 'List an agent', 'Webhooks'])
+      for (const name of ['Verify', 'Activity', 'List an agent', 'Webhooks'])
         await menu.getByRole('link', { name }).waitFor();
       await menu.getByRole('link', { name: 'Admin' }).click();
       await page.getByRole('tab', { name: 'State', selected: true }).waitFor();

@@ -11,7 +11,7 @@ describe('signing in', function () {
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
       const main = page.getByRole('banner').getByRole('navigation', { name: 'Main' });
-      const places = ['Agents', 'Verify', 'Docs', 'Your calls', 'List an agent'];
+      const places = ['Agents', 'Verify', 'Docs', 'Activity', 'List an agent'];
       expect(await main.getByRole('link').allTextContents()).to.deep.equal(places);
       await signInAs(page, 'Demo caller 1');
       const { wallet } = site.visitor.demo.callers[0]!;

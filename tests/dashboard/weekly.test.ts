@@ -93,7 +93,7 @@ describe('the week of a caller and a creator', function () {
       await page.reload();
       await running.waitFor();
       await page.goto('/verify');
-      await page.getByRole('banner').getByRole('link', { name: 'Your calls 1 running' }).waitFor();
+      await page.getByRole('banner').getByRole('link', { name: 'Activity 1 running' }).waitFor();
       await page.goBack();
       await running.waitFor();
       await page.getByRole('link', { name: 'your calls' }).click();

@@ -23,7 +23,7 @@ export const PLACES: readonly Place[] = [
   { to: '/', title: 'Agents', words: 'catalogue home' },
   { to: '/verify', title: 'Verify', words: 'receipt signature proof' },
   { to: '/docs', title: 'Docs', words: 'guide API reference x402 MCP' },
-  { to: '/executions', title: 'Your calls', words: 'activity executions history' },
+  { to: '/executions', title: 'Activity', words: 'your calls executions history' },
   { to: '/creator/new', title: 'List an agent', words: 'create publish sell' },
 ];
 
