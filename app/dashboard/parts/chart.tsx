@@ -1,7 +1,8 @@
 /** Figures by day, as a chart and as a table. */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type DailyFigures, nameOfDay } from './days.ts';
-import { AtRight, Card, cx, Skeleton, Table } from './ui.tsx';
+import { AtRight, Table } from './table.tsx';
+import { Card, cx, Skeleton } from './ui.tsx';
 
 interface ChartProps extends DailyFigures {
   title: string;

@@ -3,8 +3,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Card, Cell, Facts, Figure, Note, Skeleton, Table } from '../../parts/ui.tsx';
+import { Badge, Card, Facts, Figure, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatCount, formatDuration, formatSpan, Id } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { NeedsYou } from './needsYou.tsx';

@@ -1,25 +1,22 @@
 /** Calls the agent from here: the request, its cost, the payer, and then the result. */
-import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { TestMark } from '../../parts/badges.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
-import { isFormable, missingIn } from '../../parts/form/schema.ts';
-import SchemaForm from '../../parts/form/schemaForm.tsx';
+import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
-import { exampleQuery } from './example.tsx';
 import { LastInputs } from './lastInputs.tsx';
 import { type Kept, keep, type Opened, readKept } from './run/kept.ts';
 import { Money } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
+import { Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
 import { type Payer, PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
 import { Stopped } from './run/stopped.tsx';
 import { type Inputs, useRun } from './run/useRun.ts';
-import { exampleParameters, hasExamples } from './schema/example.ts';
 
 export default function RunTab({ agent }: { agent: AgentFull }) {
   const [kept] = useState(() => readKept(agent.agent_id));
@@ -250,46 +247,6 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         </p>
       </aside>
     </form>
-  );
-}
-
-interface ParametersProps {
-  agent: AgentFull;
-  draft: Draft;
-  form: RefObject<SchemaFormHandle | null>;
-}
-
-function Parameters({ agent, draft, form }: ParametersProps) {
-  const { data: example } = useQuery(exampleQuery(agent.agent_id));
-  function fillIn() {
-    draft.setParameters(example?.parameters ?? exampleParameters(agent.input_schema));
-    if (example && draft.task.trim() === '') draft.setTask(example.task);
-  }
-  return (
-    <section className="grid gap-4">
-      <div className="flex flex-wrap items-center justify-between gap-2">
-        <h2 className="font-semibold">Parameters</h2>
-        <span className="flex flex-wrap gap-2">
-          {(example || hasExamples(agent.input_schema)) && (
-            <Button small onClick={fillIn}>
-              Fill in an example
-            </Button>
-          )}
-          {isFormable(agent.input_schema) && (
-            <Button small kind="quiet" aria-pressed={draft.asJson} onClick={() => draft.setAsJson(!draft.asJson)}>
-              {draft.asJson ? 'Edit as a form' : 'Edit as JSON'}
-            </Button>
-          )}
-        </span>
-      </div>
-      <SchemaForm
-        ref={form}
-        schema={agent.input_schema}
-        value={draft.parameters}
-        onChange={draft.setParameters}
-        asJson={draft.asJson}
-      />
-    </section>
   );
 }
 

@@ -5,8 +5,9 @@ import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Card, cx, Skeleton, Table } from '../../parts/ui.tsx';
+import { Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 

@@ -4,9 +4,10 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WebhookDelivery } from '../../../sdk/wire/wire.ts';
 import { Pages } from '../../parts/pages.tsx';
+import { Table } from '../../parts/table.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Skeleton, Table, type Tone } from '../../parts/ui.tsx';
+import { Badge, Button, Skeleton, type Tone } from '../../parts/ui.tsx';
 import { formatDuration, Time } from '../../parts/values.tsx';
 import { explain, request } from '../../service.ts';
 

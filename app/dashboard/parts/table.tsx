@@ -1,0 +1,56 @@
+/** Tables, which become cards on a phone where that reads better. */
+import type { ComponentProps, ReactNode } from 'react';
+import { cx } from './ui.tsx';
+
+/** The head of a column of numbers, which are aligned at the right. */
+export const AtRight = ({ children }: { children: ReactNode }) => <span className="block text-right">{children}</span>;
+
+interface TableProps {
+  head: ReactNode[];
+  /** Rows. On a phone the rows of `Cell`s become cards. */
+  children: ReactNode;
+  label: string;
+  hasCards?: boolean;
+}
+
+const CARDS =
+  'max-sm:block max-sm:[&>thead]:sr-only max-sm:[&>tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:gap-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:py-3.5 max-sm:[&_td]:p-0!';
+
+/** A table that scrolls separately on a phone; `relative`, so that texts for screen readers scroll with it. */
+export function Table({ head, children, label, hasCards = false }: TableProps) {
+  return (
+    <section
+      className="relative overflow-x-auto rounded-xl border border-line bg-raised"
+      tabIndex={0}
+      aria-label={label}
+    >
+      <table className={cx('w-full text-left text-sm', hasCards && CARDS)}>
+        <thead className="border-b border-line text-xs text-faint">
+          <tr>
+            {head.map((cell, index) => (
+              <th key={index} scope="col" className="px-3 py-2.5 font-medium whitespace-nowrap sm:px-4">
+                {cell}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line [&_td]:px-3 [&_td]:py-3 sm:[&_td]:px-4">{children}</tbody>
+      </table>
+    </section>
+  );
+}
+
+/** A cell of a table that `hasCards`: on a phone its column's name stands before the value. */
+export function Cell({ of: column, className, ...rest }: ComponentProps<'td'> & { of: string }) {
+  return (
+    <td
+      data-column={column}
+      className={cx(
+        'max-sm:grid max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:items-baseline max-sm:*:col-start-2 max-sm:*:justify-self-start',
+        'max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
+        className,
+      )}
+      {...rest}
+    />
+  );
+}
