@@ -73,13 +73,13 @@ export function WalletFigures({ money, isSponsored, onGas, onAllowance }: Wallet
 
 function Shared(props: { label: string; value: string; about: ReactNode; children?: ReactNode }) {
   return (
-    <Card className="flex flex-wrap items-end justify-between gap-3 p-4 sm:min-h-28">
+    <Card className="flex flex-wrap items-start justify-between gap-3 p-4 sm:min-h-28">
       <div>
         <h2 className="text-sm text-faint">{props.label}</h2>
         <p className="mt-1 text-xl font-semibold tabular-nums">{props.value}</p>
         <p className="mt-0.5 min-h-4 text-xs text-faint">{props.about}</p>
       </div>
-      {props.children && <div className="flex flex-wrap gap-2">{props.children}</div>}
+      {props.children && <div className="flex flex-wrap gap-2 self-end">{props.children}</div>}
     </Card>
   );
 }
