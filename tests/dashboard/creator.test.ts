@@ -472,7 +472,8 @@ describe('the creator', function () {
       const why = page.getByRole('region', { name: 'Why it cannot be called' });
       await why.getByText('Paused after an upheld dispute').waitFor();
       await why.getByText('0.05 USDC of its collateral went to disputes.').waitFor();
-      await why.getByRole('link', { name: 'text-report' }).waitFor();
+      const similar = page.getByRole('region', { name: 'Similar agents' });
+      await similar.getByRole('link', { name: 'text-report' }).waitFor();
       await page.getByRole('link', { name: 'Manage', exact: true }).click();
       // The page says why the agent is paused and how much is missing. Resuming deposits that amount.
       await page.getByText('Paused: its collateral is too low').waitFor();
