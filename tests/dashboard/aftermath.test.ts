@@ -232,7 +232,10 @@ describe('the page, days after a call', function () {
     const before = await read();
     await visit(site, CALLER, async (page) => {
       await page.goto(`/executions/${archivedId}`);
-      const task = page.getByRole('paragraph').filter({ hasText: /^Kept$/ });
+      const task = page
+        .getByRole('paragraph')
+        .filter({ hasText: /^Kept$/ })
+        .first();
       await task.waitFor();
       await page.getByRole('button', { name: 'Delete …' }).click();
       await dialog(page).getByText('The record stays on the chain').waitFor();

@@ -216,7 +216,7 @@ describe('a marketplace that does not answer', function () {
   it('is reported in the agent search, which works again when it is back', () =>
     visit(site, { expected: CUT_OFF }, async (page) => {
       await page.goto('/');
-      await page.getByRole('link', { name: 'sandbox-echo' }).waitFor();
+      await page.getByRole('link', { name: 'text-report' }).waitFor();
       await page.route('**/v1/agents?**', (route) => route.abort('connectionrefused'));
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('csv');
       await page.getByText('The agents could not be loaded').waitFor();
@@ -257,6 +257,7 @@ describe('a marketplace that does not answer', function () {
     visit(site, { ...CALLER, expected: new RegExp(`${CUT_OFF.source}|status of 503`) }, async (page) => {
       const { demo } = site.visitor;
       await page.goto('/');
+      await page.getByText(/^\d+ agents for tests, for developers$/).click();
       await page.getByRole('link', { name: 'sandbox-echo' }).click();
       await page.getByRole('tab', { name: 'Run' }).click();
       await page.getByLabel('Task').fill('Once');
