@@ -26,9 +26,9 @@ interface SubscriptionOptions {
   /** Called for each transaction that mentions the address, once it has this commitment. */
   onLogs(notification: LogNotification): void;
   /** The node accepted the subscription, at first and after each reconnect. Earlier transactions were not reported. */
-  onSubscribed(): void;
+  onSubscribed?(): void;
   /** The connection was lost, with the reason. */
-  onLost(reason: string): void;
+  onLost?(reason: string): void;
   /** Interval of heartbeat requests, ms. Without an answer for twice as long, the connection counts as dead. */
   heartbeatMs?: number;
 }
@@ -59,7 +59,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
       current = null;
       socket.close();
       if (closed) return;
-      options.onLost(reason);
+      options.onLost?.(reason);
       retry = setTimeout(connect, retryMs);
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
     };
@@ -84,7 +84,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
         // The first request is the subscription.
         if (message.result === undefined) return lose(`refused: ${message.error?.message}`);
         retryMs = RETRY_MIN_MS;
-        options.onSubscribed();
+        options.onSubscribed?.();
       }
     };
   };

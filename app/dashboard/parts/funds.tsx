@@ -13,6 +13,8 @@ export interface Spend {
   /** Base units. */
   usdc?: bigint;
   lamports?: bigint;
+  /** What else the visitor can do if it is too little, such as "pay from another wallet". */
+  instead?: string;
 }
 
 interface Funds {
@@ -34,7 +36,7 @@ interface Checked {
 
 /** `address`: the wallet that pays, base58; undefined while none is connected. */
 export function useFunds(address: string | undefined, spend: Spend | undefined): Checked {
-  const { usdc = 0n, lamports = 0n } = spend ?? {};
+  const { usdc = 0n, lamports = 0n, instead } = spend ?? {};
   const isSpending = usdc > 0n || lamports > 0n;
   const { data, error, refetch } = useQuery({
     queryKey: ['wallet-funds', address],
@@ -67,7 +69,7 @@ export function useFunds(address: string | undefined, spend: Spend | undefined):
     rows: rowsOf(held.join(', ')),
     notice: missing.length > 0 && (
       <Note tone="warn" title="This wallet has too little">
-        Send it {missing.join(' and ')} more.
+        Send it {missing.join(' and ')} more{instead && `, or ${instead}`}.
       </Note>
     ),
   };

@@ -250,9 +250,30 @@ export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden="true" className={cx('animate-pulse rounded-lg bg-sunken', className)} />;
 }
 
-export const SearchIcon = () => (
-  <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+export const SearchIcon = ({ className }: { className?: string }) => (
+  <svg
+    viewBox="0 0 16 16"
+    className={cx('size-4', className)}
+    fill="none"
+    stroke="currentColor"
+    strokeWidth="1.5"
+    aria-hidden="true"
+  >
     <circle cx="7" cy="7" r="4.5" />
     <path d="m10.5 10.5 3 3" strokeLinecap="round" />
+  </svg>
+);
+
+/** Points down; turned round where what it stands for is open. */
+export const Chevron = ({ className }: { className: string }) => (
+  <svg
+    viewBox="0 0 16 16"
+    className={cx('size-4 shrink-0 text-faint transition-transform', className)}
+    fill="none"
+    stroke="currentColor"
+    strokeWidth="1.5"
+    aria-hidden="true"
+  >
+    <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
   </svg>
 );

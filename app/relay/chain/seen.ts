@@ -36,8 +36,6 @@ export function createSeen(
       address: feePayer.toBase58(),
       commitment: 'processed',
       onLogs: ({ signature, error }) => error === null && waiting.get(signature)?.(),
-      onSubscribed: () => undefined,
-      onLost: () => undefined,
     });
     return [subscription];
   });

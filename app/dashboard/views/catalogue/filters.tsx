@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { type AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
-import { Button, Checkbox, cx, Select } from '../../parts/ui.tsx';
+import { Button, Checkbox, cx, SearchIcon, Select } from '../../parts/ui.tsx';
 import { request } from '../../service.ts';
 import { type CatalogueSearch, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
@@ -117,17 +117,7 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
       <label htmlFor={id} className="sr-only">
         Search agents
       </label>
-      <svg
-        viewBox="0 0 16 16"
-        className="pointer-events-none absolute top-1/2 left-4 size-4 -translate-y-1/2 text-faint"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.5"
-        aria-hidden="true"
-      >
-        <circle cx="7" cy="7" r="4.5" />
-        <path d="m10.5 10.5 3 3" strokeLinecap="round" />
-      </svg>
+      <SearchIcon className="pointer-events-none absolute top-1/2 left-4 -translate-y-1/2 text-faint" />
       <input
         id={id}
         type="search"

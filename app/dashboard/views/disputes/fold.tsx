@@ -1,6 +1,7 @@
 /** A part of a dispute that is folded until somebody needs it, with its gist beside its title. */
 import type { ReactNode } from 'react';
 import { Mark } from '../../parts/mark.tsx';
+import { Chevron } from '../../parts/ui.tsx';
 
 interface FoldProps {
   title: string;
@@ -20,16 +21,7 @@ export function Fold({ title, gist, mark, open = false, children }: FoldProps) {
           <h2 className="font-semibold">{title}</h2>
           {gist && <span className="min-w-0 text-sm text-faint">{gist}</span>}
         </span>
-        <svg
-          viewBox="0 0 16 16"
-          className="size-4 shrink-0 text-faint transition-transform group-open:rotate-180"
-          fill="none"
-          stroke="currentColor"
-          strokeWidth="1.5"
-          aria-hidden="true"
-        >
-          <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
-        </svg>
+        <Chevron className="group-open:rotate-180" />
       </summary>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-5 pb-5">{children}</div>
     </details>

@@ -1,7 +1,7 @@
 /** A verification for people: the verdict, then each check with everything that it compared. */
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
-import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
+import { Button, Chevron, cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { saveFile, Time } from '../../parts/values.tsx';
 import { Bought } from './bought.tsx';
 import { reportOf, type Verification } from './verification.ts';
@@ -109,19 +109,6 @@ function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts
   const wrong = compared.filter(({ got, expected }) => got !== expected);
   return `Wrong: ${wrong.map(({ what }) => what).join(', ')}.`;
 }
-
-const Chevron = ({ className }: { className: string }) => (
-  <svg
-    viewBox="0 0 16 16"
-    className={cx('size-4 shrink-0 text-faint transition-transform', className)}
-    fill="none"
-    stroke="currentColor"
-    strokeWidth="1.5"
-    aria-hidden="true"
-  >
-    <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
-  </svg>
-);
 
 interface CheckRowProps {
   check: Check;

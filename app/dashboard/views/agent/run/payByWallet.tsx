@@ -2,11 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { RouteAnswer } from '../../../../sdk/client/client.ts';
-import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
-import { Trouble } from '../../../parts/trouble.tsx';
-import { Note } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
 import { openChain } from '../../../wallet/chain.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
@@ -30,34 +28,25 @@ interface PayByWalletProps {
   onError(error: unknown): void;
 }
 
-/** The wallet's USDC balance and the refund grace period, from the chain. */
-function useFunds(address: string | undefined) {
-  return useQuery({
-    queryKey: ['funds', address],
-    enabled: address !== undefined,
-    queryFn: async () => {
-      const { marketplace, readUsdcAccount, PublicKey, Refusal } = await openChain();
-      const account = await readUsdcAccount(marketplace, new PublicKey(address ?? '')).catch((error: unknown) => {
-        if (error instanceof Refusal && error.code === 'funds_missing') return { amount: 0n };
-        throw error;
-      });
-      return { amount: account.amount, graceSeconds: marketplace.config.refundGraceSeconds };
-    },
+/** Time after a call's timeout until its payer may take the price back, seconds; undefined until it is read. */
+function useGraceSeconds(isConnected: boolean): number | undefined {
+  const { data } = useQuery({
+    queryKey: ['grace-seconds'],
+    enabled: isConnected,
+    queryFn: async () => (await openChain()).marketplace.config.refundGraceSeconds,
   });
+  return data;
 }
 
 export function PayByWallet(props: PayByWalletProps) {
   const { isAtOnce, onClose, agent, inputs, opened, onOpened, onDelta } = props;
-  const connected = useConnected();
-  const { data: funds, error: unread, refetch } = useFunds(connected?.account.address);
+  const graceSeconds = useGraceSeconds(useConnected() !== null);
   // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
 
   const price = parseUsdc(agent.price_per_call_usdc);
   const seconds = inputs.timeoutSeconds ?? agent.timeout_seconds;
-  const isUnknown = connected !== null && opened === null && funds === undefined;
-  const isShort = funds !== undefined && opened === null && funds.amount < price;
 
   async function work({ marketplace, openByWallet, startByWallet, PublicKey, wallet, say, onProgress }: Signing) {
     const { requestHash, parseUuid } = await import('../../../../sdk/receipt/receipt.ts');
@@ -102,46 +91,28 @@ export function PayByWallet(props: PayByWalletProps) {
           ? 'The price is in escrow already. Your wallet signs one message to start the work; it spends nothing.'
           : 'Your wallet asks twice: for the payment into escrow, and for a message that starts the work.'
       }
-      rows={
-        opened
-          ? [['Call', <Id key="id" value={opened.executionId} />]]
-          : paymentRows(agent, seconds, funds, connected !== null)
-      }
+      rows={opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, graceSeconds)}
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
-      disabled={isShort || isUnknown}
+      spends={opened ? undefined : { usdc: price, instead: 'pay by the API key of another wallet' }}
       isAtOnce={isAtOnce}
-      whyNot={isUnknown && !unread ? 'Reading your balance …' : null}
       work={work}
       onClose={onClose}
-    >
-      {isUnknown && unread && <Trouble error={unread} what="Your balance" onRetry={refetch} />}
-      {isShort && (
-        <Note tone="warn" title="This wallet has too little USDC">
-          Send it {formatAmount(toUsdc(price - funds.amount))} more, or pay by the API key of another wallet.
-        </Note>
-      )}
-    </SignDialog>
+    />
   );
 }
 
-/** The facts about the payment into escrow; `funds` is undefined until they are read. */
-function paymentRows(
-  agent: AgentFull,
-  seconds: number,
-  funds: ReturnType<typeof useFunds>['data'],
-  isConnected: boolean,
-) {
+/** The facts about the payment into escrow. */
+function paymentRows(agent: AgentFull, seconds: number, graceSeconds: number | undefined) {
   return [
     ['Into escrow', formatAmount(agent.price_per_call_usdc)],
-    ['You have', funds ? formatAmount(toUsdc(funds.amount)) : isConnected ? 'Reading …' : 'Connect a wallet to see it'],
     ['Paid out', "Only against the creator's signature over your result"],
     ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
     [
       'If we fail',
-      funds
-        ? `You can take it back yourself ${formatSpan(seconds + funds.graceSeconds)} after opening`
-        : 'You can take it back yourself',
+      graceSeconds === undefined
+        ? 'You can take it back yourself'
+        : `You can take it back yourself ${formatSpan(seconds + graceSeconds)} after opening`,
     ],
     ['In SOL', 'Network fees, and a refundable deposit'],
   ] as const;
