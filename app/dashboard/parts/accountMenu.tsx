@@ -1,21 +1,22 @@
 /** The signed-in wallet: its balance, its own views, and signing out. */
 import { lazy, Suspense, useState } from 'react';
+import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { signOut, useBalance, useSession } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
 import { Menu, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 import { ADMIN, OWN_PLACES, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
-import { OpenAt, useOpenDisputes } from './waiting.tsx';
+import { useOpenDisputes } from './waiting.tsx';
 
 const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
 
-const NETWORKS: Record<string, string> = { live: 'Solana mainnet', test: 'Test network' };
+const NETWORKS: Record<MarketplaceConfig['environment'], string> = { live: 'Solana mainnet', test: 'Test network' };
 
 interface AccountMenuProps {
   wallet: string;
   connected: Connected | null;
-  environment: string | undefined;
+  environment: MarketplaceConfig['environment'] | undefined;
 }
 
 export default function AccountMenu({ wallet, connected, environment }: AccountMenuProps) {
@@ -50,7 +51,7 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
             {balance !== undefined && (
               <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
             )}
-            {environment && <span>{NETWORKS[environment] ?? environment}</span>}
+            {environment && <span>{NETWORKS[environment]}</span>}
           </span>
         }
       >
@@ -59,17 +60,11 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
         </MenuItem>
         <MenuLine />
         {OWN_PLACES.map((place) => (
-          <MenuLink key={place.to} place={place}>
-            {place.to === '/disputes' && <OpenAt to="/disputes" />}
-          </MenuLink>
+          <MenuLink key={place.to} place={place} />
         ))}
         <MenuItem onSelect={() => setStatement(true)}>Statement …</MenuItem>
         <MenuLine />
-        {isAdmin && (
-          <MenuLink place={ADMIN}>
-            <OpenAt to="/admin" />
-          </MenuLink>
-        )}
+        {isAdmin && <MenuLink place={ADMIN} />}
         <MenuLink place={TERMS} />
         <MenuItem onSelect={() => void signOut()}>Disconnect</MenuItem>
       </Menu>

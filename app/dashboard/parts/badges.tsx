@@ -43,7 +43,7 @@ export function TestMark() {
   );
 }
 
-/** The marketplace has verified the creator's identity. It says nothing about the agent, so it stands at the creator. */
+/** The marketplace has verified the creator's identity. It says nothing about the agent, so it is shown beside the creator's name. */
 export function Verified() {
   return (
     <Badge

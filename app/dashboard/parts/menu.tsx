@@ -4,6 +4,7 @@ import { DropdownMenu } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { isReloaded, type Place } from './places.ts';
 import { buttonStyle, cx } from './ui.tsx';
+import { WaitingAt } from './waiting.tsx';
 
 interface MenuProps {
   /** Content of the button. */
@@ -49,12 +50,12 @@ export function MenuItem({ onSelect, children }: { onSelect(): void; children: R
   );
 }
 
-export function MenuLink({ place, children }: { place: Place; children?: ReactNode }) {
+export function MenuLink({ place }: { place: Place }) {
   return (
     <DropdownMenu.Item asChild>
       <Link to={place.to} reloadDocument={isReloaded(place)} className={ITEM}>
         {place.title}
-        {children}
+        <WaitingAt to={place.to} />
       </Link>
     </DropdownMenu.Item>
   );

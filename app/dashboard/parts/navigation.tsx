@@ -5,7 +5,7 @@ import { useSession } from '../wallet/session.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
 import { buttonStyle } from './ui.tsx';
-import { OpenAt, Running } from './waiting.tsx';
+import { WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
   return (
@@ -97,8 +97,7 @@ function NavLink({ place }: { place: Place }) {
       activeProps={{ className: 'bg-sunken !text-ink font-medium', 'aria-current': 'page' }}
     >
       {title}
-      {to === '/executions' && <Running />}
-      {(to === '/disputes' || to === '/admin') && <OpenAt to={to} />}
+      <WaitingAt to={to} />
     </Link>
   );
 }

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
+import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -13,8 +14,6 @@ import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './plac
 import { buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
-const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const MOST_AGENTS = 6;
 /** Pause in typing after which the service is asked, ms. */
 const PAUSE_MS = 200;
@@ -106,6 +105,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   const places = [...PLACES, ...(wallet ? OWN_PLACES : []), TERMS, ...(isAdmin ? [ADMIN] : [])].filter(
     ({ title, words }) => !isId && `${title} ${words}`.toLowerCase().includes(id),
   );
+  // Closes the search; the navigation goes on.
   const go = (_leaving: Promise<void>) => onClose();
   const verify = () =>
     receipt !== null && keepPasted(receipt)

@@ -17,7 +17,10 @@ import { Button, type ButtonKind, Facts, Spinner } from './ui.tsx';
 export type Signing = OpenedChain & {
   /** The connected wallet. */
   wallet: Signer;
-  /** Shows what happens now, for people, in place of `doing`: without a full stop, such as "Adding 5.00 USDC of collateral". */
+  /**
+   * Shows what happens now, in place of `doing`. A phrase without a full stop, such as "Adding 5.00 USDC of collateral",
+   * gets " …" or the request to approve it; a sentence stays as it is.
+   */
   say(line: string): void;
   /** Adds a line to the log under "Details": ids, signatures, steps of the chain. */
   onProgress(line: string): void;
@@ -80,7 +83,7 @@ function saidOf(line: string, isApproving: boolean): string {
   return isApproving ? `${line}: approve it in your wallet …` : `${line} …`;
 }
 
-/** What happens now, and the log for who wants to know more. */
+/** What happens now, and the log, folded. */
 function Progress({ said, log, isRunning }: Pick<ReturnType<typeof useSigning>, 'said' | 'log' | 'isRunning'>) {
   if (!isRunning && log.length === 0) return null;
   return (

@@ -264,7 +264,7 @@ export const SearchIcon = ({ className }: { className?: string }) => (
   </svg>
 );
 
-/** Points down; turned round where what it stands for is open. */
+/** Points down. Callers rotate it while their part is open. */
 export const Chevron = ({ className }: { className: string }) => (
   <svg
     viewBox="0 0 16 16"

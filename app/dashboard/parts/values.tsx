@@ -182,16 +182,15 @@ interface CodeProps {
   label: string;
   /** Name of the file to save it as. */
   file?: string;
-  onCopied?(): void;
 }
 
 /** Monospaced text to read and to copy. */
-export function Code({ text, label, file, onCopied }: CodeProps) {
+export function Code({ text, label, file }: CodeProps) {
   return (
     <div className="min-w-0 rounded-lg bg-sunken">
       <div className={cx('flex items-center justify-between gap-3 py-1.5 pr-1.5 pl-4', file && 'border-b border-line')}>
         <code className="truncate text-xs text-faint">{file}</code>
-        <Copy text={text} onCopied={onCopied ?? (() => undefined)} />
+        <Copy text={text} />
       </div>
       <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-b-lg px-4 pt-3 pb-4">
         <pre className="font-mono text-[0.8125rem]">{text}</pre>

@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { call, request } from '../service.ts';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
+import type { Place } from './places.ts';
 import { Badge } from './ui.tsx';
 
 const DISPUTES_MS = 60_000;
@@ -10,7 +11,7 @@ const DISPUTES_MS = 60_000;
 const LATEST_DISPUTES = 100;
 
 /** The number of running calls of the wallet, wherever they were started. */
-export function Running() {
+function Running() {
   const { wallet } = useSession();
   const { data } = useQuery({
     queryKey: ['executions', 'running', wallet],
@@ -25,15 +26,15 @@ export function Running() {
 /** The latest disputes that the wallet opened, and those about its agents. */
 export const latestDisputesQuery = (wallet: string | null | undefined) =>
   queryOptions({
-    queryKey: ['disputes.mine', 'open', wallet],
+    queryKey: ['disputes.mine', 'latest', wallet],
     queryFn: () => call('disputes.mine', { limit: LATEST_DISPUTES }),
     refetchInterval: DISPUTES_MS,
     enabled: Boolean(wallet),
   });
 
 /**
- * Open disputes: of the wallet's latest calls and agents, which the creator can answer until the decision, and of
- * everybody, which wait for the admin.
+ * `own`: open disputes among the latest of this wallet, as caller or creator. `queue`: all open disputes, which wait for
+ * the admin; 0 for others.
  */
 export function useOpenDisputes(): { own: number; queue: number } {
   const { wallet, isAdmin } = useSession();
@@ -50,8 +51,13 @@ export function useOpenDisputes(): { own: number; queue: number } {
   };
 }
 
-/** The open disputes behind the link of a place. */
-export function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
+/** What waits behind the link of a place. */
+export function WaitingAt({ to }: Pick<Place, 'to'>) {
+  if (to === '/executions') return <Running />;
+  return to === '/disputes' || to === '/admin' ? <OpenAt to={to} /> : null;
+}
+
+function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
   const { own, queue } = useOpenDisputes();
   const count = to === '/admin' ? queue : own;
   return count > 0 ? <Badge tone="warn">{count} open</Badge> : null;

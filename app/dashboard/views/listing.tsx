@@ -19,7 +19,7 @@ import { OpenDisputes } from './listing/openDisputes.tsx';
 import { heldCollateral, ownListingsQuery, takenText } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
-import { TABS, type Tab } from './listing/search.ts';
+import { type ListingSearch, TABS, type Tab } from './listing/search.ts';
 import { ShownExample } from './listing/shownExample.tsx';
 import { Statistics } from './listing/statistics.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
@@ -83,8 +83,8 @@ const labelOf = (tab: Tab, isChanged: boolean) => (tab === 'edit' && isChanged ?
 function Manage({ listing }: { listing: OwnListing }) {
   const { tab: asked = 'overview', failed = false } = route.useSearch();
   const navigate = route.useNavigate();
-  const setTab = (next: Tab) =>
-    void navigate({ search: next === 'overview' ? {} : { tab: next }, replace: true, resetScroll: false });
+  const show = (search: ListingSearch) => void navigate({ search, replace: true, resetScroll: false });
+  const setTab = (next: Tab) => show(next === 'overview' ? {} : { tab: next });
   // Only changed fields are kept, so that the others follow the chain.
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const [outcome, setOutcome] = useState<TestOutcome | null>(null);
@@ -133,13 +133,7 @@ function Manage({ listing }: { listing: OwnListing }) {
           <Received
             agentId={listing.agent_id}
             failed={failed}
-            onFailed={(next) =>
-              void navigate({
-                search: { tab: 'received', ...(next && { failed: true }) },
-                replace: true,
-                resetScroll: false,
-              })
-            }
+            onFailed={(next) => show({ tab: 'received', ...(next && { failed: true }) })}
           />
         </Tabs.Content>
         <Tabs.Content value="edit">

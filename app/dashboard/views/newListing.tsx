@@ -73,7 +73,7 @@ function NewListing() {
   const [key, setKey] = useState<HeldKey | null>(null);
   const [tested, setTested] = useState<{ of: string; outcome: TestOutcome } | null>(null);
   const [listed, setListed] = useState<Listed | null>(null);
-  /** Steps that the user has already left. Only these show their faults. */
+  /** Steps that the creator has left, here or before a reload. Only these show their faults. */
   const [left, setLeft] = useState<ReadonlySet<number>>(() => new Set(Array(step).keys()));
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
@@ -128,7 +128,7 @@ function NewListing() {
     <>
       <PageHead
         title="List an agent"
-        about="Seven steps. You pay only at the last one: the collateral, which comes back after you delist, and a little SOL for network fee and accounts. Your draft stays in this browser until then."
+        about="Seven steps. You pay only at the last one: the collateral, which comes back after you delist, and a little SOL for the network fee and the accounts. Your draft stays in this browser until then."
       >
         {kept.isTouched && <StartOver onConfirm={startOver} />}
       </PageHead>
@@ -136,6 +136,7 @@ function NewListing() {
         <Steps
           titles={STEPS.map((one) => one.title)}
           current={step}
+          // The first steps have valid defaults, so they count only once they were left.
           isDone={(index) => (left.has(index) || index > ENDPOINT) && isDone(index)}
           isLeft={(index) => left.has(index)}
           onGo={move}

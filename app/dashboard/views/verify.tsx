@@ -4,6 +4,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { takePasted } from '../parts/pasted.ts';
 import { Button, Card, Checkbox, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
@@ -11,8 +12,6 @@ import { VerificationResult } from './verify/checks.tsx';
 import { nodeFault } from './verify/node.ts';
 import { ReceiptFile } from './verify/receiptFile.tsx';
 import { findSubject, type Subject, useVerification, type Verification } from './verify/verification.ts';
-
-const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const NO_ID = 'The id of a call has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
 

@@ -1,10 +1,13 @@
 /**
- * The values of enumerated fields and filters, and the form of an address. Separate from the schemas, so that the web
+ * The values of enumerated fields and filters, and the forms of an address and an execution id. Separate from the schemas, so that the web
  * page can parse its URL before it loads them.
  */
 
 /** The text form of an address. A text of this form may still encode more or fewer than 32 bytes. */
 export const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** The text form of an execution id. */
+export const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** An Idempotency-Key: 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;

@@ -69,7 +69,7 @@ export default function ResultTable({ table: { columns, rows }, name }: { table:
   const found = table.getFilteredRowModel().rows.length;
   const pages = table.getPageCount();
   const page = table.state.pagination.pageIndex;
-  const shown = { columns, rows };
+  const tabs = useMemo(() => toTabs({ columns, rows }), [columns, rows]);
   return (
     <div className="grid gap-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -87,8 +87,8 @@ export default function ResultTable({ table: { columns, rows }, name }: { table:
             ? `${formatCount(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`
             : `${formatCount(found)} of ${formatCount(rows.length)} rows`}
         </p>
-        <Copy text={toTabs(shown)} label="Copy table" />
-        <Button small onClick={() => saveFile(`${name}.csv`, toCsv(shown), 'text/csv')}>
+        <Copy text={tabs} label="Copy table" />
+        <Button small onClick={() => saveFile(`${name}.csv`, toCsv({ columns, rows }), 'text/csv')}>
           Save as CSV
         </Button>
       </div>

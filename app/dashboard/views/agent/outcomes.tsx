@@ -33,7 +33,8 @@ export function Outcomes({ agent }: { agent: AgentFull }) {
       <div className={isStrip ? 'min-h-20' : 'min-h-5'}>
         {data && !isStrip ? (
           <p className="text-sm text-faint">
-            {sumOf(data.outcomes)} That is too few for a rate.
+            {sumOf(data.outcomes)}
+            {data.outcomes.length > 0 && ' That is too few for a rate.'}
             {agent.health.p50_ms !== null && ` Median time: ${formatDuration(agent.health.p50_ms)}.`}
           </p>
         ) : data ? (

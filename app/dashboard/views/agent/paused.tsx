@@ -27,8 +27,8 @@ export function Paused({ agent }: { agent: AgentFull }) {
 }
 
 /**
- * Only its creator pauses an agent, or a dispute that leaves too little collateral: then it cannot be resumed before a
- * deposit. Nobody else can pause one.
+ * An agent is paused by its creator, or by an upheld dispute that leaves too little collateral. Then it can be resumed
+ * only after a deposit.
  */
 function reasonOf(agent: AgentFull, config: MarketplaceConfig): { title: string; text: string } {
   const { price_per_call_usdc: price, collateral_usdc: held, slashed_usdc: taken } = agent;

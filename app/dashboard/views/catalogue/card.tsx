@@ -63,7 +63,7 @@ function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<Agent
   return (
     <p className="flex min-h-5 items-center gap-1.5 text-xs text-faint">
       <span className="truncate" title={`${display_name} · ${pubkey}`}>
-        by {display_name} · {shorten(pubkey)}
+        by <bdi>{display_name}</bdi> · {shorten(pubkey)}
       </span>
       {verified && <Verified />}
     </p>

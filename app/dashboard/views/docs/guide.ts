@@ -1,4 +1,7 @@
-/** The guide's elements in the document, and what a script adds to them: copy buttons and the chosen language. */
+/**
+ * The guide's elements in the document, and what a script adds: copy buttons, the chosen language, the section in view,
+ * and contents that close on a phone.
+ */
 
 /** Storage key of the language of code. */
 const LANGUAGE = 'language';

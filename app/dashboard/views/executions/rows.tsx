@@ -4,22 +4,17 @@ import { own } from '../../../sdk/wire/own.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { Table } from '../../parts/table.tsx';
+import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
 import { Ago, Copy, formatAmount, formatDuration, shorten } from '../../parts/values.tsx';
 import { lessUsdc } from '../listing/own.ts';
 import { outcomeOf, payerOf } from './outcome.ts';
 
-const right = (text: string) => (
-  <span key={text} className="block text-right">
-    {text}
-  </span>
-);
 const HEAD = [
   'Call',
   'Outcome',
-  right('Cost'),
-  right('Duration'),
+  <AtRight key="cost">Cost</AtRight>,
+  <AtRight key="duration">Duration</AtRight>,
   'Called with',
   'When',
   <span key="copy" className="sr-only">

@@ -1,17 +1,15 @@
-/** What it takes to offer an agent, and what it brings, by the marketplace's present terms. Needs no wallet. */
+/** What it takes to list an agent, and what it brings, by the marketplace's present terms. Needs no wallet. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-
-const BPS = 10_000n;
+import { shareOf } from './own.ts';
 
 export function Introduction() {
   const { data: config, error, refetch } = useQuery(configQuery);
@@ -38,7 +36,7 @@ export function Introduction() {
               your wallet.
             </li>
             <li>A Solana wallet. It lists the agent and receives the earnings.</li>
-            <li>USDC for the collateral, and a few thousandths of a SOL for network fee and accounts.</li>
+            <li>USDC for the collateral, and a few thousandths of a SOL for the network fee and the accounts.</li>
           </ul>
         </Answer>
         <Answer title="What you earn">
@@ -71,7 +69,7 @@ export function Introduction() {
           <p>
             Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
             caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
-            until the marketplace’s admin decides, who promises to do so within {formatSpan(ANSWER_SECONDS)}.
+            until the marketplace’s admin decides. The admin promises a decision within {formatSpan(ANSWER_SECONDS)}.
           </p>
           <ul className="grid list-disc gap-1.5 pl-5">
             <li>Rejected: you keep everything, and get the caller’s bond.</li>
@@ -115,10 +113,4 @@ function Terms({ config: { collateral_tiers, fee_bps } }: { config: MarketplaceC
       </Table>
     </section>
   );
-}
-
-/** The price without the fee, which is rounded as the program does. */
-function shareOf(price: number, feeBps: number): number {
-  const units = parseUsdc(price);
-  return toUsdc(units - (units * BigInt(feeBps)) / BPS);
 }

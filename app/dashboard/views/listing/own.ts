@@ -15,6 +15,14 @@ export const ownListingsQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 });
 
+const BPS = 10_000n;
+
+/** The creator's share of a price: what the fee leaves, which is rounded as the program does. */
+export function shareOf(price: number | string, feeBps: number): number {
+  const units = parseUsdc(price);
+  return toUsdc(units - (units * BigInt(feeBps)) / BPS);
+}
+
 /** Adds amounts as whole base units. */
 export const sumUsdc = (amounts: readonly number[]): number =>
   toUsdc(amounts.reduce((sum, amount) => sum + parseUsdc(amount), 0n));

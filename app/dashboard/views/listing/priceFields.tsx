@@ -6,9 +6,7 @@ import { configQuery } from '../../service.ts';
 import { useChainFacts } from './chainFacts.ts';
 import type { FieldsProps } from './detailsFields.tsx';
 import { tierOf } from './draft.ts';
-import { lessUsdc } from './own.ts';
-
-const BPS = 10_000;
+import { lessUsdc, shareOf } from './own.ts';
 
 /** `held` is the agent's present collateral. */
 export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps & { held?: number }) {
@@ -21,7 +19,7 @@ export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps &
           label="Price of one call, USDC"
           hint={
             tier && config
-              ? `You receive ${formatAmount((Number(draft.price_usdc) * (BPS - config.fee_bps)) / BPS)}; the marketplace keeps ${config.fee_bps / 100} %.`
+              ? `You receive ${formatAmount(shareOf(draft.price_usdc, config.fee_bps))}; the marketplace keeps ${config.fee_bps / 100} %.`
               : config && `At least ${formatAmount(config.min_price_usdc)}.`
           }
           inputMode="decimal"

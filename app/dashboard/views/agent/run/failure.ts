@@ -66,7 +66,7 @@ export function describeFailure(error: unknown): Failure {
     case 'agent_paused':
       return {
         title: 'The agent is paused',
-        text: `It was paused after you opened this page. ${NOT_PAID} The page shows in a moment why, and offers similar agents.`,
+        text: `It was paused after you opened this page. ${NOT_PAID} In a moment this page shows why, and offers similar agents.`,
       };
     case 'agent_not_found':
       return {

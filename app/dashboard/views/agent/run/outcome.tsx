@@ -66,7 +66,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
       <div className="grid gap-4">
         <Note tone="warn" title="The reload removed your API key">
           {executionId ? 'The call continues.' : 'The call may be running.'} Before you call again, connect the wallet
-          of the key and look at your calls.
+          of the key and check your calls.
         </Note>
         <div>
           <Button onClick={onAgain}>Show the form</Button>
