@@ -1,10 +1,11 @@
 /** FILE.json: an agent's description on disk, for `listing create` and `listing update`. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type ListingDraft, parseListingDraft } from '../sdk/wallet/listingDraft.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { parseJsonFile } from '../sdk/wire/jsonFile.ts';
 import { pictureUrl } from '../sdk/wire/picture.ts';
+import { readBytes } from './commands/options.ts';
 
 /** Reads the file and its picture; a signing key's path in it becomes absolute. Throws Refusal that names every wrong field. */
 export function readListingFile(path: string): ListingDraft {
@@ -25,8 +26,7 @@ function withPicture(content: unknown, path: string): unknown {
   const { picture } = content;
   if (typeof picture !== 'string' || picture.startsWith('data:')) return content;
   const file = resolve(dirname(path), picture);
-  if (!existsSync(file)) throw new Refusal(`The picture ${file} does not exist.`);
-  const url = pictureUrl(readFileSync(file));
+  const url = pictureUrl(readBytes(file));
   if (url === null) throw new Refusal(`The picture ${file} is not a PNG, JPEG or WebP.`);
   return { ...content, picture: url };
 }

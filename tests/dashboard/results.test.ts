@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readResult, toCsv } from '../../app/dashboard/parts/result/read.ts';
+import { pixelOf, urlOf } from '../harness/edge/pictures.ts';
 import { until } from '../harness/edge/until.ts';
 import { useSite } from './site.ts';
 
-const PIXEL =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PIXEL = urlOf('image/png', pixelOf('image/png'));
 const CITIES = 'city;people\nRome;2748109\n"Paris; centre";2102650\nOslo;717710\n';
 const CODE_PICTURE = 'data:image/svg+xml;base64,PHN2Zy8+';
 
@@ -88,7 +88,7 @@ describe('results on the page', function () {
   it('a picture is drawn, and JSON is a tree', () =>
     openEcho(
       async (page) => {
-        const picture = page.getByRole('img', { name: 'The agent’s picture “chart”'.replace('’', "'") });
+        const picture = page.getByRole('img', { name: "The agent's picture “chart”" });
         await picture.waitFor();
         await until('it is drawn', () =>
           picture.evaluate((img) => (img as unknown as { naturalWidth: number }).naturalWidth === 1),

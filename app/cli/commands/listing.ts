@@ -17,7 +17,7 @@ import {
 } from './options.ts';
 
 const FILE_HELP = `
-FILE.json describes the agent; examples/agent.json is one:
+FILE.json describes the agent; examples/agent.json is an example:
   name, tagline, description, display_name   texts; tagline is one sentence
   endpoint                                   URL of your server, ending in /execute
   input_schema, output_schema                JSON Schema of \`parameters\` and of the result

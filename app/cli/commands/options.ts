@@ -152,7 +152,8 @@ export function readText(path: string): string {
   }
 }
 
-function readBytes(path: string): Buffer {
+/** A file's bytes; the path is relative to the user's directory. Throws Refusal. */
+export function readBytes(path: string): Buffer {
   const absolute = fromCaller(path);
   try {
     return readFileSync(absolute);

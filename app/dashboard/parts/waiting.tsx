@@ -9,6 +9,8 @@ import { Badge } from './ui.tsx';
 const DISPUTES_MS = 60_000;
 /** Number of latest disputes in which open ones are counted. */
 const LATEST_DISPUTES = 100;
+/** Open disputes that the admin's overview shows. */
+export const OPEN_SHOWN = 3;
 
 /** The number of running calls of the wallet, wherever they were started. */
 function Running() {
@@ -32,6 +34,13 @@ export const latestDisputesQuery = (wallet: string | null | undefined) =>
     enabled: Boolean(wallet),
   });
 
+/** The first open disputes by due time, and the number of all. For the admin, whose log has a line for each reading. */
+export const openQueueQuery = queryOptions({
+  queryKey: ['disputes.queue', 'open'],
+  queryFn: () => call('disputes.queue', { outcome: 'open', limit: OPEN_SHOWN }),
+  refetchInterval: DISPUTES_MS,
+});
+
 /**
  * `own`: open disputes among the latest of this wallet, as caller or creator. `queue`: all open disputes, which wait for
  * the admin; 0 for others.
@@ -40,9 +49,7 @@ export function useOpenDisputes(): { own: number; queue: number } {
   const { wallet, isAdmin } = useSession();
   const own = useQuery(latestDisputesQuery(wallet));
   const queue = useQuery({
-    queryKey: ['disputes.queue', 'open'],
-    queryFn: () => call('disputes.queue', { outcome: 'open', limit: 1 }),
-    refetchInterval: DISPUTES_MS,
+    ...openQueueQuery,
     enabled: isAdmin,
   });
   return {

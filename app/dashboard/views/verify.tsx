@@ -77,7 +77,7 @@ export default function Verify() {
   // A receipt that was pasted into the search is checked at once.
   useEffect(() => {
     if (loadedPath() !== window.location.pathname) return;
-    // Once, whatever begins, so that a later visit does not verify it.
+    // Taken even if another check has begun; otherwise a later visit would verify it.
     pasted.current ??= takePasted();
     if (isBegun.current || !isReady || !pasted.current) return;
     isBegun.current = true;

@@ -4,17 +4,11 @@ import { Link } from '@tanstack/react-router';
 import { Trouble } from '../../parts/trouble.tsx';
 import { buttonStyle, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { Due } from './due.tsx';
 
-/** Disputes shown; the tab has all of them. */
-const SHOWN = 3;
-
 export function NeedsYou({ count }: { count: number }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['disputes.queue', 'open', 'first', count],
-    queryFn: () => call('disputes.queue', { outcome: 'open', limit: SHOWN }),
-  });
+  const { data, error, refetch } = useQuery(openQueueQuery);
   return (
     <Note tone="warn" title={`Needs you: ${formatCount(count)} ${count === 1 ? 'dispute' : 'disputes'}`}>
       {error && <Trouble error={error} what="The disputes" onRetry={refetch} />}
@@ -40,7 +34,7 @@ export function NeedsYou({ count }: { count: number }) {
           </li>
         ))}
       </ul>
-      {count > SHOWN && (
+      {count > OPEN_SHOWN && (
         <Link to="/admin" search={{ tab: 'disputes', outcome: 'open' }} className="mt-3 inline-block underline">
           All {formatCount(count)} open disputes
         </Link>

@@ -11,7 +11,7 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { isPausedBy, mostTaken, type Stakes, stakesQuery } from '../disputes/stakes.ts';
+import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
 
 const MAX_REASON = 8_000;
@@ -29,8 +29,8 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const creatorName = useCreatorName(dispute);
   const typed = readAmount(text, dispute, stakes);
   const { amount, fault } = side === 'caller' ? typed : { amount: 0n, fault: null };
-  const isComplete = side !== null && stakes !== undefined && fault === null && reason.trim() !== '';
   const whyNot = whyNotYet({ side, reason, fault, isRead: stakes !== undefined });
+  const isComplete = whyNot === null;
 
   return (
     <form
@@ -160,14 +160,14 @@ function readAmount(
   }
 }
 
-interface Progress {
+interface Missing {
   side: Side | null;
   reason: string;
   fault: string | null;
   isRead: boolean;
 }
 
-function whyNotYet({ side, reason, fault, isRead }: Progress): string | null {
+function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
   const hasReason = reason.trim() !== '';
   if (!side) return hasReason ? 'Choose an outcome.' : 'Choose an outcome and write a reason.';
   if (!hasReason) return 'Write a reason.';
@@ -187,7 +187,7 @@ function upholdWords(
   const caller = `${shorten(dispute.caller)}, the caller,`;
   if (!stakes || amount === null) return `The collateral of ${creatorName} pays. ${caller} gets the bond back.`;
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
-  const slashed = least(stakes.left, amount);
+  const slashed = slashedOf(stakes, amount);
   const rest = isPausedBy(stakes, amount) ? ', and the agent is paused' : '';
   return `${caller} gets ${formatBaseUnits(toCaller)} and the bond of ${bondOf(dispute)} back. ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${rest}.`;
 }
@@ -212,7 +212,7 @@ function consequences(
   }
   const { left } = stakes;
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
-  const slashed = least(left, amount);
+  const slashed = slashedOf(stakes, amount);
   return [
     ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
     amount > slashed

@@ -1,6 +1,7 @@
 /** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { Cell, Table } from '../../parts/table.tsx';
@@ -123,7 +124,11 @@ function Figures({ state }: { state: State }) {
       <Figure
         label="Open disputes"
         value={formatCount(state.open_disputes)}
-        about={state.open_disputes === 0 ? 'None waits for a decision' : 'Each to be decided within 72 hours'}
+        about={
+          state.open_disputes === 0
+            ? 'None waits for a decision'
+            : `Each to be decided within ${ANSWER_SECONDS / 3_600} hours`
+        }
       />
     </div>
   );

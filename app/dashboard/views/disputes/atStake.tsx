@@ -28,7 +28,7 @@ export function AtStake({ dispute, reader }: { dispute: DisputeSummary; reader: 
             lapse={
               <>
                 Anybody can end it from <Time at={dispute.lapses_at} /> on. Until somebody does,{' '}
-                {reader === 'admin' ? 'you' : 'the admin'} can still decide it, also late.
+                {reader === 'admin' ? 'you' : 'the admin'} can still decide it, even after the due time.
               </>
             }
           />

@@ -1,11 +1,10 @@
 /** What is at stake in a dispute: for each possible outcome, what caller and creator get or lose, and what happens to the agent. */
 import type { ReactNode } from 'react';
-import { least } from '../../../sdk/wire/amounts.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
-import { isPausedBy, mostTaken, mostToCaller, type Stakes } from './stakes.ts';
+import { isPausedBy, mostSlashed, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';
 
@@ -28,7 +27,7 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
   const creator = reader === 'creator' ? 'You' : 'The creator';
   const verb = (who: string, base: string) => (who === 'You' ? `${who} ${base}` : `${who} ${base}s`);
   const loses = (who: string) => (who === 'You' ? 'You lose' : `${who} loses`);
-  const most = least(mostTaken(stakes, price), stakes.left);
+  const most = mostSlashed(stakes, price);
   return (
     <div className={cx('grid overflow-hidden rounded-lg border border-line text-sm', !isNarrow && 'md:grid-cols-3')}>
       <Outcome title="If it is upheld" isNarrow={isNarrow}>
@@ -99,7 +98,7 @@ function upheldWords(stakes: Stakes, price: bigint): string {
   if (status !== 'active') return `Stays ${status}. ${failed}`;
   const taken = mostToCaller(stakes, price);
   if (isPausedBy(stakes, taken)) {
-    const rest = usdc(left - least(taken, left));
+    const rest = usdc(left - slashedOf(stakes, taken));
     const needs = required === null ? '' : `, and its price needs ${usdc(required)}`;
     return `Is paused until the creator tops up, even if only ${usdc(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
   }

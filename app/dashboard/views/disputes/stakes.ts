@@ -71,6 +71,14 @@ export const mostToCaller = ({ left, forfeited }: Stakes, price: bigint): bigint
 export const mostTaken = (stakes: Stakes, price: bigint): bigint =>
   least(price * stakes.multiple, greatest(stakes.left, mostToCaller(stakes, price)));
 
+/** What of the taken amount the collateral pays; earlier forfeits pay the rest. */
+export const slashedOf = ({ left }: Stakes, taken: bigint): bigint => least(taken, left);
+
+/** The most that the creator can lose. */
+export const mostSlashed = (stakes: Stakes, price: bigint): bigint => slashedOf(stakes, mostTaken(stakes, price));
+
 /** True if the program pauses the agent when this much is taken. */
-export const isPausedBy = ({ left, required, status }: Stakes, taken: bigint): boolean =>
-  status === 'active' && taken > 0n && (required === null || left - least(taken, left) < required);
+export const isPausedBy = (stakes: Stakes, taken: bigint): boolean => {
+  const { left, required, status } = stakes;
+  return status === 'active' && taken > 0n && (required === null || left - slashedOf(stakes, taken) < required);
+};

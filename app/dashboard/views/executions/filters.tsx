@@ -29,12 +29,9 @@ interface FiltersProps {
 export function Filters({ search, found, total, onChange }: FiltersProps) {
   const agents = useAgents(search, found);
   const keys = useKeys(search, found);
-  const set = (change: Record<string, unknown>) => {
-    const { page: _page, ...filters } = search;
-    onChange(parseExecutionsSearch({ ...filters, ...change }));
-  };
-  const save = useMutation({ mutationFn: async () => (await import('./saveCsv.ts')).saveCsv(search) });
   const { page: _page, ...filters } = search;
+  const set = (change: Record<string, unknown>) => onChange(parseExecutionsSearch({ ...filters, ...change }));
+  const save = useMutation({ mutationFn: async () => (await import('./saveCsv.ts')).saveCsv(search) });
   const isFiltered = Object.keys(filters).length > 0;
   // On a phone the choices would push the calls off the screen.
   const [isOpen, setOpen] = useState(isFiltered);
@@ -134,7 +131,7 @@ function useKeys(search: ExecutionsSearch, found: ExecutionSummary[]): Choices {
   const names = new Map<string, string>();
   if (search.key) names.set(search.key, shorten(search.key));
   for (const { key_id, key_name } of found) if (key_id) names.set(key_id, key_name ?? shorten(key_id));
-  // Strangers may register keys of the same id, which are never used.
+  // Anybody can register another key with the same id, but only the real one is ever used.
   for (const { key_id, name, last_used_at } of data ?? [])
     if (last_used_at !== null || !names.has(key_id)) names.set(key_id, name);
   return byName(names);

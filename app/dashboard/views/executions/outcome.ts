@@ -50,7 +50,7 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, call
   }
 }
 
-/** Failed calls with a price that has not come back. */
+/** Words of a failed call whose refund is not done; `none`: nothing was paid. */
 const WAITS: Partial<Record<NonNullable<Ended['refund']> | 'none', string>> = {
   none: 'Failed, nothing was paid',
   waiting: 'Failed, refund waits for your account',

@@ -126,7 +126,7 @@ function CallLink({ call, lines }: { call: ExecutionSummary; lines: string }) {
   );
 }
 
-/** The first lines of a task; the rest of what the service sent on hover. */
+/** The first lines of a task. On hover, all of it that the service sent. */
 export function TaskLine({ task, lines = 'line-clamp-1' }: { task: string | null; lines?: string }) {
   if (task === null) return <span className="text-faint italic">Task no longer kept</span>;
   return (

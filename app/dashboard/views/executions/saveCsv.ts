@@ -1,5 +1,4 @@
 /** Lists of calls as CSV files. Amounts are exact: their base units, written as decimals. */
-
 import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecutionPage, ExecutionSummary } from '../../../sdk/wire/wire.ts';
@@ -8,10 +7,9 @@ import { call, request } from '../../service.ts';
 import { outcomeOf, outcomeOfReceived, payerOf } from './outcome.ts';
 import { type ExecutionsSearch, filtersOf } from './search.ts';
 
-/** Calls per request, and requests per file. */
+/** Calls of a request, and of a file. */
 const PAGE = 100;
-const MOST_PAGES = 100;
-const MOST_CALLS = PAGE * MOST_PAGES;
+const MOST_CALLS = 10_000;
 
 const usdc = (amount: number | null): string => (amount === null ? '' : formatUsdc(parseUsdc(amount)));
 
@@ -75,7 +73,7 @@ export async function saveCsv(search: ExecutionsSearch): Promise<void> {
   await save(name, COLUMNS, [...calls.values()]);
 }
 
-/** The same of the ended calls that an agent received. */
+/** Saves the ended calls that an agent received, newest first. Throws if there are more than MOST_CALLS. */
 export async function saveReceivedCsv(agentId: string, failed: boolean): Promise<void> {
   const all: ReceivedCall[] = [];
   for (let before: string | undefined; ; before = all.at(-1)?.execution_id) {

@@ -7,11 +7,11 @@ import { SignDialog } from '../../parts/sign.tsx';
 import { Select } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { DAY } from './fields.tsx';
 import { keepGranted, type MadeKey } from './makeKey.ts';
 import type { WalletMoney } from './money.ts';
 
-const DAY_SECONDS = 86_400;
-const GRACES = [0, 3_600, DAY_SECONDS, 7 * DAY_SECONDS];
+const GRACES = [0, 3_600, DAY, 7 * DAY];
 
 interface EndProps {
   apiKey: KeySummary;
@@ -24,7 +24,7 @@ interface RotateProps extends EndProps {
 }
 
 export function RotateDialog({ apiKey, money, onClose, onMade }: RotateProps) {
-  const [grace, setGrace] = useState(DAY_SECONDS);
+  const [grace, setGrace] = useState(DAY);
   return (
     <SignDialog
       title={`Replace "${apiKey.name}"`}

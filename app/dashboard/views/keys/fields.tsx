@@ -154,7 +154,7 @@ export function SpendFields(props: LimitFieldsProps & { reach: Reach | null }) {
   );
 }
 
-/** The limits that nobody must think about. */
+/** Limits whose defaults fit nearly every key. */
 export function MoreLimits(props: LimitFieldsProps & { end: { label: string; hint: string } }) {
   const { readings, end } = props;
   const field = fieldOf(props);

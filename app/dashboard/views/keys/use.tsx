@@ -2,12 +2,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { lastDays } from '../../parts/range.tsx';
 import { formatAmount, formatCount, formatShort } from '../../parts/values.tsx';
-import { daysOf, spendQuery } from '../spend/groups.ts';
+import { daysOf, groupsOf, spendQuery } from '../spend/groups.ts';
 
 /** Poll interval of the use of the last days. */
 const REFRESH_MS = 30_000;
@@ -35,16 +35,11 @@ interface KeyUseProps {
 export function KeyUse({ apiKey, spend }: KeyUseProps) {
   const [isOpen, setOpen] = useState(false);
   if (!spend) return null;
-  const rows = spend.rows.filter(({ key_id }) => key_id === apiKey.key_id);
-  if (rows.length === 0) return null;
+  const group = groupsOf(spend, 'key').find(({ id }) => id === apiKey.key_id);
+  if (!group) return null;
   const days = daysOf(spend);
-  const calls = days.map((day) => rows.reduce((sum, row) => sum + (row.day === day ? row.executions : 0), 0));
-  const paid = days.map((day) =>
-    rows.reduce((sum, row) => sum + (row.day === day ? parseUsdc(row.paid_usdc) : 0n), 0n),
-  );
-  const allCalls = calls.reduce((sum, count) => sum + count, 0);
-  const refunded = rows.reduce((sum, row) => sum + row.refunded, 0);
-  const allPaid = formatAmount(toUsdc(paid.reduce((sum, amount) => sum + amount, 0n)));
+  const { executions: allCalls, refundedCalls: refunded } = group;
+  const allPaid = formatAmount(toUsdc(group.paid));
   return (
     <details className="border-t border-line pt-4" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="text-sm">
@@ -63,7 +58,9 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             kind="bars"
             format={formatCount}
             formatShort={formatShort}
-            series={[{ label: 'Calls', tone: 'accent', values: calls }]}
+            series={[
+              { label: 'Calls', tone: 'accent', values: days.map((day) => group.executionsByDay.get(day) ?? 0) },
+            ]}
           />
           <Chart
             title={`Spent by ${apiKey.name}`}
@@ -72,7 +69,9 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             kind="bars"
             format={formatAmount}
             formatShort={formatShort}
-            series={[{ label: 'Spent', tone: 'good', values: paid.map(toUsdc) }]}
+            series={[
+              { label: 'Spent', tone: 'good', values: days.map((day) => toUsdc(group.paidByDay.get(day) ?? 0n)) },
+            ]}
           />
         </div>
       )}

@@ -1,14 +1,13 @@
 /** Open disputes about the creator's agents: what is at stake, by when it is decided, and the way to reply. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { buttonStyle, Note } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { latestDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
-import { mostTaken, stakesQuery } from '../disputes/stakes.ts';
+import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 
 /** Disputes shown; their own page has all of them. */
 const SHOWN = 3;
@@ -53,7 +52,7 @@ export function OpenDisputes({ agentId }: { agentId?: string }) {
 function Facts({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean }) {
   const { agent_id, agent_name, execution_id, price_usdc, answer_due_at } = dispute;
   const { data: stakes } = useQuery(stakesQuery(agent_id, execution_id));
-  const most = stakes && least(mostTaken(stakes, parseUsdc(price_usdc)), stakes.left);
+  const most = stakes && mostSlashed(stakes, parseUsdc(price_usdc));
   return (
     <span className="min-w-0">
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}

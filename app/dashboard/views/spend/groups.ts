@@ -20,10 +20,13 @@ export interface Group {
   id: string;
   name: string;
   executions: number;
+  /** Executions of those that were refunded. */
+  refundedCalls: number;
   paid: bigint;
   refunded: bigint;
   returned: bigint;
   paidByDay: Map<string, bigint>;
+  executionsByDay: Map<string, number>;
 }
 
 type Row = SpendStatement['rows'][number];
@@ -41,15 +44,18 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
   for (const row of rows) {
     const id = idOf(row, by);
     const group = groups.get(id) ?? {
-      ...{ id, name: nameOf(row, by), executions: 0, paid: 0n, refunded: 0n, returned: 0n },
+      ...{ id, name: nameOf(row, by), executions: 0, refundedCalls: 0, paid: 0n, refunded: 0n, returned: 0n },
       paidByDay: new Map<string, bigint>(),
+      executionsByDay: new Map<string, number>(),
     };
     groups.set(id, group);
     const paid = parseUsdc(row.paid_usdc);
     group.executions += row.executions;
+    group.refundedCalls += row.refunded;
     group.paid += paid;
     group.refunded += parseUsdc(row.refunded_usdc);
     group.returned += parseUsdc(row.returned_usdc);
+    group.executionsByDay.set(row.day, (group.executionsByDay.get(row.day) ?? 0) + row.executions);
     group.paidByDay.set(row.day, (group.paidByDay.get(row.day) ?? 0n) + paid);
   }
   return [...groups.values()].sort((one, other) => (one.paid < other.paid ? 1 : one.paid > other.paid ? -1 : 0));
