@@ -4,6 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDataDir } from './config.ts';
 import { loadIdentities } from './identities.ts';
@@ -37,7 +38,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
 process.exitCode = code ?? 1;
-// The validator writes why only into its log: a port in use, for example.
 if (process.exitCode !== 0 && !isStopping) {
-  console.error(`${VALIDATOR} ended with ${signal ?? `exit code ${code}`}. Read the end of its log, named above.`);
+  console.error(`${VALIDATOR} ended with ${signal ?? `exit code ${code}`}. ${reasonInLog()}`);
+}
+
+/** Why it ended. It writes some reasons only into its log: a gossip port in use, for example. */
+function reasonInLog(): string {
+  const log = join(words[words.lastIndexOf('--ledger') + 1]!, 'validator.log');
+  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
+  const panic = lines.findLastIndex((line) => line.includes(' panicked at '));
+  return panic < 0 ? `Its log: ${log}` : `Its log says: ${lines[panic + 1]}\n${log}`;
 }
