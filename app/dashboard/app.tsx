@@ -1,7 +1,7 @@
 /** Renders the web page once its first view can be drawn completely. */
 import { createBrowserHistory } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
-import { StrictMode } from 'react';
+import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Page } from './page.tsx';
 import { createPageRouter, type PageRouter } from './routes.tsx';
@@ -18,10 +18,13 @@ export async function startPage(): Promise<void> {
   const router = createPageRouter(createBrowserHistory(), { scrollRestoration: true });
   const patience = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_MS));
   await Promise.race([loadFirst(router), patience]);
-  createRoot(document.getElementById('root')!).render(
-    <StrictMode>
-      <Page router={router} />
-    </StrictMode>,
+  // In a transition React yields to the browser between components. The drawing stays until all of them are there.
+  startTransition(() =>
+    createRoot(document.getElementById('root')!).render(
+      <StrictMode>
+        <Page router={router} />
+      </StrictMode>,
+    ),
   );
   // Loaded before they are needed, so that they exist even while the service is down.
   requestIdleCallback(

@@ -13,7 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
@@ -25,6 +25,8 @@ const ROOT = join(HERE, '..', '..');
 const DIST = join(HERE, 'dist');
 /** File in the build with the hash of its sources. */
 const STAMP = '.sources';
+/** Large parts of the page, in the order in which they are loaded: each is one file. */
+const LOADS = ['app.tsx', 'api.ts', 'wallet/web3.ts'];
 /** Shared by tabs, menus and dialogs: a dozen modules, each too small for its own file. */
 const SMALL_PARTS =
   /node_modules\/@radix-ui\/(?!react-(menu|dropdown-menu|popper|toast|dialog|dismissable-layer|focus)|react-[a-z-]*focus-)/;
@@ -86,7 +88,7 @@ async function build(hash: string): Promise<void> {
           output: {
             codeSplitting: {
               groups: [
-                { name: createLoads(['app.tsx', 'api.ts', 'wallet/web3.ts']), debugName: 'loads' },
+                ...LOADS.map((entry) => ({ name: createLoad(entry), debugName: entry })),
                 { name: 'parts', test: SMALL_PARTS },
               ],
             },
@@ -122,22 +124,21 @@ interface Modules {
 }
 
 /**
- * Groups each entry and all its direct and indirect imports into one file, without modules of an earlier entry. Lazy
+ * Groups an entry and all its direct and indirect imports into one file, without modules of an earlier group. Lazy
  * imports stay separate.
  */
-function createLoads(entries: string[]): (id: string, modules: Modules) => string | null {
-  const known = new Map<string, Set<string>>(entries.map((entry) => [entry, new Set([join(HERE, entry)])]));
+function createLoad(entry: string): (id: string, modules: Modules) => string | null {
+  const found = new Set([join(HERE, entry)]);
   // `walked` ends a cycle of imports.
-  function isPart(found: Set<string>, id: string, modules: Modules, walked: Set<string>): boolean {
+  function isPart(id: string, modules: Modules, walked: Set<string>): boolean {
     if (found.has(id)) return true;
     if (walked.has(id)) return false;
     walked.add(id);
-    const isFound = (modules.getModuleInfo(id)?.importers ?? []).some((by) => isPart(found, by, modules, walked));
+    const isFound = (modules.getModuleInfo(id)?.importers ?? []).some((by) => isPart(by, modules, walked));
     if (isFound) found.add(id);
     return isFound;
   }
-  return (id, modules) =>
-    entries.find((entry) => isPart(known.get(entry)!, id, modules, new Set()))?.match(/(\w+)\.tsx?$/)?.[1] ?? null;
+  return (id, modules) => (isPart(id, modules, new Set()) ? basename(entry, extname(entry)) : null);
 }
 
 /** Writes the document of every view: its drawing, and preloads of its files and its first requests. */

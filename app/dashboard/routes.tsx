@@ -104,6 +104,9 @@ const routes = [
 
 const routeTree = root.addChildren(routes);
 
+/** Shown while a view is loaded. */
+export const PENDING = 'Loading …';
+
 /** `scrollRestoration` is for browsers only: in prerendering, the router would write a script into the page. */
 export const createPageRouter = (history: RouterHistory, { scrollRestoration = false } = {}) =>
   createRouter({
@@ -111,7 +114,7 @@ export const createPageRouter = (history: RouterHistory, { scrollRestoration = f
     history,
     defaultPreload: 'intent',
     scrollRestoration,
-    defaultPendingComponent: () => <Spinner label="Loading …" />,
+    defaultPendingComponent: () => <Spinner label={PENDING} />,
     defaultErrorComponent: Broken,
   });
 

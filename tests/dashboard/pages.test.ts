@@ -79,12 +79,13 @@ describe('the addresses of the page', function () {
       [...html.matchAll(/<link rel="preload" as="fetch"[^>]* href="([^"]+)"/g)].map(([, path]) => path);
     const shared = ['/trpc/auth.session', '/trpc/config.get'];
     const front = await bodyOf('/');
-    expect(front).to.include('AI agents that you pay per call');
-    expect(asks(front)).to.deep.equal([...shared, '/v1/agents?limit=24']);
+    expect(front).to.include('Pick an agent');
+    expect(asks(front)).to.deep.equal([...shared, '/v1/agents?limit=24&sort=best']);
     expect(asks(await bodyOf('/?q=csv'))).to.deep.equal(shared);
 
     const { agent_id, name } = site.visitor.agent('csv-analyst');
     const agent = await bodyOf(`/agents/${agent_id}`);
+    expect(agent).to.match(/What it does<\/h2><p[^>]*>Reads `parameters\.csv`/);
     expect(agent)
       .to.include(`<title>TEST · ${name} · Agent Marketplace</title>`)
       .and.match(new RegExp(`<h1[^>]*>.*${name}</span></h1>`));
@@ -103,18 +104,28 @@ describe('the addresses of the page', function () {
       let asked: string[] = [];
       page.on('request', (request) => void asked.push(new URL(request.url()).pathname + new URL(request.url()).search));
       const { agent_id } = site.visitor.agent('csv-analyst');
-      await until('the page loads before its data are old', async () => {
-        asked = [];
-        const begun = performance.now();
-        await page.goto(`/agents/${agent_id}`);
-        await page.getByRole('tab', { name: 'Overview' }).waitFor();
-        return performance.now() - begun < FRESH_MS;
-      });
-      for (const path of ['/trpc/auth.session', '/trpc/config.get', `/v1/agents/${agent_id}`])
-        expect(
-          asked.filter((other) => other === path),
-          path,
-        ).to.have.length(1);
+      const views = [
+        { path: '/', shown: page.getByRole('heading', { name: 'csv-analyst' }), data: '/v1/agents?limit=24&sort=best' },
+        {
+          path: `/agents/${agent_id}`,
+          shown: page.getByRole('tab', { name: 'Overview' }),
+          data: `/v1/agents/${agent_id}`,
+        },
+      ];
+      for (const { path, shown, data } of views) {
+        await until('the page loads before its data are old', async () => {
+          asked = [];
+          const begun = performance.now();
+          await page.goto(path);
+          await shown.waitFor();
+          return performance.now() - begun < FRESH_MS;
+        });
+        for (const one of ['/trpc/auth.session', '/trpc/config.get', data])
+          expect(
+            asked.filter((other) => other === one),
+            `${one} of ${path}`,
+          ).to.have.length(1);
+      }
     }));
 
   it('send documents in Brotli to clients that accept it, with the same content for others', async () => {

@@ -78,20 +78,21 @@ export function Account() {
 }
 
 interface SignedInProps {
-  /** Title to show in place of the children, if they have their own head. */
+  /** Head to show in place of the children, if they have their own. */
   title?: string;
+  about?: string;
   why: string;
   admin?: boolean;
   children: ReactNode;
 }
 
 /** Shows its children to a signed-in wallet (with `admin`, to the admin only). Others are asked to sign in. */
-export function SignedIn({ title, why, admin, children }: SignedInProps) {
+export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;
   return (
     <>
-      {title && <PageHead title={title} />}
+      {title && <PageHead title={title} about={about} />}
       {isKnown && !wallet && (
         <Empty title="Connect a wallet to continue">
           <p className="mb-5">{why}</p>

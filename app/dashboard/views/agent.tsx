@@ -4,14 +4,14 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
-import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
+import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { Health, Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Status, shorten } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { Overview } from './agent/overview.tsx';
+import { Overview, Purpose } from './agent/overview.tsx';
 import { Paused } from './agent/paused.tsx';
 
 const CodeTab = lazy(() => import('./agent/code.tsx'));
@@ -190,9 +190,12 @@ function Title({ picture, name }: { picture: ReactNode; name: string }) {
   );
 }
 
-/** Shows the name and tagline if the catalogue's data already contain them. */
+/** What a list of agents contains, and the drawing of the document besides. */
+export type KnownAgent = Pick<AgentFull, 'agent_id' | 'name' | 'tagline'> & Partial<Pick<AgentFull, 'description'>>;
+
+/** Shows what is already known of the agent. */
 function Loading({ agentId }: { agentId: string }) {
-  const lists = queryClient.getQueriesData<AgentPage>({ queryKey: ['agents'] });
+  const lists = queryClient.getQueriesData<{ agents: KnownAgent[] }>({ queryKey: ['agents'] });
   const known = lists.flatMap(([, page]) => page?.agents ?? []).find(({ agent_id }) => agent_id === agentId);
   return (
     <div aria-busy="true">
@@ -208,7 +211,7 @@ function Loading({ agentId }: { agentId: string }) {
       )}
       <Skeleton className="-mt-2 h-5 w-40" />
       <Skeleton className="mt-6 mb-8 h-9 w-full" />
-      <Skeleton className="h-96" />
+      {known?.description ? <Purpose>{known.description}</Purpose> : <Skeleton className="h-96" />}
     </div>
   );
 }

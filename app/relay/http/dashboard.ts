@@ -189,7 +189,12 @@ async function answerPage(pages: Pages, view: string, request: Request, response
     __ENVIRONMENT__: config.environment,
     __DEVELOPMENT_WALLETS__: wallets,
     __TITLE__: `${config.environment === 'test' ? 'TEST · ' : ''}${title ? `${title} · ` : ''}${TITLE}`,
-    ...(agent && { __AGENT_ID__: agent.agent_id, __AGENT_NAME__: agent.name, __AGENT_TAGLINE__: agent.tagline }),
+    ...(agent && {
+      __AGENT_ID__: agent.agent_id,
+      __AGENT_NAME__: agent.name,
+      __AGENT_TAGLINE__: agent.tagline,
+      __AGENT_DESCRIPTION__: agent.description,
+    }),
   });
   const html = view === DOCS ? filled.replace(GUIDE, guide) : filled;
   const isSmall = request.acceptsEncodings(['br', 'identity']) === 'br';

@@ -14,17 +14,29 @@ import { SchemaFields } from './schema/schemaFields.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
+export function Purpose({ children }: { children: ReactNode }) {
+  return (
+    <section>
+      <h2 className="mb-3 text-lg font-semibold">What it does</h2>
+      {typeof children === 'string' ? (
+        <p className="text-sm leading-relaxed whitespace-pre-line">{children}</p>
+      ) : (
+        children
+      )}
+    </section>
+  );
+}
+
 export function Overview({ agent }: { agent: AgentFull }) {
   return (
     <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_19rem]">
       <div className="grid min-w-0 content-start gap-10">
-        <section>
-          <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-          {/* Until Markdown is loaded, plain text takes about the same space. */}
-          <Suspense fallback={<p className="text-sm leading-relaxed whitespace-pre-line">{agent.description}</p>}>
+        {/* Until Markdown is loaded, plain text takes about the same space. */}
+        <Suspense fallback={<Purpose>{agent.description}</Purpose>}>
+          <Purpose>
             <Markdown text={agent.description} />
-          </Suspense>
-        </section>
+          </Purpose>
+        </Suspense>
         {agent.status === 'paused' && <Others agent={agent} />}
         <Example agentId={agent.agent_id} />
         <Record agent={agent} />

@@ -34,7 +34,6 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const { wallet, isKnown } = useSession();
   const wallets = useWallets();
   const navigate = useNavigate();
-  const hasTestWallets = developmentWalletsPath() !== '';
   const testWallet = wallets.find(({ name }) => name.startsWith('Demo caller'));
   const run = useMutation({
     mutationFn: async () => {
@@ -51,7 +50,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   });
   if (agents && at === -1) return null;
   if (!agent || !example) return <div className={FRAME} />;
-  if (!hasTestWallets) {
+  if (developmentWalletsPath() === '') {
     return (
       <details className={FRAME}>
         <summary className="py-1.5 font-medium">
