@@ -4,7 +4,6 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import { toError } from '../../sdk/client/http.ts';
-import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
@@ -100,7 +99,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
   const { archive, steps, error: failure } = execution;
   return (
     <>
-      <Head execution={execution} dispute={dispute} />
+      <Head execution={execution} />
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
         <div className="grid min-w-0 gap-5 max-lg:contents">
           {record?.status === 'open' && <RefundState execution={execution} record={record} />}
@@ -168,7 +167,7 @@ function Missing({ executionId }: { executionId: string }) {
   );
 }
 
-function Head({ execution, dispute }: { execution: Execution; dispute: DisputeSummary | null | undefined }) {
+function Head({ execution }: { execution: Execution }) {
   const notify = useNotify();
   const { execution_id: id, agent_id, agent_name } = execution;
   const isSettled = execution.creator_amount_usdc > 0;
@@ -185,7 +184,7 @@ function Head({ execution, dispute }: { execution: Execution; dispute: DisputeSu
         title={agent_name ?? shorten(agent_id)}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <OutcomeBadge call={execution} disputed={dispute?.outcome} />
+            <OutcomeBadge call={execution} />
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>

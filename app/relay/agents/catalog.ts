@@ -2,7 +2,8 @@
  * Agents: listings of the chain joined with their metadata documents. Lists omit a listing without its document. A
  * delisted one counts as missing.
  */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
+import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { type AgentMetadata, tagsOfMask } from '../../sdk/wire/metadata.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -99,6 +100,8 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
     successful_executions: Number(row.successful_executions ?? 0n),
     dispute_count: Number(row.dispute_count ?? 0n),
+    open_disputes: Number(row.open_disputes),
+    upheld_disputes: Number(row.upheld_disputes),
     collateral_usdc: toUsdc(row.deposited - row.slashed),
     slashed_usdc: toUsdc(row.slashed),
     on_chain_listing: addressUrl(deps, row.listing),
@@ -151,6 +154,9 @@ function readListing({ views }: AgentDeps, agentId: string) {
   return shownListing(views, agentId).executeTakeFirst();
 }
 
+const countDisputes = (outcome: DisputeOutcome) =>
+  sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = ${outcome})`;
+
 /** The listing with its execution statistics; they are null if it was never called. */
 function readWithFigures({ views }: AgentDeps, agentId: string) {
   return shownListing(views, agentId)
@@ -161,6 +167,8 @@ function readWithFigures({ views }: AgentDeps, agentId: string) {
       'statistics.dispute_count',
       'statistics.success_rate',
       'statistics.avg_execution_time_ms',
+      countDisputes('open').as('open_disputes'),
+      countDisputes('upheld').as('upheld_disputes'),
     ])
     .executeTakeFirst();
 }

@@ -7,6 +7,7 @@
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
+import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import { type ExecutionStatus, TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import { NO_KEY } from '../ledger/funding.ts';
 import type { ExecutionState, LedgerDatabase, RefundState } from '../ledger/tables.ts';
@@ -28,6 +29,8 @@ export interface ExecutionView {
   completed_at: bigint | null;
   cost: bigint;
   price: bigint;
+  /** The outcome of its dispute; null if there was none. */
+  dispute: DisputeOutcome | null;
   /** Paid to the caller for an upheld dispute; null if there is none, or if the chain does not show it any more. */
   returned: bigint | null;
   /** 1 if its refund waits for its caller to claim it, 0 once it is claimed; null if it went to the caller. */
@@ -89,8 +92,8 @@ const COLUMNS = sql.raw(`
     ELSE coalesce(c.price, j.price)
   END AS cost,
   coalesce(c.price, j.price) AS price,
-  (SELECT amount_to_caller - owed FROM chain.disputes AS d WHERE d.execution_id = c.execution_id AND d.outcome = 'upheld')
-    AS returned,
+  d.outcome AS dispute,
+  CASE WHEN d.outcome = 'upheld' THEN d.amount_to_caller - d.owed END AS returned,
   -- A deposit's address can be prepared again. The last refund is that of the call.
   (SELECT CASE WHEN claimed_at IS NULL THEN 1 ELSE 0 END FROM chain.unclaimed_refunds
     WHERE source IN (c.record, coalesce(c.deposit, j.deposit)) ORDER BY unclaimed_at DESC LIMIT 1) AS is_unclaimed,
@@ -119,6 +122,7 @@ export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly str
     FROM asked
     LEFT JOIN chain.executions AS c ON c.execution_id = asked.execution_id
     LEFT JOIN executions AS j ON j.execution_id = asked.execution_id AND j.state <> 'accepted'
+    LEFT JOIN chain.disputes AS d ON d.execution_id = asked.execution_id
     WHERE c.execution_id IS NOT NULL OR j.execution_id IS NOT NULL`.execute(views);
   const byId = new Map(rows.map((row) => [row.execution_id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);

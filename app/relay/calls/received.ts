@@ -1,5 +1,6 @@
 /** The calls that an agent's server received, for the agent's creator. */
 import { type Kysely, sql } from 'kysely';
+import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../sdk/wire/procedures.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -17,7 +18,7 @@ interface CallRow {
   execution_id: string;
   task: string | null;
   status: ReceivedCall['status'];
-  is_upheld: bigint;
+  dispute: DisputeOutcome | null;
   earned: bigint;
   refunded: bigint;
   dispatched_ms: bigint;
@@ -32,7 +33,7 @@ const COLUMNS = sql.raw(`j.execution_id AS execution_id,
   CASE WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
     WHEN j.state = 'settled' THEN 'completed' ELSE 'failed' END AS status,
   CASE WHEN j.content_deleted_ms IS NULL THEN substr(j.task, 1, ${TASK_CHARACTERS}) END AS task,
-  CASE WHEN c.status = 'dispute_upheld' THEN 1 ELSE 0 END AS is_upheld,
+  d.outcome AS dispute,
   CASE WHEN j.state = 'settled' THEN coalesce(j.creator_amount, 0) ELSE 0 END AS earned,
   CASE WHEN j.state = 'refunded' THEN j.price ELSE 0 END AS refunded,
   j.dispatched_ms AS dispatched_ms,
@@ -42,6 +43,7 @@ const COLUMNS = sql.raw(`j.execution_id AS execution_id,
 
 const JOINED = sql.raw(`JOIN executions AS j ON j.execution_id = picked.id
   LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
+  LEFT JOIN chain.disputes AS d ON d.execution_id = j.execution_id
   LEFT JOIN failed_answers AS f ON f.execution_id = j.execution_id AND j.state <> 'settled'
   LEFT JOIN results AS r ON r.execution_id = j.execution_id`);
 
@@ -139,7 +141,7 @@ function toCall(row: CallRow): ReceivedCall {
     execution_id: row.execution_id,
     task: row.task,
     status: row.status,
-    dispute: row.status === 'disputed' ? { outcome: row.is_upheld === 1n ? 'upheld' : 'open' } : null,
+    dispute: row.dispute && { outcome: row.dispute },
     earned_usdc: toUsdc(row.earned),
     refunded_usdc: toUsdc(row.refunded),
     received_at: toTimeOfMs(row.dispatched_ms),

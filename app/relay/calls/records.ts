@@ -93,7 +93,6 @@ export async function agentNames(
 
 function toSummary(deps: RecordsDeps, row: ExecutionView, agentName: string | null): ExecutionSummary {
   const refund = refundOf(row);
-  const isUpheld = row.chain_status === 'dispute_upheld';
   return {
     execution_id: row.execution_id,
     agent_id: row.listing,
@@ -105,10 +104,10 @@ function toSummary(deps: RecordsDeps, row: ExecutionView, agentName: string | nu
     status: row.status,
     error: row.status === 'failed' ? errorOf(row) : null,
     refund,
-    dispute: row.status === 'disputed' ? { outcome: isUpheld ? 'upheld' : 'open' } : null,
+    dispute: row.dispute && { outcome: row.dispute },
     cost_usdc: toUsdc(row.cost),
     refunded_usdc: refund !== 'done' ? 0 : row.state === 'returned' ? null : toUsdc(row.price),
-    returned_usdc: !isUpheld ? 0 : row.returned === null ? null : toUsdc(row.returned),
+    returned_usdc: row.dispute !== 'upheld' ? 0 : row.returned === null ? null : toUsdc(row.returned),
     initiated_at: toTime(row.initiated_at),
     completed_at: row.completed_at === null ? null : toTime(row.completed_at),
     execution_time_ms: isSettled(row) && row.execution_time_ms !== null ? Number(row.execution_time_ms) : null,

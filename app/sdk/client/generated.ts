@@ -208,6 +208,10 @@ export interface components {
             successful_executions: number;
             /** @description Number of disputes opened so far. */
             dispute_count: number;
+            /** @description How many of them are not decided yet. */
+            open_disputes: number;
+            /** @description How many of them were decided for the caller. The others were rejected, or ended without a decision. */
+            upheld_disputes: number;
             /** @description What is left of the collateral that the creator deposited for this agent, USDC. Callers whose dispute is upheld are paid from it. */
             collateral_usdc: number;
             /** @description What upheld disputes have taken from this collateral, USDC. */
@@ -451,13 +455,13 @@ export interface components {
             } | null;
             /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null. */
             refund: ("pending" | "waiting" | "unclaimed" | "done") | null;
-            /** @description The dispute; null unless the execution is `disputed`. */
+            /** @description Its dispute; null if there was none. */
             dispute: {
                 /**
-                 * @description `open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.
+                 * @description `open` while undecided, `upheld` if decided for the caller; the execution is `disputed`. `rejected` if decided for the creator, `lapsed` if it ended without a decision; the execution is `completed`.
                  * @enum {string}
                  */
-                outcome: "open" | "upheld";
+                outcome: "open" | "rejected" | "upheld" | "lapsed";
             } | null;
             /** @description The amount that the caller pays, USDC: the price once the escrow is open, 0 after a refund. */
             cost_usdc: number;
@@ -546,13 +550,13 @@ export interface components {
             } | null;
             /** @description The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise null. */
             refund: ("pending" | "waiting" | "unclaimed" | "done") | null;
-            /** @description The dispute; null unless the execution is `disputed`. */
+            /** @description Its dispute; null if there was none. */
             dispute: {
                 /**
-                 * @description `open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.
+                 * @description `open` while undecided, `upheld` if decided for the caller; the execution is `disputed`. `rejected` if decided for the creator, `lapsed` if it ended without a decision; the execution is `completed`.
                  * @enum {string}
                  */
-                outcome: "open" | "upheld";
+                outcome: "open" | "rejected" | "upheld" | "lapsed";
             } | null;
             /** @description The amount that the caller pays, USDC: the price once the escrow is open, 0 after a refund. */
             cost_usdc: number;
@@ -1045,7 +1049,7 @@ export interface components {
                  */
                 role: "caller" | "creator";
                 /**
-                 * @description `open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.
+                 * @description `open` while undecided, `upheld` if decided for the caller; the execution is `disputed`. `rejected` if decided for the creator, `lapsed` if it ended without a decision; the execution is `completed`.
                  * @enum {string}
                  */
                 outcome: "open" | "rejected" | "upheld" | "lapsed";

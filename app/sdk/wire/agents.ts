@@ -47,6 +47,9 @@ export const AgentFull = z.strictObject({
   max_result_bytes: Count,
   successful_executions: Count,
   dispute_count: Count,
+  /** Of `dispute_count`: not decided yet, and upheld. The others were rejected or lapsed. */
+  open_disputes: Count,
+  upheld_disputes: Count,
   /** What is left of the listing's collateral, and what upheld disputes took from it. */
   collateral_usdc: Usdc,
   slashed_usdc: Usdc,

@@ -1,6 +1,7 @@
 /** The bodies that order an execution, and the answers about it. */
 import * as z from 'zod';
 import { ExecutionArchive, UnclaimedRefund } from './archives.ts';
+import { DISPUTE_OUTCOMES } from './choices.ts';
 import { ERROR_CODES } from './errorCodes.ts';
 import { Count, Time, Usdc } from './fields.ts';
 import { EXECUTION_STATUSES } from './queries.ts';
@@ -86,8 +87,8 @@ const executionSummary = {
    * claim; or returned.
    */
   refund: z.enum(REFUND_STATES).nullable(),
-  /** Null unless `disputed`. */
-  dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
+  /** Null if it was never disputed. One that is rejected or lapses leaves the status `completed`. */
+  dispute: z.strictObject({ outcome: z.enum(DISPUTE_OUTCOMES) }).nullable(),
   cost_usdc: Usdc,
   /** The price that came back; null for a deposit that opened no execution, because only the chain has its amount. */
   refunded_usdc: Usdc.nullable(),

@@ -1,5 +1,6 @@
 /** Procedures of agents, their listings and their creators. */
 import * as z from 'zod';
+import { DISPUTE_OUTCOMES } from './choices.ts';
 import { CONFORMANCE_NAMES } from './conformance.ts';
 import { Address, Count, ExecutionId, Hash, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 
@@ -105,8 +106,8 @@ export const ReceivedCall = z.strictObject({
   /** The beginning of the task, up to 200 characters; null once the caller deleted it. */
   task: z.string().nullable(),
   status: z.enum(['completed', 'failed', 'disputed']),
-  /** Null unless `disputed`. */
-  dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
+  /** Null if it was never disputed. One that is rejected or lapses leaves the status `completed`. */
+  dispute: z.strictObject({ outcome: z.enum(DISPUTE_OUTCOMES) }).nullable(),
   /** The creator's share; 0 unless the call was paid. */
   earned_usdc: Usdc,
   /** The price that went back to the caller; 0 until it has arrived, and if the call was paid. */

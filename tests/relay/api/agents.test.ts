@@ -196,8 +196,17 @@ describe('GET /v1/agents/{agent_id}', () => {
     );
     const record = { caller: newAddress(), listing };
     await world.addRecord({ ...record, execution_time_ms: 101n });
-    await world.addRecord({ ...record, execution_time_ms: 100n, status: 'disputed', dispute_count: 1n });
-    await world.addRecord({ ...record, execution_time_ms: 300n, status: 'dispute_upheld', dispute_count: 1n });
+    const ended = [
+      { outcome: 'open', status: 'disputed' },
+      { outcome: 'upheld', status: 'dispute_upheld' },
+      { outcome: 'rejected', status: 'completed' },
+      { outcome: 'lapsed', status: 'completed' },
+    ] as const;
+    for (const [at, { outcome, status }] of ended.entries()) {
+      const time = BigInt(100 * (at + 1));
+      const execution_id = await world.addRecord({ ...record, execution_time_ms: time, status, dispute_count: 1n });
+      await world.addDispute({ ...record, execution_id, outcome });
+    }
     await world.addRecord({ ...record, execution_time_ms: null, status: 'refunded', reason: 1n });
     await world.addRecord({ ...record, execution_time_ms: null, status: 'refunded', reason: 5n });
     const { status, json } = await world.get(`/v1/agents/${listing}`);
@@ -208,9 +217,9 @@ describe('GET /v1/agents/{agent_id}', () => {
       tagline: 'Answers one SQL question about a CSV file.',
       tags: ['data', 'csv', 'fast'],
       price_per_call_usdc: 0.25,
-      total_executions: 4,
-      success_rate: 0.5,
-      avg_execution_time_ms: 167,
+      total_executions: 6,
+      success_rate: 4 / 6,
+      avg_execution_time_ms: 220,
       health: UNTRIED,
       creator: { pubkey: creator, verified: false, display_name: 'Ada Analytics' },
       picture_path: null,
@@ -220,9 +229,11 @@ describe('GET /v1/agents/{agent_id}', () => {
       output_schema: { type: 'string' },
       timeout_seconds: 60,
       min_timeout_seconds: 1,
-      successful_executions: 2,
+      successful_executions: 4,
       max_result_bytes: 1_638_400,
-      dispute_count: 2,
+      dispute_count: 4,
+      open_disputes: 1,
+      upheld_disputes: 1,
       collateral_usdc: 4.5,
       slashed_usdc: 0.5,
       on_chain_listing: `https://explorer.solana.com/address/${listing}${EXPLORER_QUERY}`,

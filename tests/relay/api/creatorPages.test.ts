@@ -295,7 +295,9 @@ describe('pages of creators', () => {
         .values({ execution_id: failed[0]!, ...answer })
         .execute();
       const disputed = await world.addJournal({ ...row(4), state: 'settled' });
-      await world.addRecord({ caller: newAddress(), listing, execution_id: disputed, status: 'disputed' });
+      const record = { caller: newAddress(), listing, execution_id: disputed };
+      await world.addRecord({ ...record, status: 'disputed' });
+      await world.addDispute(record);
       // A call that was not dispatched, one that has not ended, and one of another agent.
       await world.addJournal({ ...row(5), dispatched_ms: null, state: 'refunded', ...refund });
       await world.addJournal({ ...row(6), state: 'dispatched' });

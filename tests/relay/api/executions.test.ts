@@ -284,14 +284,18 @@ describe('GET /v1/executions/{execution_id}', () => {
     }
   });
 
-  it('shows an execution whose dispute was rejected or lapsed as completed again', async () => {
+  it('shows an execution whose dispute was rejected or lapsed as completed again, with the outcome', async () => {
     const record = { caller: key.wallet, listing, status: 'completed' as const, dispute_count: 1n };
-    expect(await read(await world.addRecord(record))).to.include({
-      status: 'completed',
-      dispute: null,
-      archive: null,
-      cost_usdc: 0.25,
-    });
+    for (const outcome of ['rejected', 'lapsed'] as const) {
+      const execution_id = await world.addRecord(record);
+      await world.addDispute({ execution_id, caller: key.wallet, listing, outcome });
+      expect(await read(execution_id)).to.deep.include({
+        status: 'completed',
+        dispute: { outcome },
+        archive: null,
+        cost_usdc: 0.25,
+      });
+    }
   });
 
   it('shows hash and amounts without a result when only the chain has the execution', async () => {

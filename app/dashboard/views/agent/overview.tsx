@@ -67,7 +67,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
             rows={[
               ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
               ['Timeout', timeouts(agent)],
-              ['Disputes', agent.dispute_count === 0 ? 'None' : `${formatCount(agent.dispute_count)} opened so far`],
+              ['Disputes', disputeWords(agent)],
               ['Collateral', formatAmount(agent.collateral_usdc)],
               ['Listed', <Time key="listed" at={agent.created_at} />],
             ]}
@@ -97,6 +97,13 @@ export function Overview({ agent }: { agent: AgentFull }) {
       </aside>
     </div>
   );
+}
+
+/** `3: 1 not decided yet, 1 upheld`; the others were rejected, or nobody decided them. */
+function disputeWords({ dispute_count: all, open_disputes: open, upheld_disputes: upheld }: AgentFull): string {
+  if (all === 0) return 'None';
+  const parts = [open > 0 && `${formatCount(open)} not decided yet`, `${formatCount(upheld)} upheld`];
+  return `${formatCount(all)}: ${parts.filter(Boolean).join(', ')}`;
 }
 
 function Aside({ title, children }: { title: string; children: ReactNode }) {

@@ -1,5 +1,6 @@
 /** The outcome of a call in words, the same on every list and page. */
-import type { DisputeSummary, ReceivedCall } from '../../../sdk/wire/procedures.ts';
+import type { DisputeOutcome } from '../../../sdk/wire/choices.ts';
+import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { formatAmount } from '../../parts/amount.ts';
 
@@ -16,14 +17,9 @@ type Ended = Pick<ExecutionSummary, 'status' | 'refund' | 'dispute' | 'refunded_
 const isOpening = ({ status, refund, cost_usdc }: ExecutionSummary): boolean =>
   (status === 'pending' || status === 'running') && refund === null && cost_usdc === 0;
 
-/** As its caller reads it. `disputed`: the outcome of its dispute, where that is known. */
-export function outcomeOf(call: ExecutionSummary, disputed?: DisputeSummary['outcome']): Outcome {
-  if (isOpening(call)) return { words: 'Being opened', tone: 'accent' };
-  const outcome = endOf(call, 'you');
-  return call.status === 'completed' && disputed === 'rejected'
-    ? { ...outcome, words: `${outcome.words}, dispute rejected` }
-    : outcome;
-}
+/** As its caller reads it. */
+export const outcomeOf = (call: ExecutionSummary): Outcome =>
+  isOpening(call) ? { words: 'Being opened', tone: 'accent' } : endOf(call, 'you');
 
 /** As the creator of the called agent reads it. */
 export function outcomeOfReceived(call: ReceivedCall): Outcome {
@@ -40,7 +36,7 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, call
     case 'running':
       return { words: 'Waiting for the agent', tone: 'accent' };
     case 'completed':
-      return { words: 'Completed', tone: 'good' };
+      return { words: `Completed${DISPUTED[dispute?.outcome ?? 'none'] ?? ''}`, tone: 'good' };
     case 'disputed':
       return dispute?.outcome === 'upheld'
         ? { words: `Disputed, decided for ${caller}`, tone: 'plain' }
@@ -49,6 +45,12 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, call
       return { words: WAITS[refund ?? 'none'] ?? refundedWords(refunded), tone: refund === 'done' ? 'plain' : 'bad' };
   }
 }
+
+/** Added to a completed call by the outcome of its dispute. */
+const DISPUTED: Partial<Record<DisputeOutcome | 'none', string>> = {
+  rejected: ', dispute rejected',
+  lapsed: ', dispute not decided in time',
+};
 
 /** Words of a failed call whose refund is not done; `none`: nothing was paid. */
 const WAITS: Partial<Record<NonNullable<Ended['refund']> | 'none', string>> = {

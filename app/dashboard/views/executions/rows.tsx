@@ -1,7 +1,6 @@
 /** Calls of a wallet: a table if there is space, else cards. A row or a card is a link to its call. */
 import { Link } from '@tanstack/react-router';
 import { own } from '../../../sdk/wire/own.ts';
-import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { AtRight, Table } from '../../parts/table.tsx';
@@ -83,13 +82,8 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
   );
 }
 
-interface OutcomeBadgeProps {
-  call: ExecutionSummary;
-  disputed?: DisputeSummary['outcome'] | undefined;
-}
-
-export function OutcomeBadge({ call, disputed }: OutcomeBadgeProps) {
-  const { words, tone } = outcomeOf(call, disputed);
+export function OutcomeBadge({ call }: { call: ExecutionSummary }) {
+  const { words, tone } = outcomeOf(call);
   return (
     <Badge tone={tone} className="whitespace-nowrap">
       {words}

@@ -75,6 +75,8 @@ export const agentRoutes = {
             min_timeout_seconds: 1,
             successful_executions: 1195,
             dispute_count: 2,
+            open_disputes: 0,
+            upheld_disputes: 1,
             collateral_usdc: 10,
             slashed_usdc: 0,
             max_result_bytes: 1_638_400,

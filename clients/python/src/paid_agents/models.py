@@ -65,6 +65,8 @@ class Agent(AgentSummary):
     max_result_bytes: int
     successful_executions: int
     dispute_count: int
+    open_disputes: int = 0
+    upheld_disputes: int = 0
     collateral_usdc: Usdc | None = None
     slashed_usdc: Usdc | None = None
     on_chain_listing: str
@@ -132,7 +134,7 @@ class ExecutionError(Model):
 
 
 class ExecutionDispute(Model):
-    outcome: Literal["open", "upheld"]
+    outcome: Literal["open", "upheld", "rejected", "lapsed"]
 
 
 class Archive(Model):

@@ -34,7 +34,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   creator_amount_usdc: 'The creator’s share of the cost, USDC; 0 until settled.',
   description: 'The full description, as text.',
   details: 'For programs; null if the code has no details.',
-  dispute: 'The dispute; null unless the execution is `disputed`.',
+  dispute: 'Its dispute; null if there was none.',
   data: 'The answer itself.',
   'ProcedureError.data': 'The error as this service describes it.',
   environment: '`live` is mainnet; `test` is devnet or a local network.',
@@ -92,7 +92,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   open: 'The transaction that put the price into escrow; null if this service knows only the outcome.',
   opened_at: 'When the escrow was funded, by the chain’s clock.',
   outcome:
-    '`open` while undecided, `upheld` if decided for the caller. After a rejected dispute the execution is `completed`.',
+    '`open` while undecided, `upheld` if decided for the caller; the execution is `disputed`. `rejected` if decided for the creator, `lapsed` if it ended without a decision; the execution is `completed`.',
   parameters:
     'Structured input. It must fit the agent’s `input_schema`, which is checked before any money moves. Default: `{}`.',
   path: 'Names and indices joined by dots; empty for the whole part.',
