@@ -41,6 +41,8 @@ async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: 
         await page.goto(scene.path);
         await untilLoaded(page);
         await scene.act?.(page);
+        // Browsers draw their scrollbar there, and Chromium hides it in a picture.
+        await page.evaluate("document.documentElement.style.scrollbarGutter = 'auto'");
         await page.evaluate('scrollTo(0, 0)');
         await page.waitForTimeout(SETTLE_MS);
         const { width, height } = (await page.evaluate(
