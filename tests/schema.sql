@@ -4,12 +4,14 @@
 -- index.db
 
 CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
-      release TEXT, older_run INTEGER) STRICT;
+      release TEXT NOT NULL, older_run INTEGER NOT NULL) STRICT;
 
 CREATE TABLE chain_meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   genesis_hash TEXT NOT NULL,
   program_id TEXT NOT NULL,
+  -- The sysvar LastRestartSlot of the chain that the tables show. A cluster that restarts may continue from before its last final
+  -- slot, so the tables are built again when it changes. NULL until it was read for the first time.
   restart_slot INTEGER
 ) STRICT;
 
@@ -22,7 +24,8 @@ CREATE TABLE cursor (
 CREATE TABLE progress (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   slot INTEGER NOT NULL,
-  checked_at INTEGER NOT NULL) STRICT;
+  checked_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE configs (
   config TEXT PRIMARY KEY,
@@ -35,7 +38,7 @@ CREATE TABLE configs (
   -- Time from a paid execution's end until its record can be archived.
   record_seconds INTEGER NOT NULL,
   slot INTEGER NOT NULL,
-  -- NULL if nobody is proposed.
+  -- The admin and the guardian each have their own pause. Pending changes are read from the chain.
   admin_paused INTEGER NOT NULL DEFAULT 0 CHECK (admin_paused IN (0, 1)),
   guardian_paused INTEGER NOT NULL DEFAULT 0 CHECK (guardian_paused IN (0, 1))
 ) STRICT;
@@ -262,78 +265,6 @@ CREATE TABLE agent_statistics (
   total_time_ms INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE events (
-  signature TEXT NOT NULL,
-  event_index INTEGER NOT NULL,
-  slot INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  data TEXT NOT NULL, applied_slot INTEGER,
-  PRIMARY KEY (slot, signature, event_index)
-) STRICT;
-CREATE INDEX events_late ON events (applied_slot) WHERE applied_slot IS NOT NULL;
-CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
-  'AdminChanged', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ChangesCancelled', 'ConfigInitialized',
-  'ConfigUpdated', 'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthorityRemoved', 'TreasuryWithdrawn'
-);
-
-CREATE TABLE eventless_transactions (
-  signature TEXT NOT NULL,
-  slot INTEGER NOT NULL,
-  PRIMARY KEY (slot, signature)
-) STRICT;
-
-CREATE TABLE backfill (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  state TEXT NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
-  token TEXT) STRICT;
-
-CREATE TABLE listed_signatures (
-  position INTEGER PRIMARY KEY,
-  slot INTEGER NOT NULL,
-  signature TEXT NOT NULL,
-  failed INTEGER NOT NULL CHECK (failed IN (0, 1))
-) STRICT;
-
-CREATE TABLE listing_versions (
-  -- Listing address and version number, separated by a space.
-  version TEXT PRIMARY KEY,
-  timeout_seconds INTEGER NOT NULL,
-  slot INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE pruned_slots (
-  first_slot INTEGER PRIMARY KEY,
-  last_slot INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE caller_totals (
-  caller TEXT NOT NULL,
-  listing TEXT NOT NULL,
-  status TEXT NOT NULL,
-  day INTEGER NOT NULL,
-  executions INTEGER NOT NULL,
-  PRIMARY KEY (caller, listing, status, day)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions = 0;
-
-CREATE TABLE agent_days (
-  listing TEXT NOT NULL,
-  day INTEGER NOT NULL,
-  outcome TEXT NOT NULL,
-  reason INTEGER NOT NULL,
-  time_ms INTEGER NOT NULL,
-  executions INTEGER NOT NULL,
-  earned INTEGER NOT NULL,
-  PRIMARY KEY (listing, day, outcome, reason, time_ms)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX agent_days_empty ON agent_days (executions) WHERE executions = 0;
-
-CREATE TABLE gaps (
-  signature TEXT PRIMARY KEY,
-  slot INTEGER NOT NULL,
-  reason TEXT NOT NULL
-) STRICT;
-
 CREATE TABLE agents (
   -- Grows with each listing and each change of a listing's document, also over rebuilds of the index. A reader that has seen an
   -- id therefore asks only for later ones.
@@ -364,6 +295,82 @@ CREATE INDEX agents_by_document ON agents (document, verified, total_executions,
 CREATE INDEX agents_by_creator ON agents (creator);
 
 CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE events (
+  signature TEXT NOT NULL,
+  event_index INTEGER NOT NULL,
+  slot INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  data TEXT NOT NULL,
+  -- Relays follow the events by slot, so an event that is applied late would be in a slot that they have passed. NULL for an event
+  -- in the order of the chain. For a late one it is above every slot that the tables had reached, and relays find it there.
+  applied_slot INTEGER,
+  PRIMARY KEY (slot, signature, event_index)
+) STRICT;
+CREATE INDEX events_late ON events (applied_slot) WHERE applied_slot IS NOT NULL;
+CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
+  'AdminChanged', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ChangesCancelled', 'ConfigInitialized',
+  'ConfigUpdated', 'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthorityRemoved', 'TreasuryWithdrawn'
+);
+
+CREATE TABLE eventless_transactions (
+  signature TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  PRIMARY KEY (slot, signature)
+) STRICT;
+
+CREATE TABLE backfill (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  state TEXT NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
+  token TEXT
+) STRICT;
+
+CREATE TABLE listed_signatures (
+  position INTEGER PRIMARY KEY,
+  slot INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  failed INTEGER NOT NULL CHECK (failed IN (0, 1))
+) STRICT;
+
+CREATE TABLE listing_versions (
+  -- Listing address and version number, separated by a space.
+  version TEXT PRIMARY KEY,
+  timeout_seconds INTEGER NOT NULL,
+  slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE gaps (
+  signature TEXT PRIMARY KEY,
+  slot INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE pruned_slots (
+  first_slot INTEGER PRIMARY KEY,
+  last_slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE caller_totals (
+  caller TEXT NOT NULL,
+  listing TEXT NOT NULL,
+  status TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  executions INTEGER NOT NULL,
+  PRIMARY KEY (caller, listing, status, day)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions = 0;
+
+CREATE TABLE agent_days (
+  listing TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  reason INTEGER NOT NULL,
+  time_ms INTEGER NOT NULL,
+  executions INTEGER NOT NULL,
+  earned INTEGER NOT NULL,
+  PRIMARY KEY (listing, day, outcome, reason, time_ms)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX agent_days_empty ON agent_days (executions) WHERE executions = 0;
 
 CREATE VIEW ended_executions AS
 SELECT
@@ -406,7 +413,7 @@ WHERE l.status = 'active';
 -- ledger.db
 
 CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
-      release TEXT, older_run INTEGER) STRICT;
+      release TEXT NOT NULL, older_run INTEGER NOT NULL) STRICT;
 
 CREATE TABLE executions (
   execution_id TEXT PRIMARY KEY,
@@ -449,7 +456,8 @@ CREATE TABLE executions (
   fingerprint TEXT,
   -- The relay that owns the row: only that process changes it. Another takes it once the owner is no longer alive.
   lease_owner TEXT,
-  -- 1 once the end was read again at finality, when the chain can no longer undo it.
+  -- Network fees that this call and earlier calls with its id cost and nobody paid, lamports. The wallet owes the first part
+  -- until a later call repays it; the second counts against the listing, whose change or closed account was the cause.
   lost_fees INTEGER NOT NULL DEFAULT 0,
   listing_fees INTEGER NOT NULL DEFAULT 0,
   -- When the last fee was lost.
@@ -603,10 +611,10 @@ CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
+CREATE INDEX executions_landed ON executions (wallet, opened_slot) WHERE opened_slot IS NOT NULL;
 CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_lent)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');
-CREATE INDEX executions_landed ON executions (wallet, opened_slot) WHERE opened_slot IS NOT NULL;
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
   WHERE state IN ('returned', 'void');
@@ -657,6 +665,47 @@ CREATE TABLE api_keys (
 ) STRICT;
 CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
 
+CREATE TABLE documents (
+  -- The first 60 bits of the hash, as `agents.document` of the index.
+  id INTEGER PRIMARY KEY,
+  metadata_hash TEXT NOT NULL UNIQUE,
+  received_ms INTEGER NOT NULL,
+  -- The fields that lists show, as JSON. NULL, like `words`: an older version stored it, and the relay fills it at its start.
+  description TEXT,
+  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
+  words TEXT,
+  -- 1 if it is tagged `sandbox`: agents for tests come last in the order `best`.
+  is_sandbox INTEGER NOT NULL DEFAULT 0 CHECK (is_sandbox IN (0, 1)),
+  document TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER documents_added AFTER INSERT ON documents WHEN new.words IS NOT NULL BEGIN
+  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
+END;
+
+CREATE TRIGGER documents_described AFTER UPDATE OF words ON documents WHEN old.words IS NULL BEGIN
+  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
+END;
+
+CREATE TRIGGER documents_dropped AFTER DELETE ON documents WHEN old.words IS NOT NULL BEGIN
+  INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', old.id, old.words);
+END;
+CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
+CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
+
+CREATE VIRTUAL TABLE document_words USING fts5(
+  words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
+  prefix = '1 2 3 4 5 6 7 8'
+);
+
+CREATE TABLE 'document_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'document_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'document_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+
+CREATE TABLE 'document_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
 CREATE TABLE answers (
   execution_id TEXT PRIMARY KEY,
   status INTEGER NOT NULL,
@@ -687,6 +736,12 @@ CREATE TABLE archive_nodes (
   PRIMARY KEY (archive_index, level, position)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE sweeper_transactions (
+  signature TEXT PRIMARY KEY,
+  signed BLOB NOT NULL,
+  last_valid_height INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE lenders (
   address TEXT PRIMARY KEY
 ) STRICT;
@@ -694,6 +749,11 @@ CREATE TABLE lenders (
 CREATE TABLE lost_calls (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   noticed_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE cluster (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  restart_slot INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE revocations (
@@ -957,55 +1017,3 @@ CREATE TABLE warnings (
   subject TEXT NOT NULL,
   PRIMARY KEY (wallet, type, subject)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE cluster (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  restart_slot INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE documents (
-  -- The first 60 bits of the hash, as `agents.document` of the index.
-  id INTEGER PRIMARY KEY,
-  metadata_hash TEXT NOT NULL UNIQUE,
-  received_ms INTEGER NOT NULL,
-  -- The fields that lists show, as JSON. NULL, like `words`: an older version stored it, and the relay fills it at its start.
-  description TEXT,
-  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
-  words TEXT,
-  -- 1 if it is tagged `sandbox`: agents for tests come last in the order `best`.
-  is_sandbox INTEGER NOT NULL DEFAULT 0 CHECK (is_sandbox IN (0, 1)),
-  document TEXT NOT NULL
-) STRICT;
-
-CREATE TRIGGER documents_added AFTER INSERT ON documents WHEN new.words IS NOT NULL BEGIN
-  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
-END;
-
-CREATE TRIGGER documents_described AFTER UPDATE OF words ON documents WHEN old.words IS NULL BEGIN
-  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
-END;
-
-CREATE TRIGGER documents_dropped AFTER DELETE ON documents WHEN old.words IS NOT NULL BEGIN
-  INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', old.id, old.words);
-END;
-CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
-CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
-
-CREATE VIRTUAL TABLE document_words USING fts5(
-  words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
-  prefix = '1 2 3 4 5 6 7 8'
-);
-
-CREATE TABLE 'document_words_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'document_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'document_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
-
-CREATE TABLE 'document_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
-
-CREATE TABLE sweeper_transactions (
-  signature TEXT PRIMARY KEY,
-  signed BLOB NOT NULL,
-  last_valid_height INTEGER NOT NULL
-) STRICT;

@@ -20,7 +20,6 @@ import { buildDashboard } from './dashboard.ts';
 import { claimForChain, lockDirectory } from './dataDirectory.ts';
 import { type LocalNetwork, removeDemoFile, writeDemoFile } from './demoFile.ts';
 import { type DemoServers, forkDemoServers, type Ports, readPorts, signingKeyPath } from './demoServers.ts';
-import { keepInSol } from './funding.ts';
 import { greet, writeExampleRequest } from './greeting.ts';
 import { type DemoCaller, type Identities, loadIdentities } from './identities.ts';
 import { type LocalPostgres, openLocalPostgres } from './localPostgres.ts';
@@ -85,7 +84,6 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const { onChain, agents, ports, databaseUrl } = await prepareChain(run, chain);
   await built;
   const baseUrl = await startService({ ...config, databaseUrl }, chain, identities, shutdown);
-  if (!chain.isSurfpool) keepInSol(chain, identities.relayAuthority.publicKey, { report, shutdown });
   await servers.setTrusted(baseUrl);
 
   report('Listing the demo agents, creating the API keys ...');

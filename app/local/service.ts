@@ -11,12 +11,15 @@ import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalChain } from './chain.ts';
 import type { LocalConfig } from './config.ts';
-import { POLL_SECONDS, STOP_LAMPORTS } from './funding.ts';
 import type { Identities } from './identities.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** Loopback only: the demo keys are on this disk, and everything here is for one user. */
 const HOST = '127.0.0.1';
+/** Seconds between checks of the relay's balance. */
+const POLL_SECONDS = 2;
+/** Below this the relay accepts no new calls, lamports: more than the fees of the calls that start between two checks. */
+const STOP_LAMPORTS = 100_000_000;
 /** Timeout for the relay to stop, within the two seconds for the whole shutdown. */
 const SHUTDOWN_SECONDS = 1;
 

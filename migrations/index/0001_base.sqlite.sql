@@ -8,7 +8,10 @@
 CREATE TABLE chain_meta (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   genesis_hash TEXT NOT NULL,
-  program_id TEXT NOT NULL
+  program_id TEXT NOT NULL,
+  -- The sysvar LastRestartSlot of the chain that the tables show. A cluster that restarts may continue from before its last final
+  -- slot, so the tables are built again when it changes. NULL until it was read for the first time.
+  restart_slot INTEGER
 ) STRICT;
 
 -- The last applied transaction, which may be a failed one; no row before the first.
@@ -22,10 +25,7 @@ CREATE TABLE cursor (
 CREATE TABLE progress (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   slot INTEGER NOT NULL,
-  checked_at INTEGER NOT NULL,
-  -- Up to this slot the rows were compared with the node's finalized list; above it they are provisional. NULL before the first
-  -- comparison.
-  finalized_slot INTEGER
+  checked_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE configs (
@@ -39,9 +39,9 @@ CREATE TABLE configs (
   -- Time from a paid execution's end until its record can be archived.
   record_seconds INTEGER NOT NULL,
   slot INTEGER NOT NULL,
-  -- NULL if nobody is proposed.
-  pending_admin TEXT,
-  opens_paused INTEGER NOT NULL DEFAULT 0 CHECK (opens_paused IN (0, 1))
+  -- The admin and the guardian each have their own pause. Pending changes are read from the chain.
+  admin_paused INTEGER NOT NULL DEFAULT 0 CHECK (admin_paused IN (0, 1)),
+  guardian_paused INTEGER NOT NULL DEFAULT 0 CHECK (guardian_paused IN (0, 1))
 ) STRICT;
 
 -- Creators whose badge was ever given or taken; a creator without a row is not verified.
@@ -76,7 +76,6 @@ CREATE TABLE listings (
   returnable_at INTEGER,
   collateral_returned INTEGER NOT NULL DEFAULT 0 CHECK (collateral_returned IN (0, 1))
 ) STRICT;
-CREATE INDEX listings_by_status ON listings (status, listing);
 CREATE INDEX listings_by_metadata ON listings (metadata_hash);
 CREATE INDEX listings_by_creator ON listings (creator, listed_at DESC);
 
@@ -157,6 +156,10 @@ CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
+-- A wallet lists the executions of one of its keys.
+CREATE INDEX executions_by_key
+  ON executions (key_id, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC)
+  WHERE key_id IS NOT NULL;
 
 -- Deposits: payments that wait to become executions. An address can be prepared again after its refund: the row shows the
 -- last time. `ended_at` and `end_signature` are those of the open or refund, NULL before; the row of `executions` whose
@@ -177,7 +180,6 @@ CREATE TABLE deposits (
   slot INTEGER NOT NULL,
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1))
 ) STRICT;
-CREATE INDEX deposits_by_caller ON deposits (caller, prepared_at DESC, deposit);
 -- Deposits that wait for their payment, their open or their refund.
 CREATE INDEX deposits_waiting ON deposits (prepared_at, deposit) WHERE closed = 0;
 
@@ -317,22 +319,59 @@ CREATE TABLE agent_statistics (
   total_time_ms INTEGER NOT NULL
 ) STRICT;
 
--- The revision of the last change of a listing, its statistics or its creator's badge.
-CREATE TABLE changed_agents (
-  listing TEXT PRIMARY KEY,
-  revision INTEGER NOT NULL
+-- Lists of agents come from here. The filters are columns of three tables, and a list that joined them would read all agents to
+-- find the few that match.
+-- Active listings. The indexer keeps it equal to the view `active_agents`, in the transaction of each change.
+CREATE TABLE agents (
+  -- Grows with each listing and each change of a listing's document, also over rebuilds of the index. A reader that has seen an
+  -- id therefore asks only for later ones.
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  listing TEXT NOT NULL UNIQUE,
+  creator TEXT NOT NULL,
+  verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
+  price INTEGER NOT NULL,
+  tag_mask INTEGER NOT NULL,
+  listed_at INTEGER NOT NULL,
+  metadata_hash TEXT NOT NULL,
+  -- The first 60 bits of `metadata_hash`: the id of its document in the ledger. Joins by a number are several times faster.
+  document INTEGER NOT NULL,
+  total_executions INTEGER NOT NULL,
+  success_rate REAL NOT NULL,
+  -- The order `best`: the success rate with ten more calls, half of them successful. A few calls decide little.
+  score REAL NOT NULL,
+  avg_execution_time_ms INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX changed_agents_by_revision ON changed_agents (revision, listing);
+INSERT INTO sqlite_sequence (name, seq) VALUES ('agents', CAST(unixepoch('subsec') * 1000000 AS INTEGER));
+-- One index per order, including the columns of filters: a row that a filter excludes is not read.
+CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate, tag_mask, document);
+CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions, tag_mask, document);
+CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_price_down
+  ON agents (price DESC, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate, tag_mask, document);
+CREATE INDEX agents_by_document ON agents (document, verified, total_executions, success_rate, tag_mask);
+CREATE INDEX agents_by_creator ON agents (creator);
 
--- The highest revision until now; one row.
-CREATE TABLE catalogue_revision (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  revision INTEGER NOT NULL,
-  -- Identifies the build of these tables that the revisions belong to. Rebuilt tables count from 1 again and do not show which
-  -- rows they lack. Readers that follow them then start again.
-  build TEXT NOT NULL DEFAULT ''
-) STRICT;
-INSERT INTO catalogue_revision VALUES (1, 1, lower(hex(randomblob(16))));
+CREATE VIEW active_agents AS
+SELECT
+  l.listing,
+  l.creator,
+  coalesce(c.verified, 0) AS verified,
+  l.price,
+  l.tag_mask,
+  l.listed_at,
+  l.metadata_hash,
+  -- SQLite has no other way from hexadecimal digits to a number.
+  ('0x' || substr(l.metadata_hash, 1, 15)) ->> '$' AS document,
+  coalesce(s.total_executions, 0) AS total_executions,
+  coalesce(s.success_rate, 0.0) AS success_rate,
+  (coalesce(s.successful_executions, 0) + 5.0) / (coalesce(s.total_executions, 0) + 10.0) AS score,
+  coalesce(s.avg_execution_time_ms, 0) AS avg_execution_time_ms
+FROM listings AS l
+LEFT JOIN creators AS c ON c.wallet = l.creator
+LEFT JOIN agent_statistics AS s ON s.listing = l.listing
+WHERE l.status = 'active';
 
 -- Raw events and names of transactions, ordered by slot. Transactions are looked up by slot and read in its order. An index by
 -- signature alone would be larger than the rows.
@@ -342,12 +381,16 @@ CREATE TABLE events (
   slot INTEGER NOT NULL,
   name TEXT NOT NULL,
   data TEXT NOT NULL,
+  -- Relays follow the events by slot, so an event that is applied late would be in a slot that they have passed. NULL for an event
+  -- in the order of the chain. For a late one it is above every slot that the tables had reached, and relays find it there.
+  applied_slot INTEGER,
   PRIMARY KEY (slot, signature, event_index)
 ) STRICT;
--- What only admin or guardian can do; indexer/read.ts has the same names.
+CREATE INDEX events_late ON events (applied_slot) WHERE applied_slot IS NOT NULL;
+-- What only admin or guardian can do; indexer/queries/read.ts has the same names.
 CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
-  'AdminChanged', 'AdminProposed', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ConfigInitialized', 'ConfigUpdated',
-  'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthoritiesChanged', 'TreasuryWithdrawn'
+  'AdminChanged', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ChangesCancelled', 'ConfigInitialized',
+  'ConfigUpdated', 'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthorityRemoved', 'TreasuryWithdrawn'
 );
 
 CREATE TABLE eventless_transactions (
@@ -356,31 +399,13 @@ CREATE TABLE eventless_transactions (
   PRIMARY KEY (slot, signature)
 ) STRICT;
 
--- Undo images of changes at slots that the chain may still drop.
--- A row as it was before the first change to it in a slot, as JSON with 64-bit integers as lists of one decimal text; NULL if
--- there was none. Events and names of transactions have their slot and need no image; statistics follow from executions.
-CREATE TABLE undo (
-  slot INTEGER NOT NULL,
-  table_name TEXT NOT NULL,
-  row_key TEXT NOT NULL,
-  image TEXT,
-  PRIMARY KEY (slot, table_name, row_key)
-) STRICT, WITHOUT ROWID;
-
--- Nothing at or below this slot can be undone; one row.
-CREATE TABLE undo_floor (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  slot INTEGER NOT NULL
-) STRICT;
-
 -- A backfill in progress; no row if there is none. `listing`: signatures are still being listed, from the newest to the oldest.
 -- `applying`: the list is complete. `history`: pages come from a service in the order of the chain, and `token` names the next
--- one (NULL: the first). Slots that were final when it began cannot leave the chain.
+-- one (NULL: the first).
 CREATE TABLE backfill (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   state TEXT NOT NULL CHECK (state IN ('listing', 'applying', 'history')),
-  token TEXT,
-  finalized_slot INTEGER NOT NULL
+  token TEXT
 ) STRICT;
 
 -- The list of the backfill: lower positions are older. Rows are deleted once applied.
@@ -400,22 +425,12 @@ CREATE TABLE listing_versions (
   slot INTEGER NOT NULL
 ) STRICT;
 
--- Readings of accounts that a fork may still undo.
--- The transaction in `slot` was written from its accounts after the block of `read_slot`, which was confirmed and not final. If
--- the chain drops that block, the transaction is undone and read again. Rows are deleted once final.
-CREATE TABLE readings (
+-- Transactions that the node returned and this version of the indexer could not read: the index lacks what they did. Each is
+-- tried again at every start, and its row is deleted once it is applied.
+CREATE TABLE gaps (
+  signature TEXT PRIMARY KEY,
   slot INTEGER NOT NULL,
-  read_slot INTEGER NOT NULL,
-  PRIMARY KEY (slot, read_slot)
-) STRICT;
-
--- The walk through the whole history, which searches for transactions that the node had left out, newest first, page by page.
--- The next page is older than the transaction `before` (NULL: the newest). `ended_at` is the end of the last walk, unix ms;
--- NULL while a walk is in progress.
-CREATE TABLE history_walk (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  before TEXT,
-  ended_at INTEGER
+  reason TEXT NOT NULL
 ) STRICT;
 
 -- Slots that the node had forgotten before the index reached them: their transactions are in no table. Accounts were read

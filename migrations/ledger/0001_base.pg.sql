@@ -40,7 +40,6 @@ CREATE TABLE executions (
   rebuilds BIGINT NOT NULL DEFAULT 0,
   fingerprint TEXT COLLATE "C",
   lease_owner TEXT COLLATE "C",
-  is_final BIGINT NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
   lost_fees BIGINT NOT NULL DEFAULT 0,
   listing_fees BIGINT NOT NULL DEFAULT 0,
   lost_ms BIGINT NOT NULL DEFAULT 0,
@@ -65,8 +64,6 @@ CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
-CREATE INDEX executions_not_final ON executions (created_ms)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
@@ -98,20 +95,16 @@ CREATE UNIQUE INDEX executions_by_key ON executions (wallet, substr(nonce, 9))
 CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
-CREATE INDEX executions_landed ON executions (wallet, opened_slot)
-  WHERE is_final = 0 AND opened_slot IS NOT NULL;
+CREATE INDEX executions_landed ON executions (wallet, opened_slot) WHERE opened_slot IS NOT NULL;
 -- Lent rents that come back by the clock, the oldest end first.
 CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_lent)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 -- Recent ends, which the index may not have yet.
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');
--- Ends that are not final yet.
-CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 -- Calls that never reach the chain, newest first.
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, (coalesce(opened_at, accepted_at)) DESC, created_ms DESC, execution_id DESC, listing)
-  WHERE state IN ('returned', 'void') AND is_final = 1;
+  WHERE state IN ('returned', 'void');
 
 CREATE TABLE results (
   execution_id TEXT COLLATE "C" PRIMARY KEY,
@@ -166,11 +159,19 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
 
-CREATE TABLE metadata (
-  metadata_hash TEXT COLLATE "C" PRIMARY KEY,
+CREATE TABLE documents (
+  id BIGINT PRIMARY KEY,
+  metadata_hash TEXT COLLATE "C" NOT NULL UNIQUE,
+  received_ms BIGINT NOT NULL,
+  description TEXT COLLATE "C",
+  words TEXT COLLATE "C",
+  is_sandbox BIGINT NOT NULL DEFAULT 0 CHECK (is_sandbox IN (0, 1)),
   document TEXT COLLATE "C" NOT NULL,
-  received_ms BIGINT NOT NULL
+  lexemes TSVECTOR GENERATED ALWAYS AS (array_to_tsvector(string_to_array(words, ' '))) STORED
 );
+CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
+CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
+CREATE INDEX documents_by_lexeme ON documents USING gin (lexemes);
 
 CREATE TABLE answers (
   execution_id TEXT COLLATE "C" PRIMARY KEY,
@@ -186,17 +187,6 @@ CREATE TABLE relays (
   alive_until_ms BIGINT NOT NULL
 );
 
-CREATE TABLE late_answers (
-  execution_id TEXT COLLATE "C" PRIMARY KEY,
-  result BYTEA NOT NULL,
-  result_hash TEXT COLLATE "C" NOT NULL,
-  signature TEXT COLLATE "C" NOT NULL,
-  execution_signature TEXT COLLATE "C",
-  received_ms BIGINT NOT NULL
-);
-ALTER TABLE late_answers ALTER COLUMN result SET STORAGE EXTERNAL;
-CREATE INDEX late_answers_by_age ON late_answers (received_ms);
-
 CREATE TABLE failed_answers (
   execution_id TEXT COLLATE "C" PRIMARY KEY,
   http_status BIGINT,
@@ -207,19 +197,12 @@ CREATE TABLE failed_answers (
 );
 CREATE INDEX failed_answers_by_age ON failed_answers (answered_ms) WHERE body IS NOT NULL;
 
-CREATE TABLE probes (
-  listing TEXT COLLATE "C" PRIMARY KEY,
-  probed_ms BIGINT NOT NULL,
-  passed_ms BIGINT
-);
-
 CREATE TABLE pending_metadata (
   metadata_hash TEXT COLLATE "C" NOT NULL,
   wallet TEXT COLLATE "C" NOT NULL,
   network TEXT COLLATE "C" NOT NULL,
   is_known BIGINT NOT NULL CHECK (is_known IN (0, 1)),
   received_ms BIGINT NOT NULL,
-  document TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (metadata_hash, wallet, network)
 );
 CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
@@ -242,14 +225,11 @@ CREATE TABLE archive_nodes (
   PRIMARY KEY (archive_index, level, position)
 );
 
-CREATE TABLE sweeper (
-  id BIGINT PRIMARY KEY CHECK (id = 1),
-  owner TEXT COLLATE "C",
-  signed BYTEA,
-  signature TEXT COLLATE "C",
-  last_valid_height BIGINT
+CREATE TABLE sweeper_transactions (
+  signature TEXT COLLATE "C" PRIMARY KEY,
+  signed BYTEA NOT NULL,
+  last_valid_height BIGINT NOT NULL
 );
-INSERT INTO sweeper (id) VALUES (1);
 
 CREATE TABLE lenders (
   address TEXT COLLATE "C" PRIMARY KEY
@@ -258,6 +238,11 @@ CREATE TABLE lenders (
 CREATE TABLE lost_calls (
   id BIGINT PRIMARY KEY CHECK (id = 1),
   noticed_at BIGINT NOT NULL
+);
+
+CREATE TABLE cluster (
+  id BIGINT PRIMARY KEY CHECK (id = 1),
+  restart_slot BIGINT NOT NULL
 );
 
 CREATE TABLE revocations (
@@ -443,60 +428,6 @@ CREATE TABLE call_keys (
   kid TEXT COLLATE "C" PRIMARY KEY,
   x TEXT COLLATE "C" NOT NULL,
   listed_until_ms BIGINT NOT NULL
-);
-
-CREATE TABLE agents (
-  id BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-  listing TEXT COLLATE "C" NOT NULL UNIQUE,
-  creator TEXT COLLATE "C" NOT NULL,
-  verified BIGINT NOT NULL CHECK (verified IN (0, 1)),
-  is_shown BIGINT NOT NULL CHECK (is_shown IN (0, 1)),
-  price BIGINT NOT NULL,
-  tag_mask BIGINT NOT NULL,
-  listed_at BIGINT NOT NULL,
-  total_executions BIGINT NOT NULL,
-  success_rate DOUBLE PRECISION NOT NULL,
-  score DOUBLE PRECISION NOT NULL,
-  avg_execution_time_ms BIGINT NOT NULL,
-  -- The words of its texts, stored here, so that one scan answers a search together with its filters.
-  lexemes TSVECTOR NOT NULL DEFAULT ''
-);
-CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
-CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
-CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
-CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_creator ON agents (creator, listed_at DESC, verified);
-CREATE INDEX agents_by_lexeme ON agents USING gin (lexemes);
-
-CREATE TABLE agent_texts (
-  id BIGINT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
-  metadata_hash TEXT COLLATE "C" NOT NULL,
-  description TEXT COLLATE "C",
-  words TEXT COLLATE "C" NOT NULL
-);
-CREATE INDEX agent_texts_missing ON agent_texts (metadata_hash) WHERE description IS NULL;
-
-CREATE FUNCTION index_agent_words() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE agents SET lexemes = array_to_tsvector(string_to_array(NEW.words, ' ')) WHERE id = NEW.id;
-  RETURN NULL;
-END
-$$;
-CREATE TRIGGER agent_texts_added AFTER INSERT ON agent_texts
-  FOR EACH ROW EXECUTE FUNCTION index_agent_words();
-CREATE TRIGGER agent_texts_changed AFTER UPDATE OF words ON agent_texts
-  FOR EACH ROW WHEN (OLD.words <> NEW.words) EXECUTE FUNCTION index_agent_words();
-
-CREATE TABLE agents_cursor (
-  id BIGINT PRIMARY KEY CHECK (id = 1),
-  build TEXT COLLATE "C" NOT NULL,
-  revision BIGINT NOT NULL,
-  listing TEXT COLLATE "C" NOT NULL
 );
 
 CREATE TABLE events (

@@ -46,8 +46,6 @@ CREATE TABLE executions (
   fingerprint TEXT,
   -- The relay that owns the row: only that process changes it. Another takes it once the owner is no longer alive.
   lease_owner TEXT,
-  -- 1 once the end was read again at finality, when the chain can no longer undo it.
-  is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
   -- Network fees that this call and earlier calls with its id cost and nobody paid, lamports. The wallet owes the first part
   -- until a later call repays it; the second counts against the listing, whose change or closed account was the cause.
   lost_fees INTEGER NOT NULL DEFAULT 0,
@@ -89,8 +87,6 @@ CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
   WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
-CREATE INDEX executions_not_final ON executions (created_ms)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
@@ -127,20 +123,17 @@ CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHE
 -- Calls of x402 clients that ended, paid or not, because the listing had changed.
 CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
   WHERE state IN ('returning', 'returned', 'void') AND error_code = 'price_changed' AND deposit IS NOT NULL;
-CREATE INDEX executions_landed ON executions (wallet, opened_slot)
-  WHERE is_final = 0 AND opened_slot IS NOT NULL;
+-- Opens that accounts of an earlier slot do not show yet.
+CREATE INDEX executions_landed ON executions (wallet, opened_slot) WHERE opened_slot IS NOT NULL;
 -- Lent rents that come back by the clock, the oldest end first.
 CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_lent)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 -- Recent ends, which the index may not have yet.
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');
--- Ends that are not final yet.
-CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
-  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 -- Calls that never reach the chain, newest first.
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
-  WHERE state IN ('returned', 'void') AND is_final = 1;
+  WHERE state IN ('returned', 'void');
 
 -- Every signed transaction of the executions, once: several calls may share one. It is stored before it is sent.
 CREATE TABLE signed_transactions (
@@ -192,12 +185,38 @@ CREATE TABLE api_keys (
 ) STRICT;
 CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
 
--- Listings' metadata documents by the SHA-256 of their exact bytes.
-CREATE TABLE metadata (
-  metadata_hash TEXT PRIMARY KEY,
-  document TEXT NOT NULL,
-  received_ms INTEGER NOT NULL
+-- Metadata documents by the SHA-256 of their exact bytes, each with what lists show and search. All but the time follows from
+-- the bytes.
+CREATE TABLE documents (
+  -- The first 60 bits of the hash, as `agents.document` of the index.
+  id INTEGER PRIMARY KEY,
+  metadata_hash TEXT NOT NULL UNIQUE,
+  received_ms INTEGER NOT NULL,
+  -- The fields that lists show, as JSON. NULL, like `words`: an older version stored it, and the relay fills it at its start.
+  description TEXT,
+  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
+  words TEXT,
+  -- 1 if it is tagged `sandbox`: agents for tests come last in the order `best`.
+  is_sandbox INTEGER NOT NULL DEFAULT 0 CHECK (is_sandbox IN (0, 1)),
+  document TEXT NOT NULL
 ) STRICT;
+CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
+CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
+
+-- The words are already normalized, in any language. Besides letters and digits, only spaces and the marks are ASCII.
+CREATE VIRTUAL TABLE document_words USING fts5(
+  words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
+  prefix = '1 2 3 4 5 6 7 8'
+);
+CREATE TRIGGER documents_added AFTER INSERT ON documents WHEN new.words IS NOT NULL BEGIN
+  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
+END;
+CREATE TRIGGER documents_described AFTER UPDATE OF words ON documents WHEN old.words IS NULL BEGIN
+  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
+END;
+CREATE TRIGGER documents_dropped AFTER DELETE ON documents WHEN old.words IS NOT NULL BEGIN
+  INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', old.id, old.words);
+END;
 
 -- Final answers, byte for byte as given, for a day. Later ones are built again from the journal.
 CREATE TABLE answers (
@@ -215,13 +234,6 @@ CREATE INDEX answers_by_age ON answers (answered_ms);
 CREATE TABLE relays (
   owner TEXT PRIMARY KEY,
   alive_until_ms INTEGER NOT NULL
-) STRICT;
-
--- The last probe of each listing that was refused. Executions from before `passed_ms` do not count against it.
-CREATE TABLE probes (
-  listing TEXT PRIMARY KEY,
-  probed_ms INTEGER NOT NULL,
-  passed_ms INTEGER
 ) STRICT;
 
 -- The nodes of the archives' trees are stored, so that a proof takes 20 reads.
@@ -243,15 +255,12 @@ CREATE TABLE archive_nodes (
   PRIMARY KEY (archive_index, level, position)
 ) STRICT, WITHOUT ROWID;
 
--- One row: the relay process that sweeps, by its name in `relays`, and its signed transaction with an unknown outcome.
-CREATE TABLE sweeper (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  owner TEXT,
-  signed BLOB,
-  signature TEXT,
-  last_valid_height INTEGER
+-- The signed transactions with unknown outcomes of the relay that sweeps.
+CREATE TABLE sweeper_transactions (
+  signature TEXT PRIMARY KEY,
+  signed BLOB NOT NULL,
+  last_valid_height INTEGER NOT NULL
 ) STRICT;
-INSERT INTO sweeper (id) VALUES (1);
 
 -- The relay authorities that have lent rent on this ledger, now or before. Deposits name them as sponsors.
 CREATE TABLE lenders (
@@ -262,6 +271,12 @@ CREATE TABLE lenders (
 CREATE TABLE lost_calls (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   noticed_at INTEGER NOT NULL
+) STRICT;
+
+-- One row: the last restart of the cluster, by its sysvar LastRestartSlot, after which the ledger was compared with the chain.
+CREATE TABLE cluster (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  restart_slot INTEGER NOT NULL
 ) STRICT;
 
 -- Revocations of keys that the relay has signed and paid for: one row each, kept for the day in which they count.
@@ -354,16 +369,6 @@ CREATE TABLE results (
 -- Results that expire, and results to move to the object storage.
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
-
-CREATE TABLE late_answers (
-  execution_id TEXT PRIMARY KEY,
-  result BLOB NOT NULL,
-  result_hash TEXT NOT NULL,
-  signature TEXT NOT NULL,
-  execution_signature TEXT,
-  received_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
 -- What creators' servers said in calls that were refunded, for the creators.
 CREATE TABLE failed_answers (
@@ -518,80 +523,12 @@ CREATE TABLE pending_metadata (
   network TEXT NOT NULL,
   is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),
   received_ms INTEGER NOT NULL,
-  document TEXT NOT NULL,
   PRIMARY KEY (metadata_hash, wallet, network)
 ) STRICT;
 CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
 CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
 CREATE INDEX pending_metadata_of_strangers ON pending_metadata (network, received_ms) WHERE wallet <> '' AND is_known = 0;
-
--- Filters and orders of lists of agents, in one place. It follows from the index (listings, statistics, badges) and from the
--- documents here: without it, a filter would have to join all of them. It can be rebuilt at any time.
-
--- Every listing of the index.
-CREATE TABLE agents (
-  id INTEGER PRIMARY KEY,
-  listing TEXT NOT NULL UNIQUE,
-  creator TEXT NOT NULL,
-  verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
-  -- 1 if the listing is active and its document is here: only then lists show it.
-  is_shown INTEGER NOT NULL CHECK (is_shown IN (0, 1)),
-  price INTEGER NOT NULL,
-  tag_mask INTEGER NOT NULL,
-  listed_at INTEGER NOT NULL,
-  total_executions INTEGER NOT NULL,
-  success_rate REAL NOT NULL,
-  -- The order `best`: the success rate weighed by the number of calls; below 0 for agents for tests.
-  score REAL NOT NULL,
-  avg_execution_time_ms INTEGER NOT NULL
-) STRICT;
--- One index per order, including the columns of filters: a row that a filter excludes is not read.
-CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
-CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
-CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
-CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate)
-  WHERE is_shown = 1;
-CREATE INDEX agents_by_creator ON agents (creator, listed_at DESC, verified);
-
--- Texts of agents, which are long and seldom change. They are separate, so that the rows above stay short.
-CREATE TABLE agent_texts (
-  id INTEGER PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
-  metadata_hash TEXT NOT NULL,
-  -- The document's fields that lists show, as JSON; null while the document is not here.
-  description TEXT,
-  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
-  words TEXT NOT NULL
-) STRICT;
-CREATE INDEX agent_texts_missing ON agent_texts (metadata_hash) WHERE description IS NULL;
-
--- The words are already normalized, in any language. Besides letters and digits, only spaces and the marks are ASCII.
-CREATE VIRTUAL TABLE agent_words USING fts5(
-  words, content = 'agent_texts', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
-  prefix = '1 2 3 4 5 6'
-);
-CREATE TRIGGER agent_texts_added AFTER INSERT ON agent_texts BEGIN
-  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
-END;
-CREATE TRIGGER agent_texts_changed AFTER UPDATE OF words ON agent_texts WHEN old.words <> new.words BEGIN
-  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
-  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
-END;
-CREATE TRIGGER agent_texts_dropped AFTER DELETE ON agent_texts BEGIN
-  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
-END;
-
--- The row of the index's `changed_agents` up to which these tables are current, and the build of the index that it belongs to.
-CREATE TABLE agents_cursor (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  build TEXT NOT NULL,
-  revision INTEGER NOT NULL,
-  listing TEXT NOT NULL
-) STRICT;
 
 -- The outbox: what webhooks and event streams report, a row for each event and wallet. It is written in the transaction of
 -- what it reports: triggers write the events of executions.

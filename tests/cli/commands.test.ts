@@ -2,10 +2,7 @@
  * The command line as creators and callers use it on a running local network, with one more agent beside the demo
  * agents; and `local fund` and `local travel`, which work on the local network and nowhere else.
  */
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getAccount, getMint } from '@solana/spl-token';
 import { Connection, Keypair, PublicKey } from '@solana/web3.js';
@@ -15,7 +12,9 @@ import { createClient } from '../../app/sdk/client/client.ts';
 import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
+import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { runHere } from './run.ts';
 
@@ -47,8 +46,7 @@ describe('the command line', function () {
   before(async () => {
     demo = await startNetwork(dataDir).ready;
     connection = new Connection(demo.rpc_url, 'confirmed');
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const url = await listen(server);
     saveSigningKey(join(workDir, 'signing.json'), signingKey);
     file = {
       name: 'shouter',
@@ -60,7 +58,7 @@ describe('the command line', function () {
       timeout_seconds: 30,
       input_schema: { type: 'object', properties: {} },
       output_schema: { type: 'string' },
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`,
+      endpoint: `${url}/execute`,
       signing_key: 'signing.json',
     };
   });
@@ -348,17 +346,12 @@ describe('the command line', function () {
 
     it('refuses a node that is not local, and asks it only for its version', async () => {
       const methods: string[] = [];
-      const cluster = createServer(async (request, response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk);
-        const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
+      const cluster = await startRpcProxy({ rpcUrl: demo.rpc_url, wsUrl: demo.ws_url });
+      cluster.onCall(({ method }) => {
         methods.push(method);
-        response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { 'feature-set': 1, 'solana-core': '3.1.0' } }));
+        return { json: { result: { 'feature-set': 1, 'solana-core': '3.1.0' } } };
       });
-      cluster.listen(0, '127.0.0.1');
-      await once(cluster, 'listening');
-      const rpc_url = `http://127.0.0.1:${(cluster.address() as AddressInfo).port}`;
+      const rpc_url = cluster.rpcUrl;
       const elsewhere = newDirectory();
       writeFileSync(join(elsewhere, 'demo.json'), JSON.stringify({ ...demo, rpc_url }));
       for (const words of [
@@ -370,8 +363,7 @@ describe('the command line', function () {
         expect(stderr).to.include(`The node at ${rpc_url} is not Surfpool.`);
       }
       expect(methods).to.deep.equal(['getVersion', 'getVersion']);
-      cluster.close();
-      cluster.closeAllConnections();
+      await cluster.close();
     });
   });
 });

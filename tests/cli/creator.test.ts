@@ -1,12 +1,12 @@
 /** `creator new` and `creator test` of a server on this computer. The templates themselves run in templates.test.ts. */
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { KEY_DIRECTORY_PATH } from '../../app/sdk/creator/callSignature.ts';
 import { createCreatorServer, generateSigningKey, signingKeyAddress } from '../../app/sdk/creator/creator.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
 import { runHere, testUndisturbed } from './run.ts';
 
@@ -20,11 +20,9 @@ describe('the command line of a creator', () => {
       signingKey,
       execute: ({ task }) => ({ result: task }),
       verify: { directoryUrl: `http://127.0.0.1:${trustedPort}${KEY_DIRECTORY_PATH}` },
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    });
     try {
-      const url = `http://127.0.0.1:${port}/execute`;
+      const url = `${await listen(server)}/execute`;
       const run = await testUndisturbed(() => runHere(['creator', 'test', url, ...words]));
       return { ...run, address: signingKeyAddress(signingKey) };
     } finally {
@@ -77,9 +75,7 @@ describe('the command line of a creator', () => {
     ]);
     const health = createCreatorServer({ signingKey: generateSigningKey(), execute: () => ({ result: '' }) });
     health.removeAllListeners('request').on('request', (_, response) => void response.end('OK'));
-    await once(health.listen(0, '127.0.0.1'), 'listening');
-    const { port } = health.address() as AddressInfo;
-    const unnamed = await runHere(['creator', 'test', `http://127.0.0.1:${port}/execute`]);
+    const unnamed = await runHere(['creator', 'test', `${await listen(health)}/execute`]);
     health.close();
     health.closeAllConnections();
     expect(unnamed.code).to.equal(1);

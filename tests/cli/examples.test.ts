@@ -7,7 +7,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
@@ -19,6 +18,7 @@ import type { ListingDraftInput } from '../../app/sdk/wallet/listingDraft.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
 import { STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
+import { listen } from '../harness/edge/listen.ts';
 import { installPython, run } from '../harness/edge/tools.ts';
 import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
 import { runHere, testUndisturbed } from './run.ts';
@@ -157,8 +157,7 @@ describe('the examples of a creator', function () {
       });
 
       it('answers 503, for another try, while the keys of the marketplace cannot be read', async () => {
-        const busy = createServer((_, response) => response.writeHead(429).end('{}')).listen(0, '127.0.0.1');
-        await once(busy, 'listening');
+        const busy = createServer((_, response) => response.writeHead(429).end('{}'));
         const { headers, body } = vectors.call;
         const now = Math.floor(Date.now() / 1_000);
         const input = headers['signature-input'].replace(
@@ -167,7 +166,7 @@ describe('the examples of a creator', function () {
         );
         const call = { method: 'POST', headers: { ...headers, 'signature-input': input }, body };
         try {
-          const url = await start(`http://127.0.0.1:${(busy.address() as AddressInfo).port}`);
+          const url = await start(await listen(busy));
           for (let count = 0; count < 2; count += 1) expect((await fetch(url, call)).status).to.equal(503);
         } finally {
           busy.close();

@@ -4,11 +4,8 @@
  * behind a server that breaks `sendTransaction`. The command reports a transaction as failed only if that is certain,
  * otherwise as unknown.
  */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { MarketplaceError } from '../../app/sdk/client/error.ts';
@@ -16,7 +13,9 @@ import { repeat } from '../../app/sdk/client/repeat.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { decodeAccount, findGrant } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { cli, createTerminal, type Run, runHere } from './run.ts';
 
 type TurnAway = (request: IncomingMessage, response: ServerResponse) => void;
@@ -41,33 +40,19 @@ type Fault = 'silent' | 'lossy';
 /** A signed transaction begins with the number of signatures, one byte, and its first signature. */
 const signatureOf = (base64: string): string => bs58.encode(Buffer.from(base64, 'base64').subarray(1, 65));
 
-async function startBadNode(rpcUrl: string, fault: Fault) {
+async function startBadNode(node: TestMarketplace['node'], fault: Fault) {
   const sent: string[] = [];
-  const server: Server = createServer(async (request, response) => {
-    const body = await text(request);
-    if (fault === 'silent' && sent.length > 0) return void request.socket.destroy();
-    const { id, method, params } = JSON.parse(body);
-    response.setHeader('content-type', 'application/json');
-    if (method === 'sendTransaction') {
-      const signature = signatureOf(params[0]);
-      sent.push(signature);
-      if (fault === 'lossy') return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: signature }));
-    }
-    const headers = { 'content-type': 'application/json' };
-    const answer = await (await fetch(rpcUrl, { method: 'POST', body, headers })).text();
-    if (sent.length > 0 && fault === 'silent') request.socket.destroy();
-    else response.end(answer);
+  const { rpcUrl, onCall, close } = await startRpcProxy(node);
+  onCall(async ({ method, params }, forward) => {
+    if (fault === 'silent' && sent.length > 0) return 'cut';
+    if (method !== 'sendTransaction') return null;
+    const signature = signatureOf(params[0] as string);
+    sent.push(signature);
+    if (fault === 'lossy') return { json: { jsonrpc: '2.0', id: '1', result: signature } };
+    await forward();
+    return 'cut';
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    sent,
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { url: rpcUrl, sent, close };
 }
 
 describe('the command line at a service or node with faults', function () {
@@ -107,11 +92,9 @@ describe('the command line at a service or node with faults', function () {
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
       response.end(Buffer.from(await answer.arrayBuffer()));
     });
-    front.listen(0, '127.0.0.1');
-    await once(front, 'listening');
-    service = ['--base-url', `http://127.0.0.1:${(front.address() as AddressInfo).port}`];
+    service = ['--base-url', await listen(front)];
     const faults: Fault[] = ['silent', 'lossy', 'silent'];
-    nodes = await Promise.all(faults.map((fault) => startBadNode(market.node.rpcUrl, fault)));
+    nodes = await Promise.all(faults.map((fault) => startBadNode(market.node, fault)));
     earlier = [await held(0), await held(1)];
     const open = ['execution', 'open', market.agentId, '--task', 'x'];
     const commands = [open, open, ['keys', 'create', '--name', 'lost', '--base-url', market.relay.url]];
@@ -123,7 +106,7 @@ describe('the command line at a service or node with faults', function () {
     });
   });
   after(async () => {
-    for (const node of nodes) node.close();
+    await Promise.all(nodes.map((node) => node.close()));
     front.close();
     front.closeAllConnections();
     terminal.close();

@@ -3,14 +3,13 @@
  * real service. Then the gas balance: wallet and gas balance to the lamport after each command, the limits of a key, and
  * the refusals. Also the rent of a dispute, which a command returns.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { decodeAccount, findDispute, findExecution, findGrant, findSpender } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
@@ -95,9 +94,7 @@ describe('cli against the service', function () {
 
   it('webhooks create, test, deliveries, redeliver, update, rotate and delete do what the page does', async () => {
     const receiver = createServer((_request, response) => response.writeHead(202).end('thanks'));
-    receiver.listen(0, '127.0.0.1');
-    await once(receiver, 'listening');
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const url = `${await listen(receiver)}/hook`;
     const { endpoint_id, secret, ...made } = await done('webhooks', 'create', url, '--events', 'dispute.opened');
     expect(secret).to.match(/^whsec_/);
     expect(made).to.deep.include({ url, event_types: ['dispute.opened'], status: 'active' });

@@ -2,9 +2,7 @@
  * Disputes and claims by proofs that are rebuilt from the chain's own transactions: no relay and no index runs, or the
  * service lies.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type ConfirmedSignatureInfo, Connection, Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -12,6 +10,7 @@ import { encodeArchived, readArchiveTree } from '../../app/sdk/program/archive.t
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { readExecution } from '../../app/sdk/wallet/executions.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { type Market, type OpenedExecution, PRICE, startMarket } from '../indexer/market.ts';
@@ -208,9 +207,7 @@ describe('the command line: proofs from the chain alone', function () {
       response.end(JSON.stringify(answer));
     });
     before(async () => {
-      liar.listen(0, '127.0.0.1');
-      await once(liar, 'listening');
-      url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+      url = await listen(liar);
       await archive([recordOf(3)]);
     });
     after(() => void liar.close());

@@ -28,9 +28,6 @@ import { treeOf } from '../program/archiving.ts';
 import { NOBODY, named, of, PURE, type ReceiptStage, startReceiptStage } from './receiptStage.ts';
 import { runHere } from './run.ts';
 
-/** Offset in a tree's account of the number of kept changes, after sequence number and index of the latest change. */
-const _KEPT_OFFSET = 56 + 16;
-
 /** A node that shows other data of an account. */
 const showsData =
   (address: string, change: (data: Buffer) => Buffer): CallRule =>

@@ -2,9 +2,7 @@
  * Runs the table of behaviours.json for one client. A scripted server stands in front of a real relay, and a program in
  * the client's language makes the calls. The table documents its fields.
  */
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
@@ -13,6 +11,7 @@ import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { EVENT_STREAM, isEventStream, renderEvent } from '../../app/sdk/wire/eventStream.ts';
+import { listen } from '../harness/edge/listen.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -118,9 +117,8 @@ export async function startScene(environment: NodeJS.ProcessEnv = {}, feePayer?:
     else if (parameters.creator !== 'silent') good();
   });
   const signingKey = generateSigningKey();
-  const second = createCreatorServer({ signingKey, execute: () => ({ result: 'second' }) }).listen(0, '127.0.0.1');
-  await once(second, 'listening');
-  const endpoint = `http://127.0.0.1:${(second.address() as AddressInfo).port}/execute`;
+  const second = createCreatorServer({ signingKey, execute: () => ({ result: 'second' }) });
+  const endpoint = `${await listen(second)}/execute`;
   await market.list({ name: 'second-agent', endpoint, signingKey });
   second.unref();
   return market;
@@ -150,10 +148,8 @@ async function startScripted(relayUrl: string, agentId: string) {
     const ask = () => forward(`${relayUrl}${path}`, request.method!, request.headers, Buffer.concat(chunks));
     await play(JSON.parse(JSON.stringify(step).replace('$agent', agentId)), mine, ask, response);
   });
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     seen,
     close: () => {
       server.closeAllConnections();

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
@@ -17,6 +16,7 @@ import {
   verifyReceipt,
 } from '../../app/sdk/client/caller.ts';
 import { generateTypes } from '../../scripts/clientTypes.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -44,9 +44,8 @@ export function takesOptions(market: () => TestMarketplace): void {
       const server = createServer((request, response) => {
         requests.push(request);
         listener(request, response);
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      });
+      const url = await listen(server);
       const close = () => {
         server.closeAllConnections();
         server.close();

@@ -2,13 +2,12 @@
  * Payments of a client from wallets, through the x402 endpoint of a real marketplace. A program in the client's language
  * makes the calls. A proxy drops answers and falsifies quotes. Each call has its own wallet.
  */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { type Accepted, decodeHeader } from '../harness/node/x402.ts';
 import { allEnded, type Outcome, type Program } from './behaviours.ts';
@@ -152,9 +151,8 @@ async function startBetween(relayUrl: string) {
     response.end(text);
   }
 
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = createServer((request, response) => void answer(request, response));
+  const url = await listen(server);
   const close = () => {
     server.closeAllConnections();
     server.close();

@@ -1,9 +1,7 @@
 /** The Python package on a real marketplace: the programs of its README.md, the table of behaviours, receipts, kits. */
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -41,6 +39,7 @@ import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 import { BLOCKING_CLIENT, generateBlockingClient } from '../../scripts/pythonClient.ts';
 import { createTerminal } from '../cli/run.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { run } from '../harness/edge/tools.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
@@ -581,14 +580,13 @@ describe('clients/python', () => {
       for (const server of servers) server.close();
     });
 
-    const listen = async (server: Server): Promise<string> => {
-      servers.push(server.listen(0, '127.0.0.1'));
-      await once(server, 'listening');
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const serving = (server: Server): Promise<string> => {
+      servers.push(server);
+      return listen(server);
     };
 
     before(async () => {
-      const directory = await listen(
+      const directory = await serving(
         createServer((request, response) => {
           if (request.url !== KEY_DIRECTORY_PATH) response.statusCode = 404;
           response.end(JSON.stringify({ keys: [{ kty: 'EC' }, jwk] }));
@@ -619,7 +617,7 @@ describe('clients/python', () => {
           return { result, tokensUsed: 7, steps: ['one', { a: 1 }] };
         },
       });
-      kits = [await listen(ours), `http://127.0.0.1:${match[1]}`];
+      kits = [await serving(ours), `http://127.0.0.1:${match[1]}`];
     });
 
     let serial = 0;

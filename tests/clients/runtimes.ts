@@ -3,10 +3,8 @@
  * Also runs it in a page in Chromium, without a key.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { build } from 'esbuild';
@@ -15,6 +13,7 @@ import { snippetsOf } from '../../app/dashboard/views/agent/snippets.ts';
 import { AgentMarketplace } from '../../app/sdk/client/caller.ts';
 import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { launchBrowser, requireChromium } from '../dashboard/browser.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { installNode, run } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
@@ -65,11 +64,10 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
     /** Faults to inject into the next answers, by HTTP method. */
     const faults: Record<string, string[]> = {};
 
-    async function serve(listener: RequestListener): Promise<string> {
-      const server = createServer(listener).listen(0, '127.0.0.1');
+    function serve(listener: RequestListener): Promise<string> {
+      const server = createServer(listener);
       servers.push(server);
-      await once(server, 'listening');
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      return listen(server);
     }
 
     before(async () => {

@@ -1,7 +1,5 @@
 /** The conformance test of a creator's server: it passes the kit, and names the fault of every other server. */
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -11,6 +9,7 @@ import type { ConformanceTools } from '../../app/sdk/creator/conformanceCalls.ts
 import { createCreatorServer, generateSigningKey, signingKeyAddress } from '../../app/sdk/creator/creator.ts';
 import { hashResult, signResult } from '../../app/sdk/receipt/receipt.ts';
 import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { undisturbed } from '../harness/edge/undisturbed.ts';
 import { type Creators, forkCreators } from './process.ts';
 
@@ -39,10 +38,9 @@ async function conformance(url: string, options: Options = {}) {
 /** Tests a new server. `expected` are the timed checks that it fails by its own fault. */
 function tested(create: () => RequestListener, { expected, ...options }: Options & { expected?: string[] } = {}) {
   return undisturbed(async () => {
-    const server = createServer(create()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const server = createServer(create());
     try {
-      return await conformance(`http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`, options);
+      return await conformance(`${await listen(server)}/execute`, options);
     } finally {
       server.closeAllConnections();
       server.close();
@@ -180,11 +178,9 @@ describe('conformance test of a creator', () => {
     before(async () => {
       creators = forkCreators();
       agents = await creators.start(demoAgents.map(({ name }) => ({ name, listed: true })));
-      const keys = createServer((_, response) => void response.end(JSON.stringify(directory))).listen(0, '127.0.0.1');
-      await once(keys, 'listening');
+      const keys = createServer((_, response) => void response.end(JSON.stringify(directory)));
       after(() => void keys.close());
-      const directoryUrl = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`;
-      await creators.ask({ type: 'trust', directoryUrl });
+      await creators.ask({ type: 'trust', directoryUrl: `${await listen(keys)}/` });
     });
     after(() => creators.stop());
 

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { forkSource } from '../../app/process/typescript.ts';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { complete, execution, forkCreators, post } from './process.ts';
 
 async function refusesConnections(url: string): Promise<boolean> {
@@ -45,9 +45,8 @@ describe('demo creators: process', () => {
   });
 
   it('names the agent whose port is in use, leaves nothing listening, and starts on the next attempt', async () => {
-    const occupant = createServer().listen(0, '127.0.0.1');
-    await once(occupant, 'listening');
-    const { port } = occupant.address() as AddressInfo;
+    const occupant = createServer();
+    const port = Number(new URL(await listen(occupant)).port);
     const creators = forkCreators();
     const echo = { name: 'sandbox-echo', port: 0, signingKeyPath: 'echo.json' };
     const slow = { name: 'sandbox-slow', port, signingKeyPath: 'slow.json' };
@@ -71,15 +70,12 @@ describe('demo creators: process', () => {
     const keys = loadCallKeys(join(folder, 'call-keys.json'));
     const strangers = loadCallKeys(join(folder, 'strangers.json'));
     const directory = createServer((_request, response) => void response.end(JSON.stringify(keys.directory)));
-    directory.listen(0, '127.0.0.1');
-    await once(directory, 'listening');
     const creators = forkCreators();
     // One honest agent, and one that misbehaves.
     const names = ['sandbox-echo', 'sandbox-fails'];
     const agents = await creators.start(names.map((name) => ({ name, listed: true })));
     expect(await complete(agents.get('sandbox-echo')!, execution('before'))).to.equal('before');
-    const directoryUrl = `http://127.0.0.1:${(directory.address() as AddressInfo).port}/keys`;
-    await creators.ask({ type: 'trust', directoryUrl });
+    await creators.ask({ type: 'trust', directoryUrl: `${await listen(directory)}/keys` });
 
     for (const name of names) {
       const { url, signingKey } = agents.get(name)!;

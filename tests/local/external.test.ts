@@ -2,10 +2,7 @@
  * `npm start` on an external node: it deploys what is missing, continues where it stopped, and never touches the
  * marketplace of another directory.
  */
-import { once } from 'node:events';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -18,43 +15,20 @@ import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatSol } from '../../app/sdk/wire/sol.ts';
 import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
+import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
-/** Makes a Surfpool look and behave like any other node. */
-async function hideCheatCodes(rpcUrl: string) {
-  let refused = 0;
-  let hasFaucet = true;
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
-    response.setHeader('content-type', 'application/json');
-    if (method === 'requestAirdrop' && !hasFaucet) {
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: 'the faucet is dry' } }));
-    } else if (method.startsWith('surfnet_')) {
-      refused += 1;
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
-    } else if (method === 'getVersion') {
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { 'feature-set': 1, 'solana-core': '3.1.0' } }));
-    } else {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await fetch(rpcUrl, { method: 'POST', headers, body: Buffer.concat(chunks) });
-      response.end(Buffer.from(await answer.arrayBuffer()));
-    }
+/** Makes a Surfpool look and behave like any other node. `onRefused` is called for each use of a cheat code. */
+async function hideCheatCodes(node: TestNode, onRefused: () => void): Promise<RpcProxy> {
+  const proxy = await startRpcProxy(node);
+  proxy.onCall(({ method }) => {
+    const head = { jsonrpc: '2.0', id: '1' };
+    if (method === 'getVersion') return { json: { ...head, result: { 'feature-set': 1, 'solana-core': '3.1.0' } } };
+    if (!method.startsWith('surfnet_')) return null;
+    onRefused();
+    return { json: { ...head, error: { code: -32_601, message: 'Method not found' } } };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    refused: () => refused,
-    dryFaucet() {
-      hasFaucet = false;
-    },
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return proxy;
 }
 
 describe('npm start on another node', () => {
@@ -120,26 +94,28 @@ describe('npm start on another node', () => {
   describe('without cheat codes', () => {
     const directory = newDirectory();
     let bare: TestNode;
-    let proxy: Awaited<ReturnType<typeof hideCheatCodes>>;
+    let proxy: RpcProxy;
+    let refusedCodes = 0;
     let working: Start;
     let there: DemoFile;
-    const startThere = () => startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: bare.wsUrl } });
+    const startThere = () =>
+      startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: bare.wsUrl } });
 
     before(async () => {
       bare = await startNode({ deploy: false });
-      proxy = await hideCheatCodes(bare.rpcUrl);
+      proxy = await hideCheatCodes(bare, () => (refusedCodes += 1));
     });
     after(async () => {
       working?.signalGroup('SIGTERM');
       if (working) await untilGone(working);
-      proxy.close();
+      await proxy?.close();
       await bare.stop();
     });
 
     it('explains how to deploy, and serves there after the deployment', async () => {
       const refused = startThere();
       expect(await refused.exited).to.equal(1);
-      expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.url}`);
+      expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.rpcUrl}`);
       expect(refused.output()).to.include('npm run validator -- --reset');
       expect(refused.output()).to.include(
         `solana-test-validator --alpenglow --slots-per-epoch 64 --ledger ${join(directory, 'validator')} `,
@@ -150,11 +126,11 @@ describe('npm start on another node', () => {
       await deployProgram(bare.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
       working = startThere();
       there = await working.ready;
-      expect(there.rpc_url).to.equal(proxy.url);
-      expect(proxy.refused()).to.equal(0);
+      expect(there.rpc_url).to.equal(proxy.rpcUrl);
+      expect(refusedCodes).to.equal(0);
     });
 
-    it("funds the relay from the node's faucet, or names the address to fund before any call fails", async () => {
+    it('says whom to send SOL when the relay has too little, and accepts calls again afterwards', async () => {
       const relay = new PublicKey(there.relay_authorities[0]!);
       const balance = () => bare.connection.getBalance(relay, 'confirmed');
       const readiness = async () =>
@@ -164,20 +140,6 @@ describe('npm start on another node', () => {
       const echo = there.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
       const call = () => client.request('executeAgent', { agent_id: echo, body: { task: 'x' } });
       expect(await balance()).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
-
-      // No call is in progress, so nothing else changes the balance.
-      await bare.fundSol(relay, 0.4 * LAMPORTS_PER_SOL);
-      await until('the faucet has given', async () => (await balance()) === 500.4 * LAMPORTS_PER_SOL);
-      await until('it is ready', isReady);
-
-      proxy.dryFaucet();
-      await bare.fundSol(relay, 0.6 * LAMPORTS_PER_SOL);
-      await until('the screen says whom to send SOL', async () =>
-        working.output().includes('The relay has too little SOL'),
-      );
-      expect(working.output()).to.include(`${relay} has 0.6 SOL`).and.include('the faucet is dry');
-      await until('it is still ready', isReady);
-      expect((await call()).status).to.equal('completed');
 
       const refused = (words: string) =>
         call().then(
@@ -202,7 +164,7 @@ describe('npm start on another node', () => {
       await bare.fundSol(relay, 2 * LAMPORTS_PER_SOL);
       await until('it is ready again', isReady);
       expect((await call()).status).to.equal('completed');
-      expect(proxy.refused()).to.equal(0);
+      expect(refusedCodes).to.equal(0);
     });
   });
 
@@ -217,13 +179,20 @@ describe('npm start on another node', () => {
 describe('npm run validator', () => {
   after(cleanUp);
 
-  it('says where the reason is if the validator ends, which writes it only into its log', async () => {
+  it('says why the validator ended, which writes it only into its log', async () => {
     const [directory, folder] = [newDirectory(), newDirectory()];
     const program = '#!/bin/sh\n[ "$1" = --help ] || exit 101\n';
     writeFileSync(join(folder, 'solana-test-validator'), program, { mode: 0o755 });
+    mkdirSync(join(directory, 'validator'));
+    writeFileSync(
+      join(directory, 'validator', 'validator.log'),
+      "thread 'main' panicked at a.rs:1:\nport 8000 is in use\n",
+    );
     const env = { PATH: `${folder}${delimiter}${process.env.PATH}` };
     const validator = startNetwork(directory, { command: { line: 'npm run validator' }, env });
     expect(await validator.exited).to.equal(101);
-    expect(validator.output()).to.include('solana-test-validator ended with exit code 101. Read the end of its log');
+    expect(validator.output()).to.include(
+      'solana-test-validator ended with exit code 101. Its log says: port 8000 is in use\n',
+    );
   });
 });

@@ -22,7 +22,6 @@ const FEE = 5_000;
 const FINALITY_SLOTS = 31;
 const BLOCKHASH_SLOTS = 150;
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-const _COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111';
 const RENT_SYSVAR = new PublicKey('SysvarRent111111111111111111111111111111111');
 
 interface Answer {

@@ -3,9 +3,7 @@
  * revisions of the protocol. Money moves for real, and each refusal moves none.
  */
 
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -16,6 +14,7 @@ import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/c
 import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
+import { listen } from '../harness/edge/listen.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -267,10 +266,9 @@ describe('the MCP server', () => {
     const ids: string[] = [];
     for (const name of names) {
       const signingKey = generateSigningKey();
-      const creator = createCreatorServer({ signingKey, execute: () => ({ result: name }) }).listen(0, '127.0.0.1');
-      await once(creator, 'listening');
+      const creator = createCreatorServer({ signingKey, execute: () => ({ result: name }) });
+      const endpoint = `${await listen(creator)}/execute`;
       creator.unref();
-      const endpoint = `http://127.0.0.1:${(creator.address() as AddressInfo).port}/execute`;
       ids.push(await market.list({ name, endpoint, signingKey }));
     }
     const tools = ['run_second_agent', `run_second_agent_${ids[1]!.slice(0, 8)}`];

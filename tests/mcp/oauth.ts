@@ -1,8 +1,6 @@
 /** A host that gets its key by OAuth, with the official client: it opens a page and listens for the answer. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type OAuthClientProvider,
   type OAuthDiscoveryState,
@@ -12,6 +10,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { expect } from 'chai';
+import { listen } from '../harness/edge/listen.ts';
 import { type Host, newHost } from './hosts.ts';
 
 export const HOST_NAME = 'Test host';
@@ -28,9 +27,7 @@ export async function startOAuthHost(url: string) {
     response.end('<!doctype html><html lang="en"><title>Host</title><h1>Back in the host</h1></html>');
     answered(searchParams);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const redirectUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
+  const redirectUrl = `${await listen(server)}/callback`;
 
   const asked: URL[] = [];
   const kept: {

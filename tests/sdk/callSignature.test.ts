@@ -3,9 +3,7 @@
  * wrong time.
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { httpbis } from 'http-message-signatures';
 import {
@@ -21,6 +19,7 @@ import {
   generateSigningKey,
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
+import { listen } from '../harness/edge/listen.ts';
 
 interface Key {
   privateKey: KeyObject;
@@ -43,12 +42,6 @@ const ID = '00000000-0000-8000-8000-000000000001';
 function bodyOf(executionId = ID): Buffer {
   const fields = { task: 'hello', parameters: {}, user_pubkey: '11111111111111111111111111111111', timeout_seconds: 5 };
   return Buffer.from(JSON.stringify({ execution_id: executionId, ...fields }));
-}
-
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 describe('signed calls', () => {

@@ -1,7 +1,5 @@
 /** The client's time limits, and its idempotency key, with a function in place of `fetch`. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -13,6 +11,7 @@ import { createClient } from '../../app/sdk/client/client.ts';
 import { followExecution } from '../../app/sdk/client/events.ts';
 import { anyOf } from '../../app/sdk/client/limit.ts';
 import { PATIENCE } from '../../app/sdk/client/repeat.ts';
+import { listen } from '../harness/edge/listen.ts';
 
 const BASE = { baseUrl: 'http://marketplace.example', apiKey: 'crtx_test_1' };
 const REFUSAL = { error: { code: 'address_not_allowed', message: 'not from here', execution_id: null, details: null } };
@@ -171,9 +170,8 @@ describe('client', () => {
   it('keeps the time limit of a request that a signal may end too, when memory is collected', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
-    const server = createServer(() => {}).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const server = createServer(() => {});
+    const url = await listen(server);
     const leaving = new AbortController();
     const sent = fetch(url, { signal: anyOf(leaving.signal, AbortSignal.timeout(500)) });
     const collecting = setInterval(collect, 20);

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import bs58 from 'bs58';
@@ -20,20 +19,19 @@ import {
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
 import { hashResult, parseSignature, requestHash } from '../../app/sdk/receipt/receipt.ts';
+import { listen } from '../harness/edge/listen.ts';
 
 const signingKey = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(3)).secretKey;
 const publicKey = signingKey.subarray(32);
 const servers: Server[] = [];
 
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+function serving(server: Server): Promise<string> {
   servers.push(server);
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listen(server);
 }
 
 function serve(options: Partial<CreatorOptions> = {}): Promise<string> {
-  return listen(createCreatorServer({ signingKey, execute: ({ task }) => ({ result: task }), ...options }));
+  return serving(createCreatorServer({ signingKey, execute: ({ task }) => ({ result: task }), ...options }));
 }
 
 let serial = 0;
@@ -528,7 +526,7 @@ describe('sdk/creator', () => {
     const handler = createExecutionHandler({ signingKey, execute: ({ task }) => ({ result: task }) });
     for (const app of [express(), express().use(express.json())]) {
       app.post('/execute', handler);
-      const base = await listen(createServer(app));
+      const base = await serving(createServer(app));
       expect((await post(base, execution({ task: 'via express' }))).json.result).to.equal('via express');
     }
   });

@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { builtinModules, createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,6 +16,7 @@ import { expect } from 'chai';
 import { build, transformSync } from 'esbuild';
 import { snippetsOf } from '../../app/relay/http/docs/snippets.ts';
 import { createDocument } from '../../app/relay/http/openapi/document.ts';
+import { listen } from '../harness/edge/listen.ts';
 import { packSdk } from '../harness/packSdk.ts';
 
 const exec = promisify(execFile);
@@ -79,9 +79,8 @@ describe('sdk/package', function () {
       const agents = { agents: [], total: 0, limit: 1, offset: 0 };
       response.setHeader('content-type', 'application/json');
       response.end(request.url === '/v1/agents?tags=writing&limit=1' ? JSON.stringify(agents) : '{}');
-    }).listen(0, '127.0.0.1');
-    await once(marketplace, 'listening');
-    url = `http://127.0.0.1:${(marketplace.address() as AddressInfo).port}`;
+    });
+    url = await listen(marketplace);
   });
   after(() => {
     marketplace?.close();

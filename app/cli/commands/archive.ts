@@ -1,4 +1,4 @@
-/** `archive`: ended executions as leaves of Merkle trees. Anyone can archive and prove them, and rebuild the trees. */
+/** `archive`: ended executions as leaves of Merkle trees. Anyone can archive them, and rebuild the trees. */
 import { readFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { Command } from 'commander';
@@ -6,12 +6,12 @@ import { Refusal } from '../../sdk/wallet/refusal.ts';
 import { textOfFile } from '../../sdk/wire/jsonFile.ts';
 import { type CommonOptions, fromCaller } from '../config.ts';
 import { printResult, report } from '../output.ts';
-import { openOnChain, readWallet, serviceOf, toCount, toExecutionId, withMarketplace, withWallet } from './options.ts';
+import { openOnChain, readWallet, toCount, withMarketplace, withWallet } from './options.ts';
 
 const LAST_INDEX = 2 ** 16 - 1;
 
 export function archiveCommands(): Command {
-  const group = new Command('archive').description('archive ended executions, verify archived ones, rebuild a tree');
+  const group = new Command('archive').description('archive ended executions, rebuild a tree');
 
   withWallet(group.command('run'))
     .description(
@@ -26,15 +26,6 @@ export function archiveCommands(): Command {
       const wallet = await readWallet(options);
       const run = { wallet, makesTree: options.makeTree ?? false, onProgress: report };
       printResult(await runArchive(await openOnChain(options), run), options.json);
-    });
-
-  withMarketplace(group.command('verify'))
-    .description("verify an archived execution: check its fields and proof against the tree's account on a Solana node")
-    .argument('<execution_id>', 'the execution', toExecutionId)
-    .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const { verifyArchived } = await import('../../sdk/wallet/archive.ts');
-      const chain = await openOnChain(options);
-      printResult(await verifyArchived(chain, serviceOf(options), { executionId }), options.json);
     });
 
   withMarketplace(group.command('rebuild'))

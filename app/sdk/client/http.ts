@@ -6,11 +6,6 @@ import { anyOf, startTimer } from './limit.ts';
 import { connected } from './repeat.ts';
 import { readStreamed, type StreamHandlers } from './streamed.ts';
 
-export interface ReadOptions {
-  /** Ends the wait, and all retries. */
-  signal?: AbortSignal;
-}
-
 /** One request; `repeat` repeats it. */
 export interface HttpRequest extends StreamHandlers {
   method: string;

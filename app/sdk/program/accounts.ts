@@ -111,4 +111,3 @@ export const DISPUTE_OFFSETS = offsetsOf('Dispute');
 export const DEPOSIT_OFFSETS = offsetsOf('Deposit');
 
 export const RECORD_STATUS_BYTE = bytesOfVariants<RecordStatus>('ExecutionStatus');
-export const DISPUTE_OUTCOME_BYTE = bytesOfVariants<DisputeOutcome>('DisputeOutcome');

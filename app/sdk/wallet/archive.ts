@@ -19,11 +19,8 @@ import {
   type UnclaimedRefund,
 } from '../program/program.ts';
 import { formatUuid } from '../receipt/receipt.ts';
-import { formatUsdc } from '../wire/usdc.ts';
 import type { ExecutionArchive } from '../wire/wire.ts';
 import { readAccount } from './connection.ts';
-import { formatBytes, formatTime } from './format.ts';
-import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { ask, clientOf, type Service } from './service.ts';
 
@@ -106,39 +103,6 @@ export async function provePlace(connection: Connection, place: ClaimedPlace, le
     );
   }
   return { ...onChain, leafIndex: index, proof, root: bytesToHex(root) };
-}
-
-/** Proves an execution by a proof from the service or from `given`. Throws Refusal if any step fails. */
-export async function verifyArchived(
-  { connection }: Pick<MarketplaceChain, 'connection'>,
-  service: Service,
-  { executionId, given }: { executionId: Uint8Array; given?: ClaimedLeaf },
-) {
-  const id = formatUuid(executionId);
-  const record = findExecution(executionId);
-  const found = given ?? (await archiveFrom(service)(id));
-  const { address, archive, tree, execution, leafIndex, root } = await proveLeaf(connection, executionId, found);
-  return {
-    execution_id: id,
-    verified: true,
-    record: record.toBase58(),
-    status: execution.status,
-    agent_id: execution.listing.toBase58(),
-    caller: execution.caller.toBase58(),
-    price_usdc: formatUsdc(execution.price),
-    request_hash: formatBytes(execution.requestHash),
-    result_hash: formatBytes(execution.resultHash),
-    settled_at: formatTime(execution.settledAt),
-    archive: address.toBase58(),
-    tree: archive.tree.toBase58(),
-    leaf_index: leafIndex,
-    leaf: bytesToHex(archiveLeaf(record, execution)),
-    root,
-    /** An earlier root is equally valid, because leaves are only added. */
-    root_is: root === bytesToHex(tree.root) ? 'the present root' : 'an earlier root of the same tree',
-    fields_and_proof_from: given ? 'the given proof' : service.baseUrl,
-    root_from: connection.rpcEndpoint,
-  };
 }
 
 /** The fields of a record from base64. Throws Refusal if they are not that. */

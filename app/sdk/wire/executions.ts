@@ -42,7 +42,6 @@ export const StartBody = z.strictObject({
     .optional(),
 });
 export type StartBody = z.output<typeof StartBody>;
-export type StartInput = z.input<typeof StartBody>;
 
 /** 200 of a synchronous execute; `on_chain_record` is the settling transaction. */
 export const ExecuteCompleted = z.strictObject({

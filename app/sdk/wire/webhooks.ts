@@ -25,7 +25,6 @@ export const CreateWebhookBody = z.strictObject({
   event_types: EventTypes.default([]),
 });
 export type CreateWebhookBody = z.output<typeof CreateWebhookBody>;
-export type CreateWebhookInput = z.input<typeof CreateWebhookBody>;
 
 /** PATCH /v1/webhooks/{endpoint_id}. Changes only the given fields. */
 export const UpdateWebhookBody = z.strictObject({
@@ -35,7 +34,6 @@ export const UpdateWebhookBody = z.strictObject({
   enabled: z.boolean().optional(),
 });
 export type UpdateWebhookBody = z.output<typeof UpdateWebhookBody>;
-export type UpdateWebhookInput = z.input<typeof UpdateWebhookBody>;
 
 export const WebhookEndpoint = z.strictObject({
   endpoint_id: z.string(),
