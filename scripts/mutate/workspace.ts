@@ -82,7 +82,7 @@ export function copyTree(): Copy {
 
 /** Paths, relative to the root, and contents of the program's Rust files. */
 export function readSources(): { file: string; text: string }[] {
-  const files = filesBelow(SOURCES).filter((file) => file.endsWith('.rs'));
+  const files = filesBelow(SOURCES).filter((file) => file.endsWith('.rs') && !file.endsWith('/tests.rs'));
   return files.map((file) => ({ file, text: readFileSync(join(TREE, file), 'utf8') }));
 }
 
