@@ -24,10 +24,10 @@ export interface Applied {
   number: bigint;
   name: string;
   checksum: string;
-  /** The release that applied it; null or missing if that was before releases were stored. */
-  release?: string | null;
+  /** The release that applied it. */
+  release: string;
   /** 1: releases that lack the file run on the database. */
-  older_run?: bigint | null;
+  older_run: bigint;
 }
 
 interface Migration {
@@ -41,8 +41,6 @@ interface Migration {
 
 const SELECT_APPLIED = 'SELECT * FROM migrations ORDER BY number';
 const COLUMNS = 'number, name, checksum, release, older_run';
-/** Databases made before the first release lack the last two columns. */
-const lacksRelease = ([first]: Applied[]): boolean => first !== undefined && !('release' in first);
 const valuesOf = (file: Migration) => [file.number, file.name, file.checksum, RELEASE, file.olderRun];
 
 /**
@@ -60,10 +58,6 @@ export function migrate(sqlite: Sqlite.Database, folder: string): void {
     const applied = sqlite.prepare(SELECT_APPLIED).all() as Applied[];
     const next = nextOf(applied, files, sqlite.name, folder);
     if (!next) return false;
-    if (lacksRelease(applied))
-      sqlite.exec(
-        'ALTER TABLE migrations ADD COLUMN release TEXT; ALTER TABLE migrations ADD COLUMN older_run INTEGER',
-      );
     // The row comes first, so that a file that fails leaves neither.
     sqlite.prepare(`INSERT INTO migrations (${COLUMNS}) VALUES (?, ?, ?, ?, ?)`).run(valuesOf(next));
     sqlite.exec(next.sql);
@@ -92,8 +86,6 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
       const next = nextOf(rows, files, `the schema ${schema}`, folder);
       if (!next) return;
       await client.query('BEGIN');
-      if (lacksRelease(rows))
-        await client.query('ALTER TABLE migrations ADD COLUMN release TEXT, ADD COLUMN older_run BIGINT');
       await client.query(`INSERT INTO migrations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5)`, valuesOf(next));
       await client.query(next.sql);
       await client.query('COMMIT');
@@ -140,7 +132,7 @@ function nextOf(applied: Applied[], files: Migration[], database: string, folder
 
 /** Says which release fits, and how to go on with this one. */
 function refusalOf({ name, release }: Applied, database: string, folder: string): string {
-  const by = release && release !== RELEASE ? `release ${release}` : 'a newer release';
+  const by = release !== RELEASE ? `release ${release}` : 'a newer release';
   const back =
     folder === MIGRATIONS.index
       ? 'move it away and start the indexer: it fills a new index from the chain'
