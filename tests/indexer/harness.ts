@@ -1,7 +1,7 @@
 /** Shared by the indexer's tests: indexers with their own databases, and whole tables for comparison. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import pino from 'pino';
 import { type OpenDatabase, openDatabase } from '../../app/database/open.ts';
@@ -95,7 +95,7 @@ export async function change(place: string, text: string): Promise<number> {
 
 /** The settings of an indexer that runs as a separate process. */
 export function placeSettings(place: string): Record<string, string> {
-  return onPostgres ? { DATABASE_URL: place } : { INDEX_DB: place };
+  return onPostgres ? { DATABASE_URL: place } : { DATA_DIR: dirname(place) };
 }
 
 /** Removes the columns that depend on when accounts were read. */
@@ -110,7 +110,11 @@ export class IndexerBench {
 
   /** The index of this name that `place` created on PostgreSQL. */
   path(name: string): string {
-    if (!onPostgres) return join(this.folder, name);
+    if (!onPostgres) {
+      const folder = join(this.folder, name);
+      mkdirSync(folder, { recursive: true });
+      return join(folder, 'index.db');
+    }
     const known = this.places.get(name);
     if (!known) throw new Error(`there is no database ${name} yet`);
     return known;
