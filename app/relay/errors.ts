@@ -77,6 +77,9 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   GasBalanceBelowRent: 'gas',
 };
 
+/** One text for every invalid key: it must not reveal if the key ever existed. */
+export const INVALID_KEY = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
+
 /** The journal's data of a call that the program refused. Amounts in base units. */
 interface RefusedCall {
   execution_id: string;
@@ -129,9 +132,7 @@ export function openRefused(programError: string | null, message: string, call: 
       });
     case 'GrantRevoked':
     case 'GrantExpired':
-      return new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.', {
-        executionId,
-      });
+      return new ApiError('unauthorized', INVALID_KEY, { executionId });
     default:
       return new ApiError('service_unavailable', `The escrow could not be opened: ${message}`, {
         executionId,
