@@ -3,6 +3,7 @@
  * index's row, which no longer changes. A row that does not hash to its leaf, or whose proof does not lead to the root,
  * is not shown.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
@@ -52,9 +53,9 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
   const record = new PublicKey(found.record);
   const execution = recordOf(row);
   const { proof, root } = stored;
-  const leaf = hexOf(archiveLeaf(record, execution));
-  const leadsTo = hexOf(archiveProofRoot({ record, execution, index, proof }));
-  if (leaf !== found.leaf || leadsTo !== hexOf(root)) return null;
+  const leaf = bytesToHex(archiveLeaf(record, execution));
+  const leadsTo = bytesToHex(archiveProofRoot({ record, execution, index, proof }));
+  if (leaf !== found.leaf || leadsTo !== bytesToHex(root)) return null;
   return {
     archive: found.archive,
     archive_index: Number(found.archive_index),
@@ -63,7 +64,7 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
     record: found.record,
     fields: base64Of(encodeArchived(execution)),
     leaf,
-    proof: proof.map(hexOf),
+    proof: proof.map(bytesToHex),
     root: leadsTo,
     transaction: found.signature,
   };
@@ -129,7 +130,7 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
 
 function lineOf({ leaf_index, leaf, ...row }: ExecutionRow & { leaf_index: bigint; leaf: string }): ArchiveLine {
   const execution = recordOf(row);
-  if (hexOf(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
+  if (bytesToHex(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
     throw new Error(`the row of execution ${row.execution_id} does not match its leaf`);
   }
   return { leaf_index: Number(leaf_index), record: row.record, fields: base64Of(encodeArchived(execution)) };
@@ -137,10 +138,9 @@ function lineOf({ leaf_index, leaf, ...row }: ExecutionRow & { leaf_index: bigin
 
 function unclaimedLineOf(row: UnclaimedRefundRow): ArchiveLine {
   const refund = leafFieldsOf(row);
-  if (hexOf(unclaimedLeaf(refund)) !== row.leaf)
+  if (bytesToHex(unclaimedLeaf(refund)) !== row.leaf)
     throw new Error(`the row of refund ${row.claim} does not match its leaf`);
   return { leaf_index: Number(row.leaf_index), unclaimed: base64Of(encodeUnclaimed(refund)) };
 }
 
 const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

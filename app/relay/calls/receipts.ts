@@ -5,6 +5,7 @@
 import type { Receipt } from '../../sdk/wire/receipt.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
+import { lostResult } from '../execution/standing.ts';
 import type { InParts } from '../json.ts';
 import { signatureOf } from '../ledger/transactions.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
@@ -28,8 +29,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
     throw new ApiError('not_settled', message, { executionId, details: { status } });
   }
   if ((result === null && deletedAt === null) || result_hash === null || signature === null) {
-    const message = 'The execution was completed and paid, but this service no longer has its result';
-    throw new ApiError('result_unavailable', message, { executionId });
+    throw lostResult(executionId);
   }
   const [record, journal, chain] = await Promise.all([
     deps.views.selectFrom('chain.executions').selectAll().where('execution_id', '=', executionId).executeTakeFirst(),
