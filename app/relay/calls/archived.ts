@@ -17,7 +17,7 @@ import {
   unclaimedLeaf,
 } from '../../sdk/program/archive.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
-import { ApiError } from '../errors.ts';
+import { retryLater } from '../errors.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { leafFieldsOf } from './unclaimed.ts';
@@ -88,8 +88,7 @@ async function lacksLeaf(views: Kysely<LedgerDatabase>, which: RawBuilder<unknow
 export async function requireLeaves({ views }: ArchivedDeps, index?: string): Promise<void> {
   const which = index === undefined ? sql`1 = 1` : sql`archives.archive_index = ${indexOf(index)}`;
   if (!(await lacksLeaf(views, which))) return;
-  const message = `The index lacks a transaction that may have added leaves. Retry in ${RETRY_SECONDS} s.`;
-  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+  throw retryLater('The index lacks a transaction that may have added leaves.', RETRY_SECONDS);
 }
 
 /** The index of an archive in a path; null if the text is none. */
