@@ -16,7 +16,6 @@ const settings = z.object({
   DATABASE_URL: databaseUrl.describe(
     'URL of a PostgreSQL database to use instead of index.db; the same for relays and indexers',
   ),
-  INDEX_DB: z.string().optional().describe('path of index.db (default: DATA_DIR/index.db)'),
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('lowest level of log lines'),
 });
 
@@ -40,7 +39,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): IndexerConfig {
       ? heliusUrls(helius)
       : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: nodesOf(env.SOLANA_RPC_URL, env.SOLANA_WS_URL)[0].wsUrl }),
     helius,
-    path: env.DATABASE_URL ?? env.INDEX_DB ?? join(env.DATA_DIR, 'index.db'),
+    path: env.DATABASE_URL ?? join(env.DATA_DIR, 'index.db'),
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -2,6 +2,7 @@
  * The indexer as a component to start and stop. It opens the index, checks that it belongs to the chain, and follows
  * the program (follow.ts). It retries temporary failures forever. It stops at a transaction that cannot be applied.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import type { OpenDatabase } from '../app/database/open.ts';
@@ -14,14 +15,16 @@ import { subscribe } from '../app/solana/subscription.ts';
 import { claimChain } from './apply/identity.ts';
 import type { IngestDeps } from './chain/ingest.ts';
 import { createNotices, type Notices } from './chain/notices.ts';
-import { follow } from './follow.ts';
+import { follow, type Looks } from './follow.ts';
 import { createPatience, type Pauses } from './patience.ts';
 import { openAlone, placeName } from './queries/open.ts';
 import { type IndexStatus, readStatus } from './queries/read.ts';
 import type { IndexDatabase } from './queries/tables.ts';
 import { createKeeper, type Keeper } from './repair/keeper.ts';
 import { rebuild } from './repair/rebuild.ts';
-import { createWaiters } from './waiters.ts';
+
+/** Pause between looks while somebody waits for a slot. */
+const ASKING_MS = 40;
 
 export interface IndexerOptions {
   rpcUrl: string;
@@ -137,7 +140,7 @@ const NOTHING_YET: IndexStatus = { cursor: null, slot: null, checkedAt: null };
 export function createIndexer(options: IndexerOptions): Indexer {
   const { log, programId = PROGRAM_ID } = options;
   const notices = createNotices();
-  const waiters = createWaiters();
+  const looks: Looks = { begun: 0, ended: 0, head: 0n };
   const stopping = new AbortController();
   const patience = createPatience(stopping.signal, log, placeName(options.path));
   const connection = connectForReading(options.rpcUrl, stopping.signal);
@@ -173,7 +176,6 @@ export function createIndexer(options: IndexerOptions): Indexer {
     state = 'failed';
     failure = messageOf(cause, placeName(options.path));
     log.error({ error: failure, signature: cause.signature }, 'the indexer has stopped');
-    waiters.rejectAll(cause);
     options.onFailure?.(cause);
   }
 
@@ -201,7 +203,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       patience.request();
       keeper = keeperOf(options, db, { connection, programId, notices });
       const subscription = listen(options, { notices, patience, onSubscribed, onLost });
-      running = follow({ keeper, notices, patience, waiters, stopping: stopping.signal, log, pollMs: options.pollMs })
+      running = follow({ keeper, notices, patience, looks, stopping: stopping.signal, log, pollMs: options.pollMs })
         .catch(fail)
         .finally(() => {
           subscription.close();
@@ -213,7 +215,6 @@ export function createIndexer(options: IndexerOptions): Indexer {
       stopping.abort(new Error('stopped'));
       await running;
       if (state !== 'failed') state = 'stopped';
-      waiters.rejectAll(new Error('the indexer was stopped'));
       await closeOpened();
     },
 
@@ -223,10 +224,17 @@ export function createIndexer(options: IndexerOptions): Indexer {
     },
 
     async caughtUpTo(slot, timeoutMs) {
-      if (state === 'failed') throw new Error(failure ?? 'the indexer has failed');
-      const caughtUp = waiters.wait(BigInt(slot), timeoutMs, lastError);
-      patience.request();
-      await caughtUp;
+      const [since, endMs] = [looks.begun, performance.now() + timeoutMs];
+      while (looks.ended <= since || looks.head < BigInt(slot)) {
+        if (state === 'failed') throw new Error(failure ?? 'the indexer has failed');
+        if (state === 'stopped') throw new Error('the indexer was stopped');
+        if (performance.now() > endMs) {
+          const why = lastError();
+          throw new Error(`the index did not reach slot ${slot} in ${timeoutMs} ms${why ? `: ${why}` : ''}`);
+        }
+        patience.request();
+        await sleep(ASKING_MS);
+      }
     },
   };
 }

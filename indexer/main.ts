@@ -4,6 +4,7 @@
  */
 import { Command } from 'commander';
 import pino from 'pino';
+import type { OpenDatabase } from '../app/database/open.ts';
 import { messageOf } from '../app/database/temporary.ts';
 import { runCommandLine } from '../app/process/commandLine.ts';
 import { logToStandard } from '../app/process/logDestination.ts';
@@ -11,10 +12,11 @@ import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import { heliusHistory } from '../app/solana/helius.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
 import { createNotices } from './chain/notices.ts';
-import { describeConfig, readConfig } from './config.ts';
+import { describeConfig, type IndexerConfig, readConfig } from './config.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
 import { LockLost, openFitting, openToRead, placeName } from './queries/open.ts';
 import { describePruned, isBehind, lagOf, readGaps, readProgress, readPruned, readStatus } from './queries/read.ts';
+import type { IndexDatabase } from './queries/tables.ts';
 import { rebuild } from './repair/rebuild.ts';
 import { hashIndex } from './verify/hash.ts';
 import { describeDifference, verify } from './verify/verify.ts';
@@ -108,30 +110,18 @@ const FILL_IN =
 /** Advice about transactions that could not be read. */
 const CLOSE_GAP = 'Each start of the indexer tries again; a newer release may be needed.';
 
-/** Exit codes are those of `verify`. It also reads an index of another release. */
-async function runStatus({ json }: { json?: true }): Promise<void> {
+/** Runs `read` on an index: exit code 0 if it returns true, 1 if false, and 2 if it throws. */
+async function judge(
+  open: (path: string) => Promise<OpenDatabase<IndexDatabase>>,
+  read: (db: OpenDatabase<IndexDatabase>['db'], config: IndexerConfig) => Promise<boolean>,
+): Promise<void> {
   try {
-    const { path } = readConfig(process.env);
-    const { db, close } = await openToRead(path);
+    const config = readConfig(process.env);
+    const opened = await open(config.path);
     try {
-      const progress = await readProgress(db);
-      const lag_ms = lagOf(progress, Date.now());
-      const current = !isBehind(lag_ms);
-      const pruned = await readPruned(db);
-      const reach = progress ? `complete up to slot ${progress.slot}, ${lag_ms} ms ago` : 'not complete yet';
-      const lacks = pruned.map((slots) => `${describePruned(slots)}: accounts were read instead. ${FILL_IN}`);
-      const pruned_slots = pruned.map((slots) => [Number(slots.first_slot), Number(slots.last_slot)]);
-      const gaps = (await readGaps(db)).map(({ signature, slot, reason }) => ({
-        signature,
-        slot: Number(slot),
-        reason,
-      }));
-      const unread = gaps.map(({ reason }) => `${reason}. ${CLOSE_GAP}`);
-      const slot = progress ? Number(progress.slot) : null;
-      print(json, { current, slot, lag_ms, pruned_slots, gaps }, [reach, ...lacks, ...unread].join('\n'));
-      process.exitCode = current ? 0 : 1;
+      process.exitCode = (await read(opened.db, config)) ? 0 : 1;
     } finally {
-      await close();
+      await opened.close();
     }
   } catch (error) {
     console.error((error as Error).message);
@@ -139,28 +129,34 @@ async function runStatus({ json }: { json?: true }): Promise<void> {
   }
 }
 
-/** Exit codes are those of `npm run relay -- reconcile`. */
-async function runVerify({ json }: { json?: true }): Promise<void> {
-  try {
-    const config = readConfig(process.env);
-    const { db, close } = await openFitting(config.path);
-    try {
-      const { rows, differences } = await verify({
-        db,
-        connection: connectForReading(config.rpcUrl, new AbortController().signal),
-        programId: PROGRAM_ID,
-        onProgress: (table, count) => console.error(`${table}: ${count} rows`),
-      });
-      print(json, { rows, differences }, differences.map(describeDifference).join('\n') || 'none');
-      process.exitCode = differences.length === 0 ? 0 : 1;
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    console.error((error as Error).message);
-    process.exitCode = 2;
-  }
-}
+/** It also reads an index of another release. */
+const runStatus = ({ json }: { json?: true }): Promise<void> =>
+  judge(openToRead, async (db) => {
+    const progress = await readProgress(db);
+    const lag_ms = lagOf(progress, Date.now());
+    const current = !isBehind(lag_ms);
+    const pruned = await readPruned(db);
+    const reach = progress ? `complete up to slot ${progress.slot}, ${lag_ms} ms ago` : 'not complete yet';
+    const lacks = pruned.map((slots) => `${describePruned(slots)}: accounts were read instead. ${FILL_IN}`);
+    const pruned_slots = pruned.map((slots) => [Number(slots.first_slot), Number(slots.last_slot)]);
+    const gaps = (await readGaps(db)).map((gap) => ({ ...gap, slot: Number(gap.slot) }));
+    const unread = gaps.map(({ reason }) => `${reason}. ${CLOSE_GAP}`);
+    const slot = progress ? Number(progress.slot) : null;
+    print(json, { current, slot, lag_ms, pruned_slots, gaps }, [reach, ...lacks, ...unread].join('\n'));
+    return current;
+  });
+
+const runVerify = ({ json }: { json?: true }): Promise<void> =>
+  judge(openFitting, async (db, config) => {
+    const { rows, differences } = await verify({
+      db,
+      connection: connectForReading(config.rpcUrl, new AbortController().signal),
+      programId: PROGRAM_ID,
+      onProgress: (table, count) => console.error(`${table}: ${count} rows`),
+    });
+    print(json, { rows, differences }, differences.map(describeDifference).join('\n') || 'none');
+    return differences.length === 0;
+  });
 
 try {
   const settings = `\nSettings come from the environment:\n\n${describeConfig()}`;

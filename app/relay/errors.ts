@@ -77,6 +77,24 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   GasBalanceBelowRent: 'gas',
 };
 
+/** The 429 for what was asked too often. */
+export const tooOften = (what: string, waitMs: number): ApiError =>
+  retryLater(what, waitMs / 1_000, null, 'rate_limited');
+
+/** The 503 for what cannot be done now. */
+export function retryLater(
+  why: string,
+  afterSeconds: number,
+  executionId: string | null = null,
+  code: 'service_unavailable' | 'rate_limited' = 'service_unavailable',
+): ApiError {
+  const seconds = Math.max(1, Math.ceil(afterSeconds));
+  return new ApiError(code, `${why} Retry in ${seconds} s.`, { executionId, retryAfterSeconds: seconds });
+}
+
+/** One text for every invalid key: it must not reveal if the key ever existed. */
+export const INVALID_KEY = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
+
 /** The journal's data of a call that the program refused. Amounts in base units. */
 interface RefusedCall {
   execution_id: string;
@@ -129,9 +147,7 @@ export function openRefused(programError: string | null, message: string, call: 
       });
     case 'GrantRevoked':
     case 'GrantExpired':
-      return new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.', {
-        executionId,
-      });
+      return new ApiError('unauthorized', INVALID_KEY, { executionId });
     default:
       return new ApiError('service_unavailable', `The escrow could not be opened: ${message}`, {
         executionId,

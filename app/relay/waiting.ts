@@ -31,20 +31,24 @@ export function drained(stream: Writable, ms?: number): Promise<void> {
   });
 }
 
-/** Repeats `run` with this pause. The returned function stops it, and resolves when the current run has finished. */
+/**
+ * Repeats `run` with this pause, for the first time after `firstMs`. It does not keep the process alive. The returned
+ * function stops it, and resolves when the current run has finished.
+ */
 export function runEvery(
   pauseMs: number,
   run: () => Promise<unknown>,
   onError: (error: unknown) => void,
+  firstMs = pauseMs,
 ): () => Promise<void> {
   let isEnded = false;
   let present: Promise<unknown> = Promise.resolve();
-  let timer = setTimeout(next, pauseMs);
+  let timer = setTimeout(next, firstMs).unref();
   function next(): void {
     present = run()
       .catch(onError)
       .then(() => {
-        if (!isEnded) timer = setTimeout(next, pauseMs);
+        if (!isEnded) timer = setTimeout(next, pauseMs).unref();
       });
   }
   return async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { Piscina } from 'piscina';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { ApiError } from './errors.ts';
+import { type ApiError, retryLater, tooOften } from './errors.ts';
 import { createLane, type Lane, LaneFull, type LaneLimits } from './lanes.ts';
 import { type Body, createQueue } from './longBytes.ts';
 
@@ -148,10 +148,7 @@ async function runFor<Output>({ lane, name, limited }: Asker, task: object, opti
   }
 }
 
-function tooManyLarge(): ApiError {
-  const message = `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
-}
+const tooManyLarge = (): ApiError => retryLater('Too many large requests at once.', RETRY_SECONDS);
 
 /**
  * Makes a function of a module runnable in a thread. The module must export it by its own name, without relevant state,
@@ -174,11 +171,8 @@ const spentTime = {
 async function requireTime(lane: Asker['lane'], limited: string): Promise<void> {
   const spent = await spentTime[lane].get(limited);
   if (!spent || spent.consumedPoints < SHARES[lane].points) return;
-  const seconds = Math.max(1, Math.ceil(spent.msBeforeNext / 1_000));
   const who = lane === 'strangers' ? 'This IP address' : 'This wallet';
-  throw new ApiError('rate_limited', `${who} sent too many large requests. Retry in ${seconds} s.`, {
-    retryAfterSeconds: seconds,
-  });
+  throw tooOften(`${who} sent too many large requests.`, spent.msBeforeNext);
 }
 
 const inPreparation = createQueue(PREPARED);

@@ -2,7 +2,6 @@
  * Converts the program's accounts to rows, each with the slot of its reading. Events make the same rows (handlers/).
  */
 import type { PublicKey } from '@solana/web3.js';
-import { constants } from '../../app/sdk/program/constants.ts';
 import {
   type AgentListing,
   type Archive,
@@ -27,6 +26,7 @@ import type {
   GrantRow,
   ListingRow,
 } from '../queries/accounts.ts';
+import { splitPrice } from '../queries/record.ts';
 import { base58, base58List, flag, hex, optionalHex, optionalTime, uri } from './columns.ts';
 
 export function configRow(address: PublicKey, config: Config, slot: bigint): ConfigRow {
@@ -99,15 +99,6 @@ export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): Gra
   };
 }
 
-/** Splits a price as the program does: the fee is rounded down, and is 0 bps if waived. */
-export function settledAmounts(
-  price: bigint,
-  feeBps: bigint,
-): Pick<ExecutionRow, 'creator_amount' | 'platform_amount'> {
-  const platformAmount = (price * feeBps) / BigInt(constants.bpsDenominator);
-  return { creator_amount: price - platformAmount, platform_amount: platformAmount };
-}
-
 /** The record keeps no reason, hand-over, signatures, position or dispute, so these are empty. */
 export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
   const { status } = record;
@@ -127,7 +118,7 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     result_hash: optionalHex(record.resultHash),
     status,
     reason: null,
-    ...(settled ? settledAmounts(record.price, BigInt(record.feeBps)) : { creator_amount: 0n, platform_amount: 0n }),
+    ...splitPrice(settled ? record.price : 0n, BigInt(record.feeBps)),
     execution_time_ms: settled ? BigInt(record.executionTimeMs) : null,
     opened_at: record.openedAt,
     deadline: record.deadline,
@@ -176,6 +167,17 @@ export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): 
     slot,
   };
 }
+
+/** The columns of a dispute that has no outcome. */
+export const UNDECIDED = {
+  reason_hash: null,
+  outcome: 'open',
+  amount_to_caller: 0n,
+  amount_slashed: 0n,
+  owed: 0n,
+  resolved_at: null,
+  closed: 0n,
+} as const;
 
 /** The account keeps no URI. */
 export function disputeRow(address: PublicKey, dispute: Dispute, evidenceUri: string | null, slot: bigint): DisputeRow {

@@ -6,10 +6,11 @@ import { constants } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { least } from '../../app/sdk/wire/amounts.ts';
 import type { ListingRow } from '../queries/accounts.ts';
+import { splitPrice } from '../queries/record.ts';
 import { base58, hex, optionalHex, uri } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
 import { type AccountRows, claimOf, type GoneAccount } from './readings.ts';
-import { PREPARED, settledAmounts } from './rows.ts';
+import { PREPARED, UNDECIDED } from './rows.ts';
 import type { Unit } from './unit.ts';
 import {
   changeRow,
@@ -125,7 +126,7 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
         result_hash: hex(args.resultHash as Uint8Array),
         execution_time_ms: BigInt(args.executionTimeMs as number),
         settled_at: settledAt,
-        ...(known && settledAmounts(known.price, known.fee_bps)),
+        ...(known && splitPrice(known.price, known.fee_bps)),
       });
       break;
     case 'refund_execution':
@@ -173,15 +174,9 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, at: Position, listings:
         caller: execution.caller,
         evidence_hash: hex(claim.evidenceHash),
         evidence_uri: uri(claim.evidenceUri),
-        reason_hash: null,
-        outcome: 'open',
+        ...UNDECIDED,
         bond: 0n,
-        amount_to_caller: 0n,
-        amount_slashed: 0n,
-        owed: 0n,
         opened_at: time,
-        resolved_at: null,
-        closed: 0n,
         rent_sponsor: payer,
         slot,
       });

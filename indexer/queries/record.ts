@@ -1,5 +1,6 @@
 /** Rebuilds the account that an execution's row shows. Its leaf in an archive follows from that account. */
 import { PublicKey } from '@solana/web3.js';
+import { constants } from '../../app/sdk/program/constants.ts';
 import {
   type ExecutionRecord,
   findExecutionBumps,
@@ -14,6 +15,12 @@ const NO_KEY = '00'.repeat(16);
 /** The status of the record itself, which a dispute does not change. */
 export function recordStatus(status: ExecutionStatusName): RecordStatus {
   return status === 'open' || status === 'refunded' ? status : 'completed';
+}
+
+/** Splits a price as the program does: the fee is rounded down, and is 0 bps if waived. */
+export function splitPrice(price: bigint, feeBps: bigint): Pick<ExecutionRow, 'creator_amount' | 'platform_amount'> {
+  const platformAmount = (price * feeBps) / BigInt(constants.bpsDenominator);
+  return { creator_amount: price - platformAmount, platform_amount: platformAmount };
 }
 
 /** The record as its account is, or as it was when it was archived. */

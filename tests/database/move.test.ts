@@ -12,7 +12,6 @@ import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { type OpenedDatabase, openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import type { MovedTable } from '../../app/relay/ledger/copyTables.ts';
-import { createLeases } from '../../app/relay/ledger/leases.ts';
 import { moveToPostgres } from '../../app/relay/ledger/moveToPostgres.ts';
 import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
@@ -188,9 +187,9 @@ describe('migrate-to-postgres', () => {
     const indexer = takeLock(`${indexPath(folder)}.lock`);
     expect(await refusal()).to.match(/An indexer runs on .*index\.db .*stop it first/);
     indexer.release();
-    const endRelay = await createLeases(ledger.sqlite, ledgerPath(folder), 'a relay').keep(log);
+    const relay = await openLedger({ dataDir: folder, databaseUrl: null });
     expect(await refusal()).to.match(/A relay runs on .*ledger\.db: stop it first/);
-    await endRelay();
+    await relay.close();
     await inPostgres(async ({ pool }) => {
       const end = await createSharedLeases(url, pool, 'another relay').keep(log);
       expect(await refusal()).to.match(/A relay runs on the PostgreSQL/);
@@ -217,9 +216,6 @@ describe('migrate-to-postgres', () => {
     });
 
     forget();
-    const relay = await openLedger(place);
-    expect(await refusal()).to.match(/A relay runs on .*ledger\.db: stop it first/);
-    await relay.close();
     // The first write of a starting relay.
     const list = "INSERT INTO call_keys (kid, x, listed_until_ms) VALUES ('theirs', 'x', 0)";
     const there = open();

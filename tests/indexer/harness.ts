@@ -1,7 +1,9 @@
 /** Shared by the indexer's tests: indexers with their own databases, and whole tables for comparison. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import pino from 'pino';
 import { type OpenDatabase, openDatabase } from '../../app/database/open.ts';
@@ -11,6 +13,8 @@ import { openIndex, openPlace } from '../../indexer/queries/open.ts';
 import type { IndexDatabase } from '../../indexer/queries/tables.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { administer, freshPostgres, onPostgres, sharedPostgres } from '../harness/postgres.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
 
 /** All tables that follow from the chain. `progress` is left out: it also depends on when the indexer looked. */
 const TABLES = [
@@ -93,9 +97,21 @@ export async function change(place: string, text: string): Promise<number> {
   }
 }
 
-/** The settings of an indexer that runs as a separate process. */
-export function placeSettings(place: string): Record<string, string> {
-  return onPostgres ? { DATABASE_URL: place } : { INDEX_DB: place };
+/** `npm run indexer` with these arguments as a separate process, on the index at this place. */
+export function runIndexer({ rpcUrl, wsUrl }: Pick<TestNode, 'rpcUrl' | 'wsUrl'>, place: string, ...args: string[]) {
+  const { PATH, HOME } = process.env;
+  const at = place.includes('://') ? { DATABASE_URL: place } : { DATA_DIR: dirname(place) };
+  const child = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', ...args], {
+    cwd: ROOT,
+    env: { PATH, HOME, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...at },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (said.stdout += chunk));
+  child.stderr.on('data', (chunk) => (said.stderr += chunk));
+  const output = () => said.stdout + said.stderr;
+  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal, output: output(), ...said }));
+  return { child, exited, output };
 }
 
 /** Removes the columns that depend on when accounts were read. */
@@ -104,13 +120,18 @@ export const withoutSlots = (rows: Row[]): Row[] => rows.map(({ slot, listing_ti
 export class IndexerBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'indexer-'));
   private readonly running = new Set<Indexer>();
+  private readonly children = new Set<ChildProcess>();
   private readonly places = new Map<string, string>();
 
   constructor(readonly node: TestNode) {}
 
   /** The index of this name that `place` created on PostgreSQL. */
   path(name: string): string {
-    if (!onPostgres) return join(this.folder, name);
+    if (!onPostgres) {
+      const folder = join(this.folder, name);
+      mkdirSync(folder, { recursive: true });
+      return join(folder, 'index.db');
+    }
     const known = this.places.get(name);
     if (!known) throw new Error(`there is no database ${name} yet`);
     return known;
@@ -153,6 +174,13 @@ export class IndexerBench {
     return indexer;
   }
 
+  /** A separate process on the index of this name. */
+  async run(name: string, ...args: string[]) {
+    const run = runIndexer(this.node, await this.place(name), ...args);
+    this.children.add(run.child);
+    return run;
+  }
+
   /** Waits until everything that is confirmed now has been applied. */
   async catchUp(indexer: Indexer): Promise<void> {
     await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), PATIENCE_MS);
@@ -172,6 +200,7 @@ export class IndexerBench {
   }
 
   async close(): Promise<void> {
+    for (const child of this.children) child.kill('SIGKILL');
     for (const indexer of this.running) await indexer.stop();
     for (const place of this.places.values()) await disconnect(place);
     rmSync(this.folder, { recursive: true, force: true });

@@ -1,15 +1,11 @@
 /** `npm run indexer` as a separate process: settings, signals, exit codes, and kills during a backfill. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { onPostgres } from '../harness/postgres.ts';
-import { change, dump, IndexerBench, placeSettings } from './harness.ts';
+import { change, dump, IndexerBench } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 /** Less than the time that the indexer waits before it checks the chain again. */
 const AT_ONCE_MS = 2_000;
 const ATTEMPTS = 5;
@@ -17,26 +13,6 @@ const ATTEMPTS = 5;
 describe('indexer, process', () => {
   let market: Market;
   let bench: IndexerBench;
-  const children = new Set<ChildProcess>();
-
-  const run = (environment: NodeJS.ProcessEnv, ...args: string[]) => {
-    const { PATH, HOME } = process.env;
-    const child = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', ...args], {
-      cwd: ROOT,
-      env: { PATH, HOME, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    children.add(child);
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal, output }));
-    return { child, exited, output: () => output };
-  };
-  const settings = async (name: string) => ({
-    SOLANA_RPC_URL: market.node.rpcUrl,
-    SOLANA_WS_URL: market.node.wsUrl,
-    ...placeSettings(await bench.place(name)),
-  });
 
   before(async () => {
     market = await startMarket();
@@ -45,19 +21,18 @@ describe('indexer, process', () => {
     await market.run(30, await market.grant());
   });
   after(async () => {
-    for (const child of children) child.kill('SIGKILL');
     await bench?.close();
     await market?.node.stop();
   });
 
   it('refuses a second indexer on the same database only while the first one runs', async () => {
     const path = await bench.place('shared.db');
-    const first = run(await settings('shared.db'));
+    const first = await bench.run('shared.db');
     await until(
       'first read',
       async () => (onPostgres || existsSync(path)) && (await dump(path)).executions!.length >= 30,
     );
-    const second = run(await settings('shared.db'));
+    const second = await bench.run('shared.db');
     if (onPostgres) await until('second stands by', () => second.output().includes('this one stands by'));
     else {
       const { code, output } = await second.exited;
@@ -67,7 +42,7 @@ describe('indexer, process', () => {
     first.child.kill('SIGKILL');
     await first.exited;
     const opened = await market.open();
-    const third = onPostgres ? second : run(await settings('shared.db'));
+    const third = onPostgres ? second : await bench.run('shared.db');
     await until('followed', async () =>
       (await dump(path)).executions!.some((row) => row.open_signature === opened.signature),
     );
@@ -77,9 +52,8 @@ describe('indexer, process', () => {
 
   it('prints for `status` the position of the index and whether it is current', async function () {
     this.timeout(600_000);
-    const environment = await settings('status.db');
-    const status = (...args: string[]) => run(environment, 'status', ...args).exited;
-    const { child, exited } = run(environment);
+    const status = async (...args: string[]) => (await bench.run('status.db', 'status', ...args)).exited;
+    const { child, exited } = await bench.run('status.db');
     await until('first read', async () => (await dump(bench.path('status.db'))).executions!.length >= 30);
     // The index is complete a moment later.
     let read = await status('--json');
@@ -100,13 +74,12 @@ describe('indexer, process', () => {
   });
 
   it('refuses to check an index that does not exist, and creates none', async () => {
-    const environment = await settings('none.db');
     for (const [command, code] of [
       ['status', 2],
       ['verify', 2],
       ['hash', 1],
     ] as const) {
-      const refused = await run(environment, command).exited;
+      const refused = await (await bench.run('none.db', command)).exited;
       expect([command, refused.code]).to.deep.equal([command, code]);
       expect(refused.output).to.include('Start the indexer first (npm run indexer)');
     }
@@ -118,7 +91,7 @@ describe('indexer, process', () => {
     let fastestMs = Number.POSITIVE_INFINITY;
     // Other load on the computer only makes an attempt slower, so the fastest attempt counts.
     for (let attempt = 0; attempt < ATTEMPTS && fastestMs >= AT_ONCE_MS; attempt += 1) {
-      const { child, exited } = run(await settings('followed.db'));
+      const { child, exited } = await bench.run('followed.db');
       await until('first read', async () => (await dump(bench.path('followed.db'))).executions!.length >= 30);
       const opened = await market.open();
       await until('followed', async () =>
@@ -136,7 +109,7 @@ describe('indexer, process', () => {
     const clean = await bench.backfill('clean.db');
     let kills = 0;
     for (let rows = 1; rows < clean.events!.length; rows += 25) {
-      const { child, exited } = run(await settings('killed.db'));
+      const { child, exited } = await bench.run('killed.db');
       await until('some rows', async () => (await dump(bench.path('killed.db'))).events!.length >= rows);
       child.kill('SIGKILL');
       await exited;
@@ -156,7 +129,7 @@ describe('indexer, process', () => {
       : ["CREATE TRIGGER refuse BEFORE INSERT ON executions BEGIN SELECT RAISE(ABORT, 'as a test wants it'); END"];
     for (const statement of refuse) await change(path, statement);
     const { signature } = await market.open();
-    const { code, output } = await run(await settings('clean.db')).exited;
+    const { code, output } = await (await bench.run('clean.db')).exited;
     expect(code).to.equal(1);
     expect(output).to.include(`cannot apply transaction ${signature}: as a test wants it`);
     expect((await dump(path)).events!.map((row) => row.signature)).to.not.include(signature);

@@ -1,12 +1,9 @@
 /**
  * Rebuilding the index while everything runs, its hash on the command line, and a node that answers with Retry-After.
  */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type Kysely, sql } from 'kysely';
 import { openDatabase } from '../../app/database/open.ts';
@@ -18,10 +15,9 @@ import type { AttachedIndex } from '../../indexer/queries/tables.ts';
 import { hashIndex } from '../../indexer/verify/hash.ts';
 import { until } from '../harness/edge/until.ts';
 import { onPostgres } from '../harness/postgres.ts';
-import { change, dump, IndexerBench, placeSettings, type Row } from './harness.ts';
+import { change, dump, IndexerBench, type Row, runIndexer } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 const EXECUTIONS = 30;
 /** Must never be printed. */
 const PASSWORD = 'hidden-password';
@@ -48,22 +44,10 @@ describe('indexer, rebuild and hash', function () {
   let indexer: Indexer;
   const path = () => bench.path('live.db');
 
-  const start = (...args: string[]) =>
-    spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', ...args], {
-      cwd: ROOT,
-      env: {
-        PATH: process.env.PATH,
-        SOLANA_RPC_URL: market.node.rpcUrl,
-        SOLANA_WS_URL: market.node.wsUrl,
-        ...placeSettings(withPassword(path())),
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
   const run = async (...args: string[]) => {
-    const child = start(...args);
-    const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    expect(output + errors).to.not.include(PASSWORD);
-    return { code, output };
+    const { code, stdout, output } = await runIndexer(market.node, withPassword(path()), ...args).exited;
+    expect(output).to.not.include(PASSWORD);
+    return { code, output: stdout };
   };
   const hash = async () => {
     const { db, close } = await openPlace(path());
@@ -168,16 +152,11 @@ describe('indexer, rebuild and hash', function () {
     await holder.query("SET application_name = 'a forgotten shell'");
     await holder.query('BEGIN');
     await holder.query('SELECT 1 FROM chain.executions LIMIT 1');
-    const child = start('rebuild');
-    const ended = once(child, 'exit');
-    let told = '';
-    child.stderr.on('data', (chunk) => {
-      told += chunk;
-    });
-    await until('it says so', () => /pid \d+ \(a forgotten shell, idle in transaction for \d+ s\)/.test(told));
+    const { child, exited, output } = runIndexer(market.node, path(), 'rebuild');
+    await until('it says so', () => /pid \d+ \(a forgotten shell, idle in transaction for \d+ s\)/.test(output()));
     expect(child.exitCode).to.equal(null);
     await holder.end();
-    expect((await ended)[0]).to.equal(0);
+    expect((await exited).code).to.equal(0);
     expect(await hash()).to.equal(present);
   });
 

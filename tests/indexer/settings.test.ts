@@ -36,7 +36,7 @@ describe('settings', () => {
     expect(describeRelay()).to.match(/ PORT .*\(default: 8787\)/);
     expect(describeRelay()).to.match(/EGRESS_IPS .*\(default: none\)/);
     expect(describeIndexer()).to.match(/SOLANA_WS_URL .*\(default: ws:\/\/127\.0\.0\.1:8900\)/);
-    expect(describeIndexer()).to.match(/INDEX_DB .*\(optional\)/);
+    expect(describeIndexer()).to.match(/HELIUS_URL .*\(optional\)/);
   });
 
   it('are named in one line each, with their purpose, when they are missing or wrong', () => {
@@ -217,7 +217,7 @@ describe('settings', () => {
   });
 
   it('count as unset when they are empty', () => {
-    expect(readIndexer({ DATA_DIR: '', INDEX_DB: '', LOG_LEVEL: '' })).to.deep.include({ logLevel: 'info' });
+    expect(readIndexer({ DATA_DIR: '', HELIUS_URL: '', LOG_LEVEL: '' })).to.deep.include({ logLevel: 'info' });
     expect(refusal(() => readRelay({ RELAY_KEYPAIR: '' }))).to.match(/^RELAY_KEYPAIR is required: [^\n]+$/);
   });
 });

@@ -1,6 +1,4 @@
 /** `npm run indexer -- verify`: an index that equals the chain, and one wrong value in each table. */
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -8,10 +6,9 @@ import { openPlace } from '../../indexer/queries/open.ts';
 import { type Verification, verify } from '../../indexer/verify/verify.ts';
 import { until } from '../harness/edge/until.ts';
 import { createAftermath } from './aftermath.ts';
-import { change, IndexerBench, placeSettings } from './harness.ts';
+import { change, IndexerBench, runIndexer } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
 const DAY = 86_400;
 
 /** Statements that make one value wrong, and the table and column that must be reported. */
@@ -72,17 +69,7 @@ describe('indexer, verify', function () {
     await close();
     return checked;
   };
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', 'verify', ...args], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      env: {
-        PATH: process.env.PATH,
-        SOLANA_RPC_URL: market.node.rpcUrl,
-        SOLANA_WS_URL: market.node.wsUrl,
-        ...placeSettings(path()),
-      },
-    });
+  const run = async (...args: string[]) => (await bench.run('index.db', 'verify', ...args)).exited;
   before(async () => {
     market = await startMarket();
     bench = new IndexerBench(market.node);
@@ -125,11 +112,11 @@ describe('indexer, verify', function () {
     expect(differences).to.deep.equal([]);
     // Config, creator, listing, grant, seven executions, a dispute, an archive, three leaves, and figures.
     expect(rows).to.be.greaterThan(15);
-    const text = run();
-    expect([text.status, text.stdout]).to.deep.equal([0, 'none\n']);
+    const text = await run();
+    expect([text.code, text.stdout]).to.deep.equal([0, 'none\n']);
     expect(text.stderr).to.include('executions: 7 rows');
-    const json = run('--json');
-    expect([json.status, JSON.parse(json.stdout)]).to.deep.equal([0, { rows, differences: [] }]);
+    const json = await run('--json');
+    expect([json.code, JSON.parse(json.stdout)]).to.deep.equal([0, { rows, differences: [] }]);
   });
 
   for (const { table, column, sql } of TAMPERED) {
@@ -148,18 +135,15 @@ describe('indexer, verify', function () {
 
   it('exits 1 when something differs, and 2 when it cannot compare', async () => {
     await change(path(), 'UPDATE configs SET fee_bps = 9999');
-    const wrong = run('--json');
-    expect(wrong.status).to.equal(1);
+    const wrong = await run('--json');
+    expect(wrong.code).to.equal(1);
     const [difference] = JSON.parse(wrong.stdout).differences;
     expect(difference).to.deep.include({ table: 'configs', column: 'fee_bps', index: '9999', chain: '100' });
-    const text = run();
+    const text = await run();
     expect(text.stdout).to.equal(`configs ${difference.key} fee_bps: 9999 in the index, 100 on the chain\n`);
-    const unknown = spawnSync(process.execPath, ['scripts/run.mjs', 'indexer/main.ts', 'verify'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      env: { PATH: process.env.PATH, SOLANA_RPC_URL: 'not a url' },
-    });
-    expect([unknown.status, unknown.stderr]).to.deep.equal([
+    const nowhere = { rpcUrl: 'not a url', wsUrl: market.node.wsUrl };
+    const unknown = await runIndexer(nowhere, path(), 'verify').exited;
+    expect([unknown.code, unknown.stderr]).to.deep.equal([
       2,
       'SOLANA_RPC_URL must be a URL, https://HOST or http://HOST:PORT, or several separated by commas: JSON-RPC URL of the Solana node\n',
     ]);

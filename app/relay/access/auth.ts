@@ -10,10 +10,11 @@ import type { Logger } from 'pino';
 import type { KeyGrant } from '../../sdk/program/program.ts';
 import { type Environment, hashApiKey, keyPrefix, parseApiKey } from '../../sdk/receipt/apiKey.ts';
 import type { KeyScope } from '../../sdk/wire/keyScopes.ts';
-import { ApiError, chainUnreadable } from '../errors.ts';
+import { ApiError, chainUnreadable, INVALID_KEY } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
 import { type KeyRow, writeKeyUse } from '../ledger/apiKeys.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
+import { runEvery } from '../waiting.ts';
 import { readBearer } from './bearer.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from './cookie.ts';
@@ -48,9 +49,6 @@ export type WalletDeps = AuthDeps & CookieDeps;
 
 /** Write interval of key uses: after a crash, a list of keys may be this much behind. */
 const FLUSH_MS = 1_000;
-
-/** One text for every invalid key: it must not reveal if the key ever existed. */
-export const INVALID_KEY = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
 
 /**
  * The principal of a request's Authorization header, if its key has this `scope`; null accepts any. Throws ApiError: 401
@@ -170,16 +168,13 @@ export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger): KeyUse 
     await writeKeyUse(ledger, batch);
   }
 
-  const timer = setInterval(() => {
-    flush().catch((error: unknown) => log.warn({ error }, 'cannot store when API keys were last used'));
-  }, FLUSH_MS);
-  timer.unref();
+  const stop = runEvery(FLUSH_MS, flush, (error) => log.warn({ error }, 'cannot store when API keys were last used'));
 
   return {
     touch: (keyHash, nowMs) => void used.set(keyHash, nowMs),
     flush,
     async close() {
-      clearInterval(timer);
+      await stop();
       await flush();
     },
   };

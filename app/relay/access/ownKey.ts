@@ -6,10 +6,10 @@ import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { OwnKey } from '../../sdk/wire/wire.ts';
 import type { KeyMoney } from '../chain/accounts.ts';
-import { ApiError, chainUnreadable } from '../errors.ts';
+import { ApiError, chainUnreadable, INVALID_KEY } from '../errors.ts';
 import { isNewPeriod, periodEnd, periodLeft } from '../execution/begin/payer.ts';
 import type { Principal } from '../execution/contract.ts';
-import { type AuthDeps, INVALID_KEY } from './auth.ts';
+import type { AuthDeps } from './auth.ts';
 import { earlier } from './keys.ts';
 
 export interface OwnKeyDeps extends AuthDeps {

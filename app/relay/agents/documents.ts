@@ -5,10 +5,9 @@
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
-import { describeDocument, readDocument, readUndescribed } from '../ledger/metadata.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { readDocument } from '../ledger/metadata.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
 import { type CheckParameters, createParameterCheck } from './parameters.ts';
-import { describe } from './words.ts';
 
 /** At most about 64 MiB, usually 1 MiB. */
 const MAX_KEPT = 1_000;
@@ -43,16 +42,4 @@ export function createDocuments(views: Kysely<LedgerDatabase>): Documents {
 function parseDocument(text: string): Document {
   const metadata = JSON.parse(text) as AgentMetadata;
   return { metadata, checkParameters: createParameterCheck(metadata.input_schema) };
-}
-
-/** Documents in memory at a time. */
-const SLICE = 64;
-
-/** Describes the documents that an older version stored, so that lists show them. */
-export async function describeStored(ledger: Kysely<LedgerTables>): Promise<void> {
-  for (;;) {
-    const rows = await readUndescribed(ledger, SLICE);
-    if (rows.length === 0) return;
-    for (const { id, document } of rows) await describeDocument(ledger, id, describe(document));
-  }
 }

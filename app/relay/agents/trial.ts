@@ -9,7 +9,7 @@ import { finding, testCreator } from '../../sdk/creator/conformance.ts';
 import type { ConformanceTools } from '../../sdk/creator/conformanceCalls.ts';
 import type { Config } from '../../sdk/program/program.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
-import { ApiError, chainUnreadable } from '../errors.ts';
+import { chainUnreadable, tooOften } from '../errors.ts';
 import { isPendingOf } from '../ledger/metadata.ts';
 import { beginningOf } from '../outbound/answerBody.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
@@ -164,9 +164,6 @@ async function spend(limiter: RateLimiterMemory, key: string, times: number, wha
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
     if (refusal.consumedPoints <= times * limiter.points) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-    throw new ApiError('rate_limited', `${what} tested too often. Retry in ${retryAfterSeconds} s.`, {
-      retryAfterSeconds,
-    });
+    throw tooOften(`${what} tested too often.`, refusal.msBeforeNext);
   }
 }

@@ -4,8 +4,7 @@ import type { Described } from '../ledger/metadata.ts';
 
 /** The part of a document that lists show. */
 export type Description = Pick<AgentMetadata, 'name' | 'tagline' | 'display_name' | 'custom_tags'> & {
-  /** Absent in descriptions from before there were pictures. */
-  has_picture?: boolean;
+  has_picture: boolean;
 };
 
 /** The words of a text without case, accents and separators. PostgreSQL rejects words of more than 2,046 bytes. */

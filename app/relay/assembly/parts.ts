@@ -8,7 +8,7 @@ import { type Finality, readFinality } from '../../solana/finality.ts';
 import { heliusPrice } from '../../solana/helius.ts';
 import { createRpcFetch } from '../../solana/rpc.ts';
 import { type AgentHealthReader, createAgentHealth } from '../agents/agentHealth.ts';
-import { createDocuments, type Documents, describeStored } from '../agents/documents.ts';
+import { createDocuments, type Documents } from '../agents/documents.ts';
 import { createUndocumented, type Undocumented } from '../agents/undocumented.ts';
 import { readMarketplace } from '../chain/cluster.ts';
 import { createFees, recentPrice } from '../chain/fees.ts';
@@ -81,7 +81,6 @@ interface Later {
 export async function assembleParts(options: RelayOptions, more: Later) {
   const { config, log } = options;
   const files = await openLedger(config);
-  await describeStored(files.ledger.db);
   const undocumented = createUndocumented(files.views.db);
   const money = { runway: () => runway.status(), swept: more.swept };
   const x402FeePayer = config.x402 && (() => parts.x402Runway?.status().lamports ?? Number.NaN);

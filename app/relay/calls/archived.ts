@@ -3,6 +3,7 @@
  * index's row, which no longer changes. A row that does not hash to its leaf, or whose proof does not lead to the root,
  * is not shown.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
@@ -16,7 +17,7 @@ import {
   unclaimedLeaf,
 } from '../../sdk/program/archive.ts';
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
-import { ApiError } from '../errors.ts';
+import { retryLater } from '../errors.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { leafFieldsOf } from './unclaimed.ts';
@@ -52,9 +53,9 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
   const record = new PublicKey(found.record);
   const execution = recordOf(row);
   const { proof, root } = stored;
-  const leaf = hexOf(archiveLeaf(record, execution));
-  const leadsTo = hexOf(archiveProofRoot({ record, execution, index, proof }));
-  if (leaf !== found.leaf || leadsTo !== hexOf(root)) return null;
+  const leaf = bytesToHex(archiveLeaf(record, execution));
+  const leadsTo = bytesToHex(archiveProofRoot({ record, execution, index, proof }));
+  if (leaf !== found.leaf || leadsTo !== bytesToHex(root)) return null;
   return {
     archive: found.archive,
     archive_index: Number(found.archive_index),
@@ -63,7 +64,7 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
     record: found.record,
     fields: base64Of(encodeArchived(execution)),
     leaf,
-    proof: proof.map(hexOf),
+    proof: proof.map(bytesToHex),
     root: leadsTo,
     transaction: found.signature,
   };
@@ -87,8 +88,7 @@ async function lacksLeaf(views: Kysely<LedgerDatabase>, which: RawBuilder<unknow
 export async function requireLeaves({ views }: ArchivedDeps, index?: string): Promise<void> {
   const which = index === undefined ? sql`1 = 1` : sql`archives.archive_index = ${indexOf(index)}`;
   if (!(await lacksLeaf(views, which))) return;
-  const message = `The index lacks a transaction that may have added leaves. Retry in ${RETRY_SECONDS} s.`;
-  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+  throw retryLater('The index lacks a transaction that may have added leaves.', RETRY_SECONDS);
 }
 
 /** The index of an archive in a path; null if the text is none. */
@@ -129,7 +129,7 @@ export async function leavesOf({ views }: ArchivedDeps, index: string, first: nu
 
 function lineOf({ leaf_index, leaf, ...row }: ExecutionRow & { leaf_index: bigint; leaf: string }): ArchiveLine {
   const execution = recordOf(row);
-  if (hexOf(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
+  if (bytesToHex(archiveLeaf(new PublicKey(row.record), execution)) !== leaf) {
     throw new Error(`the row of execution ${row.execution_id} does not match its leaf`);
   }
   return { leaf_index: Number(leaf_index), record: row.record, fields: base64Of(encodeArchived(execution)) };
@@ -137,10 +137,9 @@ function lineOf({ leaf_index, leaf, ...row }: ExecutionRow & { leaf_index: bigin
 
 function unclaimedLineOf(row: UnclaimedRefundRow): ArchiveLine {
   const refund = leafFieldsOf(row);
-  if (hexOf(unclaimedLeaf(refund)) !== row.leaf)
+  if (bytesToHex(unclaimedLeaf(refund)) !== row.leaf)
     throw new Error(`the row of refund ${row.claim} does not match its leaf`);
   return { leaf_index: Number(row.leaf_index), unclaimed: base64Of(encodeUnclaimed(refund)) };
 }
 
 const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { ContentDeleted } from '../../sdk/wire/wire.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, retryLater } from '../errors.ts';
 import { deleteContent, readContentState } from '../ledger/content.ts';
 import { ENDED_STATES, type LedgerDatabase, type LedgerTables } from '../ledger/tables.ts';
 
@@ -62,8 +62,7 @@ async function requireUndisputed({ views, accounts }: DeletionDeps, executionId:
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
   if (!record?.settled_at) {
-    const message = `The index has not reached the end of this execution yet. Retry in ${RETRY_AFTER_SECONDS} s.`;
-    throw new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    throw retryLater('The index has not reached the end of this execution yet.', RETRY_AFTER_SECONDS, executionId);
   }
   if (record.status === 'disputed') throw needed(executionId, 'disputed', null);
   const until = record.settled_at + record.dispute_window_seconds + INDEXED_SECONDS;

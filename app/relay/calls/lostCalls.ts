@@ -7,7 +7,7 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/queries/read.ts';
 import { constants } from '../../sdk/program/program.ts';
-import { ApiError } from '../errors.ts';
+import { type ApiError, retryLater } from '../errors.ts';
 import { OPEN_WINDOW_SECONDS } from '../execution/sign.ts';
 import { lacksSlots, noteLoss, readNewestLost } from '../ledger/lostCalls.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
@@ -92,12 +92,14 @@ export function createLostCalls(options: {
   };
 }
 
-function restored(retryAfterSeconds: number): ApiError {
-  const message = `The service has lost its latest calls, and looks for them on the chain. Until then it accepts no new Idempotency-Key. Nothing was charged. Retry in ${retryAfterSeconds} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds });
-}
+const restored = (retryAfterSeconds: number): ApiError =>
+  retryLater(
+    'The service has lost its latest calls, and looks for them on the chain. Until then it accepts no new Idempotency-Key. Nothing was charged.',
+    retryAfterSeconds,
+  );
 
-function indexBehind(): ApiError {
-  const message = `The service has started, and its index of the chain is behind. Until it has caught up, no new Idempotency-Key is accepted. Nothing was charged. Retry in ${RETRY_INDEX_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_INDEX_SECONDS });
-}
+const indexBehind = (): ApiError =>
+  retryLater(
+    'The service has started, and its index of the chain is behind. Until it has caught up, no new Idempotency-Key is accepted. Nothing was charged.',
+    RETRY_INDEX_SECONDS,
+  );

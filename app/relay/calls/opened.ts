@@ -3,6 +3,7 @@
  * there is still time. The money is already in the escrow. After a refusal the wallet can refund it without us.
  */
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Kysely } from 'kysely';
 import { recordOf } from '../../../indexer/queries/record.ts';
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
@@ -10,6 +11,7 @@ import { verifySignedText } from '../../sdk/receipt/offchain.ts';
 import { parseUuid, startMessage } from '../../sdk/receipt/receipt.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
+import { isByWallet } from '../execution/records.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { invalid, show } from '../parse.ts';
 
@@ -51,7 +53,7 @@ export async function readOpened(
   const record = present ?? (await readGone(deps.views, executionId));
   if (!record || ('wallet' in proof && record.caller.toBase58() !== proof.wallet)) throw unknown;
   if ('signature' in proof) {
-    const message = startMessage(findExecution(id).toBase58(), hex(record.requestHash));
+    const message = startMessage(findExecution(id).toBase58(), bytesToHex(record.requestHash));
     if (!verifySignedText(record.caller.toBytes(), message, proof.signature)) {
       throw new ApiError(
         'unauthorized',
@@ -75,7 +77,7 @@ async function readGone(views: OpenedDeps['views'], executionId: string): Promis
 
 /** Throws ApiError 400 unless the escrow was opened for this task and these parameters. */
 export function requireRequest({ record }: Opened, { requestHash: given }: { requestHash: string }): void {
-  const expected = hex(record.requestHash);
+  const expected = bytesToHex(record.requestHash);
   if (given === expected) return;
   throw invalid(
     'The execution was opened for another "task" or other "parameters": the hash of the sent values is not its request hash',
@@ -96,7 +98,7 @@ export function requireStartable({ record, now, executionId }: Opened, agent: Ag
   const refuse = (reason: 'ended' | 'not_by_wallet' | 'too_late', message: string) =>
     new ApiError('not_startable', message, { executionId, details: { reason } });
   if (record.status !== 'open') throw refuse('ended', 'The execution has ended');
-  if (record.keyId.some((byte) => byte !== 0)) {
+  if (!isByWallet(record)) {
     throw refuse(
       'not_by_wallet',
       'The execution was opened with an API key, so the service runs it without a start request',
@@ -115,10 +117,6 @@ export function identityOf(record: Opened['record']): { wallet: string; listing:
   return {
     wallet: record.caller.toBase58(),
     listing: record.listing.toBase58(),
-    requestHash: hex(record.requestHash),
+    requestHash: bytesToHex(record.requestHash),
   };
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
 }

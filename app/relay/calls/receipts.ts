@@ -4,7 +4,8 @@
  */
 import type { Receipt } from '../../sdk/wire/receipt.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, retryLater } from '../errors.ts';
+import { lostResult } from '../execution/standing.ts';
 import type { InParts } from '../json.ts';
 import { signatureOf } from '../ledger/transactions.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
@@ -28,8 +29,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
     throw new ApiError('not_settled', message, { executionId, details: { status } });
   }
   if ((result === null && deletedAt === null) || result_hash === null || signature === null) {
-    const message = 'The execution was completed and paid, but this service no longer has its result';
-    throw new ApiError('result_unavailable', message, { executionId });
+    throw lostResult(executionId);
   }
   const [record, journal, chain] = await Promise.all([
     deps.views.selectFrom('chain.executions').selectAll().where('execution_id', '=', executionId).executeTakeFirst(),
@@ -42,8 +42,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
     deps.views.selectFrom('chain.chain_meta').selectAll().executeTakeFirst(),
   ]);
   if (!record || !chain || completed_at === null) {
-    const message = `The index has not reached this execution yet. Retry in ${RETRY_AFTER_SECONDS} s.`;
-    throw new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    throw retryLater('The index has not reached this execution yet.', RETRY_AFTER_SECONDS, executionId);
   }
   // The program waives a record's fee if the treasury cannot receive it. The journal shows that first.
   const isWaived = record.status === 'open' && journal?.platform_amount === 0n;

@@ -1,4 +1,5 @@
 /** Unclaimed refunds with the proofs by which their callers claim them. */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
@@ -47,9 +48,9 @@ export async function unclaimedOf(views: Kysely<LedgerDatabase>, source: string)
     if (!stored || row.signature === null) continue;
     const { proof, root } = stored;
     const refund = leafFieldsOf(row);
-    const leaf = hexOf(unclaimedLeaf(refund));
-    const leadsTo = hexOf(unclaimedProofRoot({ refund, index, proof }));
-    if (leaf !== row.leaf || leadsTo !== hexOf(root)) continue;
+    const leaf = bytesToHex(unclaimedLeaf(refund));
+    const leadsTo = bytesToHex(unclaimedProofRoot({ refund, index, proof }));
+    if (leaf !== row.leaf || leadsTo !== bytesToHex(root)) continue;
     proofs.push({
       ...toUnclaimed(row),
       caller: row.caller,
@@ -59,12 +60,10 @@ export async function unclaimedOf(views: Kysely<LedgerDatabase>, source: string)
       leaf_index: index,
       fields: Buffer.from(encodeUnclaimed(refund)).toString('base64'),
       leaf,
-      proof: proof.map(hexOf),
+      proof: proof.map(bytesToHex),
       root: leadsTo,
       transaction: row.signature,
     });
   }
   return proofs;
 }
-
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -23,6 +23,7 @@ import {
 import type { Logger } from 'pino';
 import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
 import { greatest, least } from '../../sdk/wire/amounts.ts';
+import { runEvery } from '../waiting.ts';
 import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
 import { type Budget, MOST_UNITS } from './versionOne.ts';
 
@@ -144,7 +145,7 @@ export function createFees(options: FeesOptions): Fees {
   // Doublings of the price, and the time of the last change.
   let pressure = 0;
   let pressedAt = Number.NEGATIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
+  let stop: (() => Promise<void>) | undefined;
   const units = createUnits(options);
 
   async function refresh(): Promise<void> {
@@ -190,14 +191,9 @@ export function createFees(options: FeesOptions): Fees {
     refresh,
     pace: { late: () => press(1), inTime: () => press(-1) },
     start() {
-      const poll = () => {
-        refresh().catch((error) => log.warn({ error }, 'cannot read the priority fee'));
-      };
-      poll();
-      timer = setInterval(poll, REFRESH_MS);
-      timer.unref();
+      stop = runEvery(REFRESH_MS, refresh, (error) => log.warn({ error }, 'cannot read the priority fee'), 0);
     },
-    end: () => clearInterval(timer),
+    end: () => void stop?.(),
   };
 }
 

@@ -9,6 +9,7 @@ import { type Node, readAccounts } from '../../solana/calls.ts';
 import type { Finality } from '../../solana/finality.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
 import { createPatientFetch, type RpcFetch } from '../../solana/rpc.ts';
+import { runEvery } from '../waiting.ts';
 import { type ChainClock, COMMITMENT, createReader, MAX_LAG_SLOTS, type Reader } from './reader.ts';
 import type { Observe } from './stages.ts';
 
@@ -141,14 +142,9 @@ export function createNodes(options: NodesOptions): Nodes {
     if (!isAlone) await pollAll();
   };
 
-  let isPolling = false;
-  async function pollAgain(): Promise<void> {
-    if (isPolling) return;
-    isPolling = true;
-    await poll().catch((error) => log.error({ error }, 'the nodes belong to different clusters'));
-    isPolling = false;
-  }
-  const timer = isAlone ? undefined : setInterval(pollAgain, POLL_MS).unref();
+  const stop = isAlone
+    ? undefined
+    : runEvery(POLL_MS, poll, (error) => log.error({ error }, 'the nodes belong to different clusters'));
 
   return {
     all,
@@ -163,7 +159,7 @@ export function createNodes(options: NodesOptions): Nodes {
     connection,
     status: () => all.map((node) => ({ name: node.name, ...pick(healthOf(node)) })),
     poll,
-    close: () => clearInterval(timer),
+    close: () => void stop?.(),
   };
 }
 

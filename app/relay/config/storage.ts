@@ -2,13 +2,14 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { databaseUrl } from '../../database/postgres.ts';
-import type { KeepingSettings } from '../execution/keeping.ts';
 import type { ObjectSettings } from '../outbound/resultObjects.ts';
 
 /** Maximum size of results, and how long and where they are kept. */
-interface ResultSettings extends KeepingSettings {
+interface ResultSettings {
   /** Bytes of a result for each cent of its price. */
   bytesPerCent: number;
+  /** Days that a result is kept after its verification. */
+  retentionDays: number;
   /** Null: all results stay in the ledger. */
   objects: ObjectSettings | null;
 }
@@ -17,7 +18,6 @@ interface ResultSettings extends KeepingSettings {
 export const USUAL_RESULTS: ResultSettings = {
   bytesPerCent: 65_536,
   retentionDays: 30,
-  objectBytes: 65_536,
   objects: null,
 };
 
@@ -49,17 +49,14 @@ export const storageSettings = {
     .describe(
       'how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently',
     ),
-  S3_ENDPOINT: z.url().optional().describe('URL of an S3-compatible storage for large results; needs all of S3_*'),
+  S3_ENDPOINT: z
+    .url()
+    .optional()
+    .describe('URL of an S3-compatible storage for results of 64 KiB or more; needs all of S3_*'),
   S3_BUCKET: z.string().min(1).optional().describe('bucket, which must exist'),
   S3_REGION: z.string().min(1).default('us-east-1').describe('region for the signatures of requests'),
   S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('access key id'),
   S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('secret access key'),
-  S3_RESULT_BYTES: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(USUAL_RESULTS.objectBytes)
-    .describe('results of at least this many bytes are stored there instead of in the ledger'),
   BACKUP_DIR: z.string().min(1).optional().describe('folder of backups of the ledger (default: DATA_DIR/backups)'),
   BACKUP_KEEP: z.coerce.number().int().min(1).default(7).describe('number of the newest backups kept in BACKUP_DIR'),
   BACKUP_COMMAND: z
@@ -81,7 +78,6 @@ export function readStorage(env: StorageEnv) {
     results: {
       bytesPerCent: env.RESULT_BYTES_PER_CENT,
       retentionDays: env.RESULT_RETENTION_DAYS,
-      objectBytes: env.S3_RESULT_BYTES,
       objects: readObjectSettings(env),
     } satisfies ResultSettings as ResultSettings,
     /** May not exist. */

@@ -5,7 +5,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { EventType } from '../../sdk/wire/events.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { CreateWebhookBody, UpdateWebhookBody, WebhookDelivery, WebhookEndpoint } from '../../sdk/wire/wire.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, tooOften } from '../errors.ts';
 import { eventOf } from '../ledger/events.ts';
 import type { Payers } from '../ledger/payers.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
@@ -151,9 +151,7 @@ function createDeliveryOperations({ ledger, payers, now }: EndpointsDeps) {
       if (!(await payers.isKnown(wallet))) await askedByStrangers.consume('all');
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-      const message = `Too many tests and repeats of webhooks in 10 minutes. Retry in ${retryAfterSeconds} s.`;
-      throw new ApiError('rate_limited', message, { retryAfterSeconds });
+      throw tooOften('Too many tests and repeats of webhooks in 10 minutes.', refusal.msBeforeNext);
     }
   }
 

@@ -5,14 +5,14 @@
 import type { Response } from 'express';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { type ExecutionView, readViews } from '../calls/executionViews.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, tooOften } from '../errors.ts';
 import { readFeed } from '../ledger/events.ts';
 import { ENDED_STATES, isWaiting } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
 import { eventIdOf, positionOf } from './rendering.ts';
 import { endStream, isSentWhole, type Stream, type StreamDeps, USUAL_STREAMS, write } from './streamWriter.ts';
 
-const RETRY_SECONDS = 30;
+const RETRY_MS = 30_000;
 
 /** A session has no `keyId`. `network` is that of the request's address. */
 interface Reader {
@@ -63,7 +63,7 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
       : isWalletFull
         ? `This wallet has ${own.length} open event streams, the maximum. Close one.`
         : `This service has too many open event streams${isKnown ? '' : ' of wallets that have not paid for a call yet'}.`;
-    throw new ApiError('rate_limited', `${what} Retry in ${RETRY_SECONDS} s.`, { retryAfterSeconds: RETRY_SECONDS });
+    throw tooOften(what, RETRY_MS);
   }
 
   /**

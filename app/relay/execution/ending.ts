@@ -2,6 +2,7 @@
  * Ends a row as its record says, whatever the relay intended. It follows sent bytes until their outcome is known, and
  * signs them again only if they are dead.
  */
+import { splitPrice } from '../../../indexer/queries/record.ts';
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Outcome } from '../chain/confirmations.ts';
 import { UPGRADING } from '../chain/failures.ts';
@@ -11,7 +12,7 @@ import { type StoredTransaction, transactionsOf, undecidedOf } from '../ledger/t
 import type { SignedTransaction } from '../ledger/writing.ts';
 import type { EngineDeps, Step } from './deps.ts';
 import { borne, partIn, type Sharing } from './sharing.ts';
-import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
+import { readSnapshot, readSnapshotPast, type Snapshot } from './snapshot.ts';
 
 /** A transaction is signed again at most this often. Then the row is parked for a person. */
 const MAX_REBUILDS = 5n;
@@ -55,8 +56,13 @@ export function createEnding(
   async function followRecord(row: JournalRow, snapshot: Snapshot, expired?: StoredTransaction): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
-    if (record.status === 'refunded') await endRefunded(row, record, expired);
-    else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
+    if (record.status === 'refunded') {
+      await endRefunded(row, record, expired);
+      return true;
+    }
+    const { creator_amount, platform_amount } = splitPrice(record.price, BigInt(record.feeBps));
+    const { settledAt } = record;
+    await journal.settled(row, { settledAt, creatorAmount: creator_amount, platformAmount: platform_amount });
     return true;
   }
 

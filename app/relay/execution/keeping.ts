@@ -12,14 +12,9 @@ import type { ResultObjects } from '../outbound/resultObjects.ts';
 import { runEvery } from '../waiting.ts';
 
 const EVERY_MS = 10_000;
+/** Results of this many bytes or more go into the storage. */
+const OBJECT_BYTES = 65_536;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-
-export interface KeepingSettings {
-  /** Days that a result is kept after its verification. */
-  retentionDays: number;
-  /** Results of this many bytes or more go into the storage. */
-  objectBytes: number;
-}
 
 export interface KeepingDeps {
   /** ledger.db for writing. */
@@ -28,7 +23,7 @@ export interface KeepingDeps {
   views: Kysely<LedgerDatabase>;
   /** Null: results stay in the ledger. */
   objects: ResultObjects | null;
-  settings: KeepingSettings;
+  settings: { retentionDays: number };
   /** Unix milliseconds. */
   now(): number;
   log: Logger;
@@ -70,9 +65,9 @@ async function dropExpired({ ledger, views, objects, settings, now }: KeepingDep
   }
 }
 
-async function moveLarge({ ledger, views, objects, settings }: KeepingDeps, isEnded: () => boolean) {
+async function moveLarge({ ledger, views, objects }: KeepingDeps, isEnded: () => boolean) {
   if (!objects) return;
-  const readMore = () => readMovable(views, settings.objectBytes);
+  const readMore = () => readMovable(views, OBJECT_BYTES);
   for (let rows = await readMore(); rows.length > 0; rows = await readMore()) {
     for (const { execution_id } of rows) {
       if (isEnded()) return;

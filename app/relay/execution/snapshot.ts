@@ -40,12 +40,6 @@ export async function readSnapshotPast(
   return read && toSnapshot(read);
 }
 
-/** The amounts that a settled record paid to each side, base units. */
-export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platformAmount: bigint } {
-  const platformAmount = (record.price * BigInt(record.feeBps)) / 10_000n;
-  return { creatorAmount: record.price - platformAmount, platformAmount };
-}
-
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
   return {
     record: decodeOwn('ExecutionRecord', record),

@@ -16,6 +16,7 @@ import type { PublicLimit } from '../access/publicLimit.ts';
 import { getAgent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
 import type { RelayDeps } from './deps.ts';
+import { escapeHtml } from './docs/html.ts';
 
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
 const YEAR_SECONDS = 31_536_000;
@@ -240,13 +241,9 @@ async function readHead(deps: DashboardDeps, limit: PublicLimit, request: Reques
 
 const hasQuery = ({ url }: Request): boolean => url.includes('?');
 
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
 /** One pass, so that no placeholder in untrusted text is replaced. */
 function fill(html: string, values: Record<string, string>): string {
-  return html.replace(/__[A-Z]+(?:_[A-Z]+)*__/g, (place) =>
-    (values[place] ?? place).replace(/[&<>"']/g, (character) => ESCAPES[character]!),
-  );
+  return html.replace(/__[A-Z]+(?:_[A-Z]+)*__/g, (place) => escapeHtml(values[place] ?? place));
 }
 
 /** The demo users' keypairs, only for the page on this computer. */

@@ -8,6 +8,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Logger } from 'pino';
 import { nowMsOf } from '../../database/portable.ts';
 import type { KeyDirectory } from '../../sdk/wire/wire.ts';
+import { runEvery } from '../waiting.ts';
 import type { LedgerTables } from './tables.ts';
 
 /**
@@ -60,10 +61,9 @@ export async function shareCallKeys(
   await list();
   const isNew = before.every(({ kid }) => kid !== own.keys[0]?.kid);
   if (others.length > 0 && isNew) await sleep(KNOWN_AFTER_MS);
-  const timer = setInterval(() => {
-    list().catch((error) => log.warn({ error }, 'cannot renew the published keys that sign calls'));
-  }, RENEW_MS);
-  timer.unref();
+  const stop = runEvery(RENEW_MS, list, (error) =>
+    log.warn({ error }, 'cannot renew the published keys that sign calls'),
+  );
 
   return {
     async read() {
@@ -74,6 +74,6 @@ export async function shareCallKeys(
       }
       return { keys: [...own.keys, ...others] };
     },
-    end: () => clearInterval(timer),
+    end: () => void stop(),
   };
 }

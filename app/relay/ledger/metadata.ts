@@ -78,15 +78,6 @@ export async function insertDocument(
     .execute();
 }
 
-/** Up to `limit` documents that an older version stored. */
-export function readUndescribed(ledger: Ledger, limit: number) {
-  return ledger.selectFrom('documents').select(['id', 'document']).where('words', 'is', null).limit(limit).execute();
-}
-
-export async function describeDocument(ledger: Ledger, id: bigint, described: Described): Promise<void> {
-  await ledger.updateTable('documents').set(described).where('id', '=', id).where('words', 'is', null).execute();
-}
-
 /** Notes the poster of a document that waits for its listing. */
 export async function insertPending(
   ledger: Ledger,

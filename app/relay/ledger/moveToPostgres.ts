@@ -22,7 +22,6 @@ import {
   type Target,
   tablesOf,
 } from './copyTables.ts';
-import { createLeases } from './leases.ts';
 import { type DatabasePlace, indexPath, ledgerLockPath, ledgerPath } from './open.ts';
 import { createSharedLeases } from './sharedLeases.ts';
 import type { LedgerTables } from './tables.ts';
@@ -76,9 +75,6 @@ async function moveFiles(
   const files = { ledger: openDatabase(paths.ledger), index: openDatabase(paths.index) };
   try {
     for (const of of ['ledger', 'index'] as const) migrate(files[of].sqlite, MIGRATIONS[of]);
-    // Relays of an older version do not use the lock.
-    const relays = await createLeases(files.ledger.sqlite, paths.ledger, OURSELVES).alive(Date.now());
-    if (relays.length > 0) throw new Error(`A relay runs on ${paths.ledger}: stop it first`);
     for (const of of ['index', 'ledger'] as const) await migratePostgres(url, SCHEMAS[of], MIGRATIONS[of]);
     const leave = () => {
       for (const path of Object.values(paths)) markMoved(path, addressOf(url));

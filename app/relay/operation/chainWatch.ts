@@ -10,6 +10,7 @@ import { LAST_RESTART_ADDRESS, lastRestartIn } from '../../solana/lastRestart.ts
 import type { RelayChain } from '../chain/relayChain.ts';
 import { readRestart, storeRestart } from '../ledger/restarts.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
+import { runEvery } from '../waiting.ts';
 import type { Gate } from './gate.ts';
 
 const POLL_MS = 2_000;
@@ -48,9 +49,8 @@ export function createChainWatch(options: {
   let wasWrong = false;
   /** The restart that was last reported. */
   let reported: bigint | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  let stopFollowing: (() => Promise<void>) | undefined;
   let ticker: NodeJS.Timeout | undefined;
-  let isOver = false;
   let isReading = false;
 
   function setClock(aheadMs: number): void {
@@ -109,26 +109,19 @@ export function createChainWatch(options: {
       });
   }
 
-  async function followAgain(): Promise<void> {
-    await followRestart().catch((error) => log.warn({ error }, 'cannot follow restarts of the cluster'));
-    if (isOver) return;
-    timer = setTimeout(followAgain, POLL_MS);
-    timer.unref();
-  }
-
   return {
     async poll() {
       await readClock();
       await followRestart();
     },
     start() {
-      void followAgain();
+      const onError = (error: unknown) => log.warn({ error }, 'cannot follow restarts of the cluster');
+      stopFollowing = runEvery(POLL_MS, followRestart, onError, 0);
       // On its own: a comparison may take long, and a node may not answer.
       ticker = setInterval(readClockAgain, POLL_MS).unref();
     },
     end() {
-      isOver = true;
-      clearTimeout(timer);
+      void stopFollowing?.();
       clearInterval(ticker);
     },
   };

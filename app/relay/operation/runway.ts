@@ -3,6 +3,7 @@
  * for. Rent that is lent comes back, so it is not spending.
  */
 import type { Logger } from 'pino';
+import { runEvery } from '../waiting.ts';
 
 /** Spending is averaged over this time. */
 const WINDOW_MS = 6 * 3_600_000;
@@ -50,7 +51,7 @@ export function createRunway(options: {
   const { limits, whose, refuses, log } = options;
   let samples: { at: number; lamports: number; spent: number }[] = [];
   let spent = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let stop: (() => Promise<void>) | undefined;
   let wasLow = false;
 
   /** Lamports; 0 while nothing is spent. */
@@ -91,11 +92,10 @@ export function createRunway(options: {
     },
     status,
     start() {
-      timer = setInterval(() => {
-        poll().catch((error) => log.warn({ error }, `cannot read the balance of the ${whose}`));
-      }, limits.pollSeconds * 1_000);
-      timer.unref();
+      stop = runEvery(limits.pollSeconds * 1_000, poll, (error) =>
+        log.warn({ error }, `cannot read the balance of the ${whose}`),
+      );
     },
-    end: () => clearInterval(timer),
+    end: () => void stop?.(),
   };
 }

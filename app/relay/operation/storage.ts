@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isFull } from '../../database/temporary.ts';
+import { runEvery } from '../waiting.ts';
 
 const POLL_MS = 3_000;
 /** After a write failed for lack of space, new executions are refused this long: longer than running ones retry. */
@@ -32,7 +33,7 @@ export function createStorage(options: {
   now(): number;
 }): Storage {
   const { readFree, minFree, log } = options;
-  let timer: NodeJS.Timeout | undefined;
+  let stop: (() => Promise<void>) | undefined;
   let fullAt = Number.NEGATIVE_INFINITY;
   let wasLow = false;
 
@@ -75,11 +76,8 @@ export function createStorage(options: {
       underLocks: (...given) => noticing(writes.underLocks(...given)),
     }),
     start() {
-      timer = setInterval(() => {
-        poll().catch((error) => log.warn({ error }, 'cannot read the free disk space'));
-      }, POLL_MS);
-      timer.unref();
+      stop = runEvery(POLL_MS, poll, (error) => log.warn({ error }, 'cannot read the free disk space'));
     },
-    end: () => clearInterval(timer),
+    end: () => void stop?.(),
   };
 }

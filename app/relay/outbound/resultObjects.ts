@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Logger } from 'pino';
 import { request } from 'undici';
-import { ApiError } from '../errors.ts';
+import { type ApiError, retryLater } from '../errors.ts';
 
 /** Timeout for one object of at most 5 MiB, from the request to the last byte. */
 const PATIENCE_MS = 10_000;
@@ -119,7 +119,5 @@ export function createReadText(objects: ResultObjects | null, log: Logger): Read
   };
 }
 
-function unreadable(executionId: string): ApiError {
-  const message = `The storage of results does not answer. Retry in ${RETRY_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_SECONDS });
-}
+const unreadable = (executionId: string): ApiError =>
+  retryLater('The storage of results does not answer.', RETRY_SECONDS, executionId);

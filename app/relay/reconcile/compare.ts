@@ -3,10 +3,12 @@
  * the side that disagrees with it, by its kind.
  */
 
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
-import { recordStatus } from '../../../indexer/queries/record.ts';
+import { recordStatus, splitPrice } from '../../../indexer/queries/record.ts';
 import { type ExecutionRecord, findSpender, type RecordStatus } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
+import { isByWallet } from '../execution/records.ts';
 import type { ExecutionState } from '../ledger/tables.ts';
 
 /** Every kind of difference and its meaning. */
@@ -102,8 +104,6 @@ const FITTING: Record<RecordStatus | 'none', readonly ExecutionState[]> = {
   refunded: ['refunded'],
 };
 
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-
 /** All differences; empty if all agree. */
 export function compareExecution(views: ExecutionViews): Difference[] {
   const { executionId: subject, record, escrow, journal, index } = views;
@@ -132,7 +132,7 @@ export function compareExecution(views: ExecutionViews): Difference[] {
         `its state in the journal is ${journal.state}, the record is ${status === 'none' ? 'missing' : status}`,
       );
     }
-  } else if (record?.status === 'open' && record.keyId.some((byte) => byte !== 0)) {
+  } else if (record?.status === 'open' && !isByWallet(record)) {
     differ('journal_missing', `price ${formatUsdc(record.price)}`);
   }
   if (record && journal) compareJournal(record, status, journal, differ);
@@ -140,17 +140,11 @@ export function compareExecution(views: ExecutionViews): Difference[] {
   return found;
 }
 
-/** Base units to each side. A waived fee is 0 in the record. */
-function paidBy(record: ExecutionRecord): { creator: bigint; platform: bigint } {
-  const platform = (record.price * BigInt(record.feeBps)) / 10_000n;
-  return { creator: record.price - platform, platform };
-}
-
 type Differ = (kind: DifferenceKind, detail: string) => void;
 
 function compareJournal(record: ExecutionRecord, status: string, journal: JournalView, differ: Differ): void {
   const terms = [journal.price, journal.wallet, journal.listing, journal.request_hash].join(' ');
-  const recorded = [record.price, record.caller, record.listing, hex(record.requestHash)].join(' ');
+  const recorded = [record.price, record.caller, record.listing, bytesToHex(record.requestHash)].join(' ');
   if (terms !== recorded) differ('journal_terms', `the journal has ${terms}, the record ${recorded}`);
   const isOwn = record.rentSponsor.equals(findSpender(record.caller));
   if (journal.gas_lamports !== BigInt(record.gasLamports) || (isOwn && journal.record_lent > 0n)) {
@@ -161,12 +155,12 @@ function compareJournal(record: ExecutionRecord, status: string, journal: Journa
     );
   }
   if (status !== 'completed') return;
-  const resultHash = `sha256:${hex(record.resultHash)}`;
+  const resultHash = `sha256:${bytesToHex(record.resultHash)}`;
   if (journal.stored_result_hash !== null && journal.stored_result_hash !== resultHash) {
     differ('journal_result', `the stored result is ${journal.stored_result_hash}, the record has ${resultHash}`);
   }
   if (journal.state !== 'settled') return;
-  const { creator, platform } = paidBy(record);
+  const { creator_amount: creator, platform_amount: platform } = splitPrice(record.price, BigInt(record.feeBps));
   if (journal.creator_amount !== creator || journal.platform_amount !== platform) {
     const amounts = `${journal.creator_amount} and ${journal.platform_amount}`;
     differ('journal_amounts', `the journal has ${amounts} base units, the record paid ${creator} and ${platform}`);
@@ -179,10 +173,11 @@ function compareIndex(record: ExecutionRecord, status: string, index: IndexView,
   if (indexed !== status) differ('index_status', `the index has ${index.status}, the record ${status}`);
   const result = isPaid ? index.result_hash : '';
   const terms = [index.price, index.caller, index.listing, index.request_hash, result].join(' ');
-  const resultHash = isPaid ? hex(record.resultHash) : '';
-  const recorded = [record.price, record.caller, record.listing, hex(record.requestHash), resultHash].join(' ');
+  const resultHash = isPaid ? bytesToHex(record.resultHash) : '';
+  const recorded = [record.price, record.caller, record.listing, bytesToHex(record.requestHash), resultHash].join(' ');
   if (terms !== recorded) differ('index_terms', `the index has ${terms}, the record ${recorded}`);
-  const { creator, platform } = status === 'completed' ? paidBy(record) : { creator: 0n, platform: 0n };
+  const paid = status === 'completed' ? record.price : 0n;
+  const { creator_amount: creator, platform_amount: platform } = splitPrice(paid, BigInt(record.feeBps));
   // Tokens that somebody sent to the escrow beyond its price go to the treasury with the fee.
   if (index.creator_amount !== creator || index.platform_amount < platform) {
     const amounts = `${index.creator_amount} and ${index.platform_amount}`;

@@ -5,19 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@solana/web3.js';
-import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
-import {
-  accountDiscriminator,
-  decodeOwn,
-  findEscrow,
-  findExecution,
-  PROGRAM_ID,
-  RECORD_OFFSETS,
-  RECORD_STATUS_BYTE,
-} from '../../sdk/program/program.ts';
+import { decodeOwn, findEscrow, findExecution, PROGRAM_ID, RECORD_OFFSETS } from '../../sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readToken } from '../chain/tokenAccounts.ts';
+import { OPEN_RECORDS } from '../execution/records.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { compareExecution, type Difference, type ExecutionViews, type Restored } from './compare.ts';
 import { checkDeposits } from './deposits.ts';
@@ -112,14 +104,10 @@ function differencesOf({ restored }: ReconcileDeps, views: DatedViews): Differen
 
 /** Ids of all open records. Only ids are requested, because nodes do not page this answer. */
 async function listOpen(connection: Connection): Promise<string[]> {
-  const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
   const found = await connection.getProgramAccounts(PROGRAM_ID, {
     commitment: 'finalized',
     dataSlice: { offset: RECORD_OFFSETS.executionId, length: 16 },
-    filters: [
-      equal(0, accountDiscriminator('ExecutionRecord')),
-      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
-    ],
+    filters: OPEN_RECORDS,
   });
   return found.map(({ account }) => formatUuid(account.data));
 }

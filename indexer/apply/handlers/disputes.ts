@@ -3,6 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import type { DisputeRow } from '../../queries/accounts.ts';
 import { base58, hex, optionalHex, uri } from '../columns.ts';
+import { UNDECIDED } from '../rows.ts';
 import { changeRow, endDispute, writeDispute } from '../write.ts';
 import type { Handlers } from './handler.ts';
 import { listingStatus } from './listings.ts';
@@ -17,15 +18,9 @@ export const disputes = {
       caller: base58(data.caller),
       evidence_hash: hex(data.evidenceHash),
       evidence_uri: uri(data.evidenceUri),
-      reason_hash: null,
-      outcome: 'open',
+      ...UNDECIDED,
       bond: data.bond,
-      amount_to_caller: 0n,
-      amount_slashed: 0n,
-      owed: 0n,
       opened_at: data.openedAt,
-      resolved_at: null,
-      closed: 0n,
       rent_sponsor: base58(data.rentSponsor),
       slot,
     });

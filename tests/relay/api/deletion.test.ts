@@ -140,7 +140,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
       drop: async (executionId: string) => void dropped.push(executionId),
     };
     const { ledger, views, now } = world.deps;
-    const settings = { retentionDays: 30, objectBytes: 1_000_000 };
+    const settings = { retentionDays: 30 };
     await keepResults({ ledger, views, objects, settings, now, log: pino({ level: 'silent' }) });
     expect(dropped).to.deep.equal([id]);
   });

@@ -9,10 +9,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CompiledQuery } from 'kysely';
 import { wholeTurn } from '../../../app/process/turn.ts';
-import { describeStored } from '../../../app/relay/agents/documents.ts';
 import { creatorsNamed, findAgents } from '../../../app/relay/agents/search.ts';
 import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
-import { documentId } from '../../../app/relay/ledger/metadata.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { AGENT_SORTS } from '../../../app/sdk/wire/choices.ts';
 import { type AgentMetadata, encodeMetadata, type StandardTag, tagMask } from '../../../app/sdk/wire/metadata.ts';
@@ -419,22 +417,6 @@ describe('lists of agents', () => {
           expect(await findAgents(reader, AgentsQuery.parse({ ...page, q })), `${sort} ${q}`).to.deep.equal(all);
       }
     }
-  });
-
-  it('show the documents that an older version stored, once a relay has started', async () => {
-    const agent = agentOf(1);
-    const bytes = encodeMetadata(agent.document as AgentMetadata);
-    const metadata_hash = hashMetadata(bytes);
-    const row = { id: documentId(metadata_hash), metadata_hash, document: Buffer.from(bytes).toString('utf8') };
-    await tables.ledger.db
-      .insertInto('documents')
-      .values({ ...row, received_ms: 1n, is_sandbox: 0n })
-      .execute();
-    await write(agent, false);
-    await describeStored(tables.ledger.db);
-    const query = AgentsQuery.parse({ q: 'agent 1' });
-    const { agents, total } = await findAgents(readerOf(), query);
-    expect([total, agents[0]?.description.name]).to.deep.equal([1, 'agent 1']);
   });
 
   it('leave out listings without their document, and a document with the first digits of another', async () => {

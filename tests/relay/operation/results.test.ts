@@ -16,7 +16,7 @@ const LARGE = `${'東\0"'.repeat(30_000)} end`;
 /** The longest result: 5 MiB. */
 const LONG = LARGE.repeat(34) + 'x'.repeat(5 * 1024 * 1024 - 34 * Buffer.byteLength(LARGE));
 const DAY_MS = 86_400_000;
-const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
+const SETTINGS = { retentionDays: 30 };
 const log = pino({ level: 'silent' });
 
 describe('results', () => {

@@ -4,7 +4,7 @@
  * relay counts its own.
  */
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { ApiError } from '../../errors.ts';
+import { type ApiError, retryLater } from '../../errors.ts';
 
 /** An unpaid deposit costs the operator three fees, some 20,000 lamports. */
 const MOST_UNPAID = 10;
@@ -64,8 +64,5 @@ export function createUnpaidLimit(): UnpaidLimit {
   };
 }
 
-function tooMany(what: string, afterSeconds: number): ApiError {
-  const seconds = Math.max(1, Math.ceil(afterSeconds));
-  const message = `${MOST_UNPAID} payments from this IP address ${what}. Nothing was paid. Retry in ${seconds} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: seconds });
-}
+const tooMany = (what: string, afterSeconds: number): ApiError =>
+  retryLater(`${MOST_UNPAID} payments from this IP address ${what}. Nothing was paid.`, afterSeconds);

@@ -12,6 +12,7 @@ import { JournalConflict } from '../../ledger/writing.ts';
 import type { OpenedCall, PaidCall, Principal } from '../contract.ts';
 import { createBuying } from '../deposits/buying.ts';
 import type { EngineDeps, Progress } from '../deps.ts';
+import { claimOf } from '../records.ts';
 import type { Sharing } from '../sharing.ts';
 import { OPEN_WINDOW_SECONDS, partOfOpen, signOpen } from '../sign.ts';
 import { inProgress } from '../standing.ts';
@@ -77,14 +78,13 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
    */
   async function beginOpened(agent: Agent, call: OpenedCall): Promise<string> {
     const { record } = call;
-    const wallet = record.caller.toBase58();
     const executionId = formatUuid(record.executionId);
     const gas = BigInt(record.gasLamports);
     const need = costOf(chain.quote()).gas;
     if (gas < need && !lending.sponsorsAll) throw tooLittleGas(executionId, gas, need);
     const way = { fee: 0n, repaid: 0n, gas, recordRent: 0n, escrowRent: 0n, gasBalance: 0n };
     try {
-      await journal.claimOpened(toOpenedClaim(wallet, agent, call), record, Date.now(), {
+      await journal.claimOpened(toOpenedClaim(agent, call), record, Date.now(), {
         ways: [way],
         lending,
         funds: null,
@@ -114,24 +114,13 @@ function requirePrice(agent: Agent, call: PaidCall): void {
   );
 }
 
-function toOpenedClaim(wallet: string, agent: Agent, { record, ...call }: OpenedCall): ClaimedExecution {
+function toOpenedClaim(agent: Agent, { record, ...call }: OpenedCall): ClaimedExecution {
   return {
-    execution_id: formatUuid(record.executionId),
-    wallet,
-    key_id: Buffer.from(record.keyId).toString('hex'),
-    listing: agent.listing,
-    listing_version: BigInt(record.listingVersion),
+    ...claimOf(record),
     metadata_hash: agent.metadataHash,
-    // The wallet chose the nonce; the relay never needs it.
-    nonce: '',
-    fingerprint: null,
-    price: record.price,
-    max_cost: record.price,
     timeout_seconds: BigInt(call.timeoutSeconds),
     listing_timeout_seconds: BigInt(agent.timeoutSeconds),
     task: call.task,
     parameters: call.parameters,
-    accepted_at: record.openedAt,
-    request_hash: Buffer.from(record.requestHash).toString('hex'),
   };
 }

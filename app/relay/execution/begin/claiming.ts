@@ -13,7 +13,7 @@ import {
 } from '../../../sdk/receipt/receipt.ts';
 import type { Agent } from '../../agents/catalog.ts';
 import { costOf } from '../../chain/fees.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, retryLater } from '../../errors.ts';
 import { type ClaimedExecution, NotFunded } from '../../ledger/claims.ts';
 import type { Held, Sums } from '../../ledger/sums.ts';
 import type { JournalRow } from '../../ledger/tables.ts';
@@ -229,16 +229,15 @@ export function isOpenable(nonce: Buffer, now: bigint): boolean {
 }
 
 /** The 503 for a call whose row was taken before its first transaction was stored, by recovery or another relay. */
-export function interrupted(): ApiError {
-  const message = `The call was interrupted before it began. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
-}
+export const interrupted = (): ApiError =>
+  retryLater('The call was interrupted before it began. Nothing was charged.', RETRY_SECONDS);
 
 /** The 503 for a call whose accounts are older than an open of the wallet that the chain has refused. */
-export function nodeBehind(): ApiError {
-  const message = `The Solana node does not show the outcome of an earlier call of this wallet yet. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
-}
+export const nodeBehind = (): ApiError =>
+  retryLater(
+    'The Solana node does not show the outcome of an earlier call of this wallet yet. Nothing was charged.',
+    RETRY_SECONDS,
+  );
 
 function toClaimed(
   principal: Principal,

@@ -4,7 +4,7 @@
  * of this process. A call that it cannot serve in time is refused at once.
  */
 import type { Finality } from '../../../solana/finality.ts';
-import { ApiError } from '../../errors.ts';
+import { type ApiError, retryLater } from '../../errors.ts';
 
 /** Maximum wait of a call for earlier opens to land, on a slow chain, and maximum calls of a wallet in the queue. */
 const MAX_WAIT_MS = 30_000;
@@ -143,7 +143,8 @@ export function createOpenQueue(
   };
 }
 
-function tooMany(): ApiError {
-  const message = `Too many calls of this wallet, or of new callers of this agent, are being opened at this moment. A wallet may open one at a time, and one more for every four calls that it completed within a day. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
-}
+const tooMany = (): ApiError =>
+  retryLater(
+    'Too many calls of this wallet, or of new callers of this agent, are being opened at this moment. A wallet may open one at a time, and one more for every four calls that it completed within a day. Nothing was charged.',
+    RETRY_SECONDS,
+  );

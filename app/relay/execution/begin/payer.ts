@@ -19,7 +19,7 @@ import type { AccountsAt } from '../../chain/reader.ts';
 import type { RelayChain } from '../../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
 import { readToken } from '../../chain/tokenAccounts.ts';
-import { ApiError, chainUnreadable, withRenewal } from '../../errors.ts';
+import { ApiError, chainUnreadable, INVALID_KEY, withRenewal } from '../../errors.ts';
 import type { Funds } from '../../ledger/funding.ts';
 import type { Held } from '../../ledger/sums.ts';
 import type { Means } from './waysToPay.ts';
@@ -106,8 +106,7 @@ export interface Allowed {
 export function allowedBy({ wallet, now, accounts }: PayerAccounts): Allowed {
   const [tokenAccount, grantAccount] = accounts;
   const grant = decodeOwn('KeyGrant', grantAccount);
-  if (!grant || grant.revoked || grant.expiresAt <= now)
-    throw new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.');
+  if (!grant || grant.revoked || grant.expiresAt <= now) throw new ApiError('unauthorized', INVALID_KEY);
   const token = readToken(tokenAccount);
   return {
     grant,

@@ -7,7 +7,7 @@ import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { greatest, least } from '../../../sdk/wire/amounts.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import type { Rents } from '../../chain/rent.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError, retryLater } from '../../errors.ts';
 import {
   FIRST_OPENS_OF_LISTING,
   type Kind,
@@ -94,12 +94,10 @@ export function obstacleOf(
   return sums.listing_in_flight >= ofListing ? { opens: ofListing } : null;
 }
 
-const secondsUntil = (ms: bigint, nowMs: bigint): number => Math.max(1, Math.ceil(Number(ms - nowMs) / 1_000));
+const secondsUntil = (ms: bigint, nowMs: bigint): number => Number(ms - nowMs) / 1_000;
 
 const unavailable = (message: string, retryAfterSeconds: number): ApiError =>
-  new ApiError('service_unavailable', `${message} Nothing was charged. Retry in ${retryAfterSeconds} s.`, {
-    retryAfterSeconds,
-  });
+  retryLater(`${message} Nothing was charged.`, retryAfterSeconds);
 
 function unstableListing({ listing_lost: lost, listing_lost_ms: since, now_ms: now }: Sums): ApiError {
   const message = `Changes of this agent's listing or payout account during calls, or its exposure limit, have cost the marketplace ${lost} lamports of network fees within an hour, more than ${MOST_LISTING_LOSS}.`;

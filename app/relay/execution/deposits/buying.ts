@@ -12,7 +12,7 @@ import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import type { Agent } from '../../agents/catalog.ts';
 import { costOf } from '../../chain/fees.ts';
 import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
-import { ApiError, chainUnreadable } from '../../errors.ts';
+import { ApiError, chainUnreadable, retryLater } from '../../errors.ts';
 import { type ClaimedDeposit, NotFunded } from '../../ledger/claims.ts';
 import { type Funds, NO_KEY, type Way } from '../../ledger/funding.ts';
 import type { JournalRow } from '../../ledger/tables.ts';
@@ -194,10 +194,8 @@ async function requireAlive(chain: EngineDeps['chain'], payment: Uint8Array): Pr
   throw refusePayment('quote_expired', 'The payment has expired while it waited for its turn. Pay the new quote.');
 }
 
-function notPrepared(): ApiError {
-  const message = `The deposit for this payment cannot be created now. Nothing was paid. Retry in ${RETRY_PREPARE_SECONDS} s.`;
-  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_PREPARE_SECONDS });
-}
+const notPrepared = (): ApiError =>
+  retryLater('The deposit for this payment cannot be created now. Nothing was paid.', RETRY_PREPARE_SECONDS);
 
 function insufficient(payer: string, have: bigint, need: bigint): ApiError {
   const left = formatUsdc(have > 0n ? have : 0n);

@@ -1,54 +1,16 @@
 /** Adopts orphans: records on the chain that the journal does not know, for example after a lost disk. */
 import { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import type { Logger } from 'pino';
-import {
-  accountDiscriminator,
-  decodeAccount,
-  decodeOwn,
-  type ExecutionRecord,
-  PROGRAM_ID,
-  RECORD_OFFSETS,
-  RECORD_STATUS_BYTE,
-} from '../../../sdk/program/program.ts';
-import { formatUuid } from '../../../sdk/receipt/receipt.ts';
+import { decodeAccount, decodeOwn, type ExecutionRecord, PROGRAM_ID } from '../../../sdk/program/program.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../../chain/networkFee.ts';
 import { COMMITMENT } from '../../chain/reader.ts';
 import { readMany } from '../../chain/readMany.ts';
 import type { RelayChain } from '../../chain/relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
-import type { ClaimedExecution } from '../../ledger/claims.ts';
 import type { Way } from '../../ledger/funding.ts';
 import type { JournalRow } from '../../ledger/tables.ts';
 import type { EngineDeps } from '../deps.ts';
-
-/** The row of a record with a lost request. */
-export function toRow(record: ExecutionRecord): ClaimedExecution {
-  return {
-    execution_id: formatUuid(record.executionId),
-    wallet: record.caller.toBase58(),
-    key_id: Buffer.from(record.keyId).toString('hex'),
-    listing: record.listing.toBase58(),
-    listing_version: BigInt(record.listingVersion),
-    // The request is lost. The chain has only its hash.
-    metadata_hash: '',
-    nonce: '',
-    fingerprint: null,
-    price: record.price,
-    max_cost: record.price,
-    timeout_seconds: record.deadline - record.openedAt,
-    listing_timeout_seconds: null,
-    task: '',
-    parameters: '{}',
-    accepted_at: record.openedAt,
-    request_hash: Buffer.from(record.requestHash).toString('hex'),
-  };
-}
-
-/** True if no key paid for the record: a deposit did, or its wallet opened it, which alone knows if it is to run. */
-export function isByWallet({ keyId }: Pick<ExecutionRecord, 'keyId'>): boolean {
-  return keyId.every((byte) => byte === 0);
-}
+import { claimOf, isByWallet, OPEN_RECORDS } from '../records.ts';
 
 /**
  * The gas that the record holds, and the part of its rent that the operator lent: the sponsor is a relay authority. The
@@ -84,7 +46,7 @@ export async function adoptOrphans(
   for (const record of records ? await readOpen(chain, records) : await scanOpen(chain)) {
     const isOver = chain.clock() >= record.deadline && isWorthIt(record);
     if (isByWallet(record) && !isOver) continue;
-    const row = toRow(record);
+    const row = claimOf(record);
     if (!(await journal.adopt(row, record, Date.now(), await wayOf(deps, record)))) continue;
     log.warn(
       { execution_id: row.execution_id },
@@ -118,13 +80,6 @@ async function readOpen(chain: Pick<RelayChain, 'read'>, records: readonly strin
 }
 
 async function scanOpen(chain: Pick<RelayChain, 'scanning'>): Promise<ExecutionRecord[]> {
-  const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
-  const found = await chain.scanning.getProgramAccounts(PROGRAM_ID, {
-    commitment: COMMITMENT,
-    filters: [
-      equal(0, accountDiscriminator('ExecutionRecord')),
-      equal(RECORD_OFFSETS.status, Uint8Array.of(RECORD_STATUS_BYTE.open)),
-    ],
-  });
+  const found = await chain.scanning.getProgramAccounts(PROGRAM_ID, { commitment: COMMITMENT, filters: OPEN_RECORDS });
   return found.map(({ account }) => decodeAccount('ExecutionRecord', account.data));
 }

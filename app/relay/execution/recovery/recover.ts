@@ -4,6 +4,7 @@
 import type { Logger } from 'pino';
 import type { Journal } from '../../ledger/journal.ts';
 import type { Leadership } from '../../ledger/leadership.ts';
+import { runEvery } from '../../waiting.ts';
 import type { Beginning } from '../begin/begin.ts';
 import { type EngineDeps, newProgress } from '../deps.ts';
 import type { Work } from '../work.ts';
@@ -56,32 +57,26 @@ export function startRecovery(
     });
   };
   const ends = [
-    repeat(RECOVERY_INTERVAL_MS, tasks.recover, (error) => log.error({ error }, 'recovery failed; it will be retried')),
-    repeat(ORPHANS_INTERVAL_MS, asLeader('orphans', tasks.adoptUnknown), (error) =>
-      log.warn({ error }, 'cannot look for open records without a row'),
+    runEvery(
+      RECOVERY_INTERVAL_MS,
+      tasks.recover,
+      (error) => log.error({ error }, 'recovery failed; it will be retried'),
+      0,
     ),
-    repeat(RENTS_SECONDS * 1_000, asLeader('rents', tasks.countRents), (error) =>
-      log.warn({ error }, 'cannot read the refundable deposits that are lent'),
+    runEvery(
+      ORPHANS_INTERVAL_MS,
+      asLeader('orphans', tasks.adoptUnknown),
+      (error) => log.warn({ error }, 'cannot look for open records without a row'),
+      0,
+    ),
+    runEvery(
+      RENTS_SECONDS * 1_000,
+      asLeader('rents', tasks.countRents),
+      (error) => log.warn({ error }, 'cannot read the refundable deposits that are lent'),
+      0,
     ),
   ];
   return () => {
-    for (const end of ends) end();
+    for (const end of ends) void end();
   };
-}
-
-/** Runs now and then at this interval, never twice at once. */
-function repeat(everyMs: number, run: () => Promise<void>, onError: (error: string) => void): () => void {
-  let running = false;
-  const poll = async () => {
-    if (running) return;
-    running = true;
-    await run()
-      .catch((error) => onError(String(error)))
-      .finally(() => {
-        running = false;
-      });
-  };
-  poll();
-  const timer = setInterval(poll, everyMs);
-  return () => clearInterval(timer);
 }

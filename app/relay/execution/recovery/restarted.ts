@@ -14,8 +14,8 @@ import type { Journal } from '../../ledger/journal.ts';
 import { type Doubted, readDoubted } from '../../ledger/restarts.ts';
 import type { LedgerDatabase } from '../../ledger/tables.ts';
 import { readOpenSignatures } from '../../ledger/transactions.ts';
+import { isByWallet } from '../records.ts';
 import { hasLanded } from './gone.ts';
-import { isByWallet } from './orphans.ts';
 
 /** A node reads 100 accounts at a time, and the clock is one. */
 const BATCH = 99;

@@ -26,6 +26,17 @@ const SETTLED = {
   ipfs_url: RESULT_URL,
 };
 
+/** The errors of every call, and those of a call that is paid for here. */
+const CALL_ERRORS = [
+  'agent_not_found',
+  'execution_timeout',
+  'request_in_progress',
+  'result_unavailable',
+  'execution_failed',
+  'metadata_missing',
+] as const;
+const NEW_CALL_ERRORS = ['price_changed', 'agent_paused', 'idempotency_key_reused'] as const;
+
 /** The answers of executeAgent and startExecution. */
 const outcomesOf = (asynchronous: string) => ({
   200: {
@@ -69,19 +80,7 @@ export const callRoutes = {
       example: { ...TASK, timeout_seconds: 30, max_cost_usdc: 0.25 },
     },
     answers: outcomesOf('funded'),
-    errors: [
-      'insufficient_balance',
-      'agent_not_allowed',
-      'agent_not_found',
-      'execution_timeout',
-      'price_changed',
-      'request_in_progress',
-      'result_unavailable',
-      'agent_paused',
-      'idempotency_key_reused',
-      'execution_failed',
-      'metadata_missing',
-    ],
+    errors: ['insufficient_balance', 'agent_not_allowed', ...CALL_ERRORS, ...NEW_CALL_ERRORS],
     cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes, arrivedMs }) {
       const idempotencyKey = request.headers['idempotency-key'];
@@ -137,19 +136,7 @@ export const callRoutes = {
         examples: { unknown: { execution_id: EXECUTION_ID, status: 'running' } },
       },
     },
-    errors: [
-      'payment_required',
-      'agent_not_found',
-      'execution_timeout',
-      'price_changed',
-      'payment_id_reused',
-      'request_in_progress',
-      'result_unavailable',
-      'agent_paused',
-      'idempotency_key_reused',
-      'execution_failed',
-      'metadata_missing',
-    ],
+    errors: ['payment_required', 'payment_id_reused', ...CALL_ERRORS, ...NEW_CALL_ERRORS],
     cache: CACHING.never,
     async handle({ deps }, { request, param, bytes }) {
       const { 'idempotency-key': idempotencyKey, 'payment-signature': payment } = request.headers;
@@ -173,17 +160,7 @@ export const callRoutes = {
     params: { execution_id: EXECUTION_PARAM },
     body: { schema: StartBody, maxBytes: MAX_BODY_BYTES, example: TASK },
     answers: outcomesOf('started'),
-    errors: [
-      'agent_not_allowed',
-      'agent_not_found',
-      'execution_not_found',
-      'execution_timeout',
-      'request_in_progress',
-      'not_startable',
-      'result_unavailable',
-      'execution_failed',
-      'metadata_missing',
-    ],
+    errors: ['agent_not_allowed', 'execution_not_found', 'not_startable', ...CALL_ERRORS],
     cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes }) {
       const askFor = (wallet: string | null) => () =>

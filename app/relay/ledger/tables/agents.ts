@@ -5,8 +5,8 @@ export interface DocumentsTable {
   id: bigint;
   metadata_hash: string;
   received_ms: bigint;
-  description: string | null;
-  words: string | null;
+  description: string;
+  words: string;
   is_sandbox: bigint;
   document: string;
 }
