@@ -670,28 +670,23 @@ CREATE TABLE documents (
   id INTEGER PRIMARY KEY,
   metadata_hash TEXT NOT NULL UNIQUE,
   received_ms INTEGER NOT NULL,
-  -- The fields that lists show, as JSON. NULL, like `words`: an older version stored it, and the relay fills it at its start.
-  description TEXT,
+  -- The fields that lists show, as JSON.
+  description TEXT NOT NULL,
   -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
-  words TEXT,
+  words TEXT NOT NULL,
   -- 1 if it is tagged `sandbox`: agents for tests come last in the order `best`.
   is_sandbox INTEGER NOT NULL DEFAULT 0 CHECK (is_sandbox IN (0, 1)),
   document TEXT NOT NULL
 ) STRICT;
 
-CREATE TRIGGER documents_added AFTER INSERT ON documents WHEN new.words IS NOT NULL BEGIN
+CREATE TRIGGER documents_added AFTER INSERT ON documents BEGIN
   INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
 END;
 
-CREATE TRIGGER documents_described AFTER UPDATE OF words ON documents WHEN old.words IS NULL BEGIN
-  INSERT INTO document_words (rowid, words) VALUES (new.id, new.words);
-END;
-
-CREATE TRIGGER documents_dropped AFTER DELETE ON documents WHEN old.words IS NOT NULL BEGIN
+CREATE TRIGGER documents_dropped AFTER DELETE ON documents BEGIN
   INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', old.id, old.words);
 END;
 CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
-CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
 
 CREATE VIRTUAL TABLE document_words USING fts5(
   words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,

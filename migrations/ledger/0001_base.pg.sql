@@ -163,14 +163,13 @@ CREATE TABLE documents (
   id BIGINT PRIMARY KEY,
   metadata_hash TEXT COLLATE "C" NOT NULL UNIQUE,
   received_ms BIGINT NOT NULL,
-  description TEXT COLLATE "C",
-  words TEXT COLLATE "C",
+  description TEXT COLLATE "C" NOT NULL,
+  words TEXT COLLATE "C" NOT NULL,
   is_sandbox BIGINT NOT NULL DEFAULT 0 CHECK (is_sandbox IN (0, 1)),
   document TEXT COLLATE "C" NOT NULL,
   lexemes TSVECTOR GENERATED ALWAYS AS (array_to_tsvector(string_to_array(words, ' '))) STORED
 );
 CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
-CREATE INDEX documents_undescribed ON documents (id) WHERE words IS NULL;
 CREATE INDEX documents_by_lexeme ON documents USING gin (lexemes);
 
 CREATE TABLE answers (
