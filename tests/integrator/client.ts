@@ -4,7 +4,7 @@
  */
 import { createHash, createPrivateKey, randomBytes, sign } from 'node:crypto';
 import anchor from '@coral-xyz/anchor';
-import { type Connection, type Keypair, PublicKey, type Signer, type TransactionInstruction } from '@solana/web3.js';
+import { type Connection, type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 
@@ -121,9 +121,6 @@ export interface Sending {
   /** Instructions before and after ours, in the same transaction. */
   before?: TransactionInstruction[];
   after?: TransactionInstruction[];
-  signers?: Signer[];
-  /** Accounts that replace those that Anchor would find. */
-  instead?: Record<string, PublicKey>;
 }
 
 /** Anchor's program for one wallet. */
@@ -145,14 +142,13 @@ export function createClient(connection: Connection, wallet: Keypair) {
       name: Instruction,
       args: object | null,
       named: Record<string, PublicKey>,
-      { before = [], after = [], signers = [], instead = {} }: Sending = {},
+      { before = [], after = [] }: Sending = {},
     ): Promise<string> {
       expect(Object.keys(named).sort()).to.deep.equal(({ ...NAMED, ...OFFICIAL } as Record<string, string[]>)[name]);
       return program.methods[name]!(...(args ? [args] : []))
-        .accounts({ ...named, ...instead })
+        .accounts(named)
         .preInstructions(before)
         .postInstructions(after)
-        .signers(signers)
         .rpc();
     },
     /** The only event of a transaction. */

@@ -1,12 +1,12 @@
 /**
  * A creator and a wallet with API keys, without server, command line or SDK. Every call is made with Anchor and the
- * IDL's JSON, on a real node. Each step checks the balances of every party.
+ * IDL's JSON, on a real node. Who may act when, and every lamport, is tested in tests/program.
  */
 import { AccountLayout, createApproveInstruction } from '@solana/spl-token';
-import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { type Client, find, hex, possession, readable, refusal, sha256 } from './client.ts';
-import { bn, DEPOSIT, FUNDS, listAgent, type Market, SIGNATURE, startMarket, terms } from './market.ts';
+import { bn, DEPOSIT, listAgent, type Market, SIGNATURE, startMarket, terms } from './market.ts';
 
 const DAY = 86_400;
 const FIRST_PRICE = 250_000n;
@@ -18,7 +18,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
   this.bail(true);
   let market: Market;
   let moved: Market['moved'];
-  let [creator, caller, stranger]: Client[] = [];
+  let [creator, caller]: Client[] = [];
   let [listing, collateral, grant]: PublicKey[] = [];
   const signingKey = Keypair.generate();
   const listingId = Buffer.alloc(16, 7);
@@ -36,7 +36,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
   before(async () => {
     market = await startMarket();
     moved = market.moved;
-    ({ creator, caller, stranger } = market.clients);
+    ({ creator, caller } = market.clients);
     listing = find('LISTING_SEED', creator.wallet.toBytes(), listingId);
     collateral = find('COLLATERAL_SEED', listing.toBytes());
     market.parties.vault = find('COLLATERAL_VAULT_SEED', listing.toBytes());
@@ -45,22 +45,6 @@ describe('an integrator without the service: listings and grants by Anchor and t
   after(() => market.stop());
 
   it("list_agent works with the signing key's own signature", async () => {
-    const { publicKey } = signingKey;
-    const forged = possession(signingKey, collateral!);
-    const args = {
-      listingId: [...listingId],
-      signingKey: publicKey,
-      possession: forged,
-      maxDeposit: bn(DEPOSIT),
-      terms: terms(FIRST_PRICE),
-    };
-    const funds = market.parties.creator!;
-    const [nothing] = await moved(async () => {
-      const sending = creator!.send('listAgent', args, { source: funds, payout: funds });
-      expect(await refusal(sending)).to.equal('SignatureInvalid');
-    });
-    expect(nothing).to.deep.equal({});
-
     const [moves, signature] = await moved(() => listAgent(market, listingId, signingKey, FIRST_PRICE));
     expect(moves).to.deep.equal({ creator: -DEPOSIT, vault: DEPOSIT });
     const event = await creator!.eventOf(signature);
@@ -86,9 +70,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
   it('update_listing raises the version with new terms', async () => {
     const args = { maxDeposit: bn(DEPOSIT), terms: terms(PRICE, URI) };
     const accounts = { listing: listing!, payout: market.parties.creator! };
-    expect(await refusal(stranger!.send('updateListing', args, accounts))).to.equal('NotCreator');
-    const [moves, signature] = await moved(() => creator!.send('updateListing', args, accounts));
-    expect(moves).to.deep.equal({});
+    const signature = await creator!.send('updateListing', args, accounts);
     expect(await creator!.eventOf(signature)).to.deep.equal({
       name: 'listingUpdated',
       data: {
@@ -112,16 +94,13 @@ describe('an integrator without the service: listings and grants by Anchor and t
 
   it('set_listing_status pauses and resumes', async () => {
     const set = (status: object) => creator!.send('setListingStatus', { status }, { listing: listing! });
-    const [moves, paused] = await moved(() => set({ paused: {} }));
-    expect(moves).to.deep.equal({});
+    const paused = await set({ paused: {} });
     expect(await creator!.eventOf(paused)).to.deep.equal({
       name: 'listingStatusChanged',
       data: { listing: listing!.toBase58(), status: 1 },
     });
     expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ paused: {} });
-    expect(await refusal(set({ paused: {} }))).to.equal('InvalidListingTransition');
     await set({ active: {} });
-    expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ active: {} });
   });
 
   it("names an error of Anchor's own checks too", async () => {
@@ -132,10 +111,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
   it("rotate_signing_key works with the new key's signature", async () => {
     const next = Keypair.generate();
     const args = { signingKey: next.publicKey, possession: possession(next, listing!) };
-    const rotate = (by: Client) => by.send('rotateSigningKey', args, { listing: listing! });
-    expect(await refusal(rotate(stranger!))).to.equal('NotCreator');
-    const [moves, signature] = await moved(() => rotate(creator!));
-    expect(moves).to.deep.equal({});
+    const signature = await creator!.send('rotateSigningKey', args, { listing: listing! });
     expect(await creator!.eventOf(signature)).to.deep.equal({
       name: 'signingKeyRotated',
       data: { listing: listing!.toBase58(), signingKey: next.publicKey.toBase58() },
@@ -148,9 +124,8 @@ describe('an integrator without the service: listings and grants by Anchor and t
 
   it('top_up_collateral deposits more collateral', async () => {
     const accounts = { listing: listing!, source: market.parties.creator! };
-    const topUp = (amount: bigint) => creator!.send('topUpCollateral', { amount: bn(amount) }, accounts);
-    expect(await refusal(topUp(FUNDS))).to.equal('InsufficientBalance');
-    const [moves, signature] = await moved(() => topUp(1_000_000n));
+    const topUp = () => creator!.send('topUpCollateral', { amount: bn(1_000_000n) }, accounts);
+    const [moves, signature] = await moved(topUp);
     expect(moves).to.deep.equal({ creator: -1_000_000n, vault: 1_000_000n });
     expect(await creator!.eventOf(signature)).to.deep.equal({
       name: 'collateralToppedUp',
@@ -164,8 +139,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     const approval = createApproveInstruction(source, spender, caller!.wallet, 50_000_000n);
     const expiresAt = (await market.node.now()) + 30 * DAY;
     const args = { keyId: [...keyId], limits: limits(1_000_000n, expiresAt) };
-    const [moves, signature] = await moved(() => caller!.send('createGrant', args, {}, { after: [approval] }));
-    expect(moves).to.deep.equal({});
+    const signature = await caller!.send('createGrant', args, {}, { after: [approval] });
     expect((await caller!.eventOf(signature)).data).to.deep.include({
       grant: grant!.toBase58(),
       wallet: caller!.wallet.toBase58(),
@@ -177,59 +151,36 @@ describe('an integrator without the service: listings and grants by Anchor and t
     const account = await market.connection.getAccountInfo(source, 'confirmed');
     const { delegate, delegatedAmount } = AccountLayout.decode(account!.data);
     expect([delegate.toBase58(), delegatedAmount]).to.deep.equal([spender.toBase58(), 50_000_000n]);
-    const again = caller!.send('createGrant', args, {});
-    const logs = await again.then(
-      () => expect.fail('the transaction went through'),
-      (error: { logs: string[] }) => error.logs.join('\n'),
-    );
-    expect(logs).to.match(/Allocate: account Address .* already in use/);
   });
 
-  it('withdraw_gas returns plain transfers, and leaves the gas balance empty or above the rent minimum', async () => {
+  it('withdraw_gas returns plain transfers', async () => {
     const gasBalance = find('SPENDER_SEED', caller!.wallet.toBytes());
     const { wallet } = caller!;
     const deposit = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: gasBalance, lamports: 10_000_000 });
-    const withdraw = (lamports: number, before: TransactionInstruction[] = []) =>
-      caller!.send('withdrawGas', { lamports: bn(lamports) }, {}, { before });
     const funds = await market.lamportsOf(wallet);
-    const [moves, signature] = await moved(() => withdraw(4_000_000, [deposit]));
-    expect(moves).to.deep.equal({});
+    const signature = await caller!.send('withdrawGas', { lamports: bn(4_000_000) }, {}, { before: [deposit] });
     expect(await market.lamportsOf(wallet)).to.equal(funds - 6_000_000n - SIGNATURE);
     expect(await caller!.eventOf(signature)).to.deep.equal({
       name: 'gasWithdrawn',
       data: { wallet: wallet.toBase58(), spender: gasBalance.toBase58(), lamports: 4_000_000n, remaining: 6_000_000n },
     });
-    expect(await refusal(withdraw(5_999_999))).to.equal('GasBalanceBelowRent');
-    expect(await refusal(withdraw(6_000_001))).to.equal('InvalidAmount');
-    expect(await market.lamportsOf(gasBalance)).to.equal(6_000_000n);
-    await withdraw(6_000_000);
-    expect(await market.lamportsOf(wallet)).to.equal(funds - 2n * SIGNATURE);
   });
 
-  it('update_grant, revoke_grant and close_grant work for the wallet alone, which gets the rent back', async () => {
+  it('update_grant, revoke_grant and close_grant work for the wallet', async () => {
     const accounts = { grant: grant! };
     const expiresAt = (await market.node.now()) + 60 * DAY;
-    const update = (by: Client) => by.send('updateGrant', { limits: limits(2_000_000n, expiresAt) }, accounts);
-    expect(await refusal(update(stranger!))).to.equal('NotGrantWallet');
-    await update(caller!);
+    await caller!.send('updateGrant', { limits: limits(2_000_000n, expiresAt) }, accounts);
     expect(readable(await caller!.fetch('keyGrant', grant!))).to.deep.include({
       perExecutionMax: 2_000_000n,
       expiresAt: BigInt(expiresAt),
       revoked: false,
     });
 
-    expect(await refusal(stranger!.send('revokeGrant', null, accounts))).to.equal('NotGrantAuthority');
     const revoked = await caller!.send('revokeGrant', null, accounts);
     expect((await caller!.eventOf(revoked)).name).to.equal('grantRevoked');
     expect((await caller!.fetch('keyGrant', grant!)).revoked).to.equal(true);
-    expect(await refusal(update(caller!))).to.equal('GrantRevoked');
-
-    const rent = await market.lamportsOf(grant!);
-    const funds = await market.lamportsOf(caller!.wallet);
-    const [moves, closed] = await moved(() => caller!.send('closeGrant', null, accounts));
-    expect(moves).to.deep.equal({});
+    const closed = await caller!.send('closeGrant', null, accounts);
     expect((await caller!.eventOf(closed)).name).to.equal('grantClosed');
-    expect(await market.lamportsOf(caller!.wallet)).to.equal(funds + rent - SIGNATURE);
     expect(await market.lamportsOf(grant!)).to.equal(0n);
   });
 });

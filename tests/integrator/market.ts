@@ -10,7 +10,7 @@ import { startNode } from '../harness/node/node.ts';
 import { type Client, createClient, find, possession, sha256 } from './client.ts';
 
 /** Initial balance of every wallet: 100 USDC and 100 SOL. */
-export const FUNDS = 100_000_000n;
+const FUNDS = 100_000_000n;
 const LAMPORTS = 100_000_000_000;
 /** Required collateral at the test's prices. */
 export const DEPOSIT = 5_000_000n;
