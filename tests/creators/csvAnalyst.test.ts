@@ -1,4 +1,4 @@
-/** csv-analyst over HTTP: how it reads RFC 4180 text, which SQL it accepts, and how everything else fails. */
+/** csv-analyst over HTTP: what it adds to csv-parse and SQLite, and how everything else fails. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Creators, complete, execution, fail, forkCreators, type RunningAgent } from './process.ts';
@@ -51,42 +51,22 @@ describe('demo creators: csv-analyst', () => {
         row_count: 1,
       });
     });
-
-    it('keeps commas, quotes and line ends inside fields', async () => {
-      const query = "SELECT notes FROM csv WHERE city IN ('Bergen', 'Cairo') ORDER BY city";
-      expect((await ask(cities, query)).rows).to.deep.equal([
-        ['Called the "city of rain"'],
-        ['Old centre, new towns,\nand a river between'],
-      ]);
-    });
   });
 
-  describe('reads RFC 4180', () => {
+  describe('reads CSV', () => {
     /** The rows as JSON. */
     const TEXTS: [what: string, csv: string, rows: string][] = [
-      ['line feeds', 'a,b\n1,2\n3,4\n', '[[1,2],[3,4]]'],
-      ['no last line end', 'a,b\r\n1,2', '[[1,2]]'],
       ['a byte order mark', '\uFEFFa,b\n1,2\n', '[[1,2]]'],
-      ['quoted fields', '"a","b"\n"x","y ""z"", w"\n', String.raw`[["x","y \"z\", w"]]`],
-      ['a CRLF inside quotes', 'a,b\r\n"x\r\ny",1\r\n', String.raw`[["x\r\ny",1]]`],
-      ['CRLF after LF', 'a,b\n1,9.50\r\n2,10.25\r\n', '[[1,9.5],[2,10.25]]'],
-      ['LF after CRLF', 'a,b\r\n1,x\n2,y\n', '[[1,"x"],[2,"y"]]'],
-      ['CR alone', 'a,b\r1,x\r2,y\r', '[[1,"x"],[2,"y"]]'],
       ['all three ends', 'a,b\r1,x\r\n2,y\n3,"z\r"\r', String.raw`[[1,"x"],[2,"y"],[3,"z\r"]]`],
       ['blank lines of every end', 'a,b\r\n\r\n1,2\n\r \t\r\n', '[[1,2]]'],
       ['spaces around numbers', 'a, b\n1, 9.50\n 2 , \n', '[[1,9.5],[2,null]]'],
-      ['spaces as part of a field', 'a,b\n x , y\n', '[[" x "," y"]]'],
       ['empty fields as NULL', 'a,b\n,""\n', '[[null,null]]'],
       ['blank lines of one column as NULL', 'a\n1\n\n2\n', '[[1],[null],[2]]'],
-      ['a header alone', 'a,b\n', '[]'],
-      ['blank lines before the header', '\n \r\na,b\n1,2\n', '[[1,2]]'],
       ['blank lines before the header of one column', '\na\n1\n', '[[1]]'],
       ['semicolons, as spreadsheets write them', '\uFEFFa;b\r\n"x;y";9,50\r\n', '[["x;y","9,50"]]'],
-      ['tabs', 'a\tb\n1\tx, y; z\n', '[[1,"x, y; z"]]'],
       ['a separator named in the first line', 'sep=|\r\na|b\r\n1|2\r\n', '[[1,2]]'],
       ['a header whose only commas are quoted', '"a, of b";c\n1;2\n', '[[1,2]]'],
       ['one column with separators in its values', 'a\n1;2\n', '[["1;2"]]'],
-      ['other scripts', 'город,都市\nОсло,東京 🗼\n', '[["Осло","東京 🗼"]]'],
     ];
     for (const [what, csv, rows] of TEXTS) {
       it(what, async () => {
@@ -104,21 +84,12 @@ describe('demo creators: csv-analyst', () => {
     /** The values as text, and read. */
     const COLUMNS: [what: string, values: string[], type: string, read?: unknown[]][] = [
       ['whole numbers', ['1', '-2', '0'], 'INTEGER', [1, -2, 0]],
-      ['the ends of int64', ['9223372036854775807', '-9223372036854775808'], 'INTEGER'],
       ['one beyond int64', ['9223372036854775808'], 'TEXT'],
       ['decimals among whole numbers', ['1', '2.5', '1e3', ''], 'REAL', [1, 2.5, 1000, null]],
       ['decimals beside a whole number beyond 2^53', ['2.5', '9007199254740993'], 'TEXT'],
-      ['trailing zeros', ['9.50', '1.0', '0.10'], 'REAL', [9.5, 1, 0.1]],
-      ['17 digits that a double holds', ['0.30000000000000004'], 'REAL', [0.30000000000000004]],
       ['more digits than a double holds', ['1234567890.123456789012345678'], 'TEXT'],
-      ['one decimal among others that a double rounds', ['0.1', '0.12345678901234567'], 'TEXT'],
-      ['whole numbers beyond int64 that a double holds', ['100000000000000000000', '0.5'], 'REAL', [1e20, 0.5]],
-      ['less than a double holds', ['1e-400'], 'TEXT'],
       ['leading zeros', ['007', '010'], 'TEXT'],
-      ['a plus sign', ['+1'], 'TEXT'],
-      ['digit grouping', ['"1,000"'], 'TEXT', ['1,000']],
       ['one word among numbers', ['1', 'n/a'], 'TEXT'],
-      ['NaN and Infinity', ['NaN', 'Infinity'], 'TEXT'],
       ['more than a double holds', ['1e999'], 'TEXT'],
       ['nothing', ['', ''], 'TEXT', [null, null]],
     ];
@@ -135,16 +106,12 @@ describe('demo creators: csv-analyst', () => {
   describe('rejects CSV', () => {
     const TEXTS: [string, string, string][] = [
       ['a quote never closed', 'a,b\n"x,1\n', 'CSV: Quote Not Closed'],
-      ['a quote within a bare field', 'a,b\nx"y,1\n', 'CSV: Invalid Opening Quote'],
-      ['text behind a closing quote', 'a,b\n"x"y,1\n', 'CSV: Invalid Closing Quote'],
       ['a short record', 'a,b\n1,2\n3\n', 'CSV: the record ending on line 3 has 1 fields, the header has 2'],
-      ['a long record', 'a,b\n1,2,3\n', 'CSV: the record ending on line 2 has 3 fields, the header has 2'],
       ['501 columns', `${'a,'.repeat(500)}a\n`, 'CSV: more than 500 columns'],
       ['100,001 records', `a\n${'1\n'.repeat(100_001)}`, 'CSV: more than 100000 records'],
       ['over 1 MiB', 'x'.repeat(1024 * 1024 + 1), 'parameters.csv is larger than 1 MiB'],
       ['nothing', '', 'parameters.csv must be the text of a CSV file'],
       ['a byte order mark alone', '\uFEFF', 'CSV: the text has no header record'],
-      ['blank lines alone', '\n \n', 'CSV: the text has no header record'],
       ['a character that ends a text of SQLite', 'a,b\nx\0y,1\n', 'CSV: the text contains the character U+0000'],
     ];
     for (const [what, csv, reason] of TEXTS) {
@@ -163,11 +130,8 @@ describe('demo creators: csv-analyst', () => {
   describe('computes', () => {
     const ANSWERS: [csv: string, query: string, rows: unknown[][]][] = [
       ['a\n0.1\n0.2\n', 'SELECT sum(a), avg(a), total(a) FROM csv', [[0.3, 0.15, 0.3]]],
-      ['a\n1e300\n1e-300\n-1e300\n', 'SELECT sum(a) FROM csv', [[1e-300]]],
       ['a\n9007199254740993\n1\n', 'SELECT sum(a), typeof(sum(a)) FROM csv', [['9007199254740994', 'integer']]],
       ['a\n007\n +2.5\n.5\n', 'SELECT sum(a) FROM csv', [[10]]],
-      ['a\n\n', 'SELECT sum(a), avg(a), total(a) FROM csv', [[null, null, 0]]],
-      ['a\n1\n1\n3\n', 'SELECT sum(DISTINCT a), avg(a) FILTER (WHERE a > 1) FROM csv', [[4, 3]]],
       ['a\n0.1\n0.2\n0.3\n', 'SELECT sum(a) OVER (ORDER BY a ROWS 1 PRECEDING) FROM csv', [[0.1], [0.3], [0.5]]],
       ['a\nmüller ß\n', "SELECT upper(a), lower('ÄΣ'), upper(NULL), upper(1) FROM csv", [['MÜLLER SS', 'äς', null, 1]]],
     ];
@@ -178,7 +142,7 @@ describe('demo creators: csv-analyst', () => {
     }
 
     // SQLite would add the digits before the first other character, or 0.
-    const NOT_NUMBERS = ['n/a', '"1,000"', '$9.50', '10%', '−5', '(5)', '1 000', '12:30', 'true', '１'];
+    const NOT_NUMBERS = ['n/a', '"1,000"', '１'];
     for (const [index, text] of NOT_NUMBERS.entries()) {
       it(`no sum or average of the text ${text}`, async () => {
         const name = ['sum', 'avg', 'total'][index % 3];
@@ -190,11 +154,8 @@ describe('demo creators: csv-analyst', () => {
 
   describe('accepts one SELECT or WITH', () => {
     const QUERIES: [string, unknown[][]][] = [
-      ['SELECT a FROM csv', [[1], [2]]],
       ['select a from csv;', [[1], [2]]],
       ['  -- a remark\n/* another * one */ SELECT a FROM csv -- the end', [[1], [2]]],
-      ['WITH t AS (SELECT sum(a) AS s FROM csv) SELECT s FROM t', [[3]]],
-      ['SELECT a, a, avg(a) OVER () FROM csv LIMIT 1', [[1, 1, 1.5]]],
       [
         "SELECT 9007199254740993, 9e999, -9e999, x'00ff', NULL",
         [['9007199254740993', 'Infinity', '-Infinity', '00ff', null]],
@@ -210,21 +171,13 @@ describe('demo creators: csv-analyst', () => {
     const REFUSED: [string, string][] = [
       ['INSERT INTO csv VALUES (3)', 'one SELECT or WITH'],
       ['WITH t AS (SELECT 1) INSERT INTO csv SELECT * FROM t', 'read-only'],
-      ['WITH t AS (SELECT 1) DELETE FROM csv RETURNING a', 'read-only'],
       ["ATTACH DATABASE '/tmp/creators-attached.db' AS x", 'one SELECT or WITH'],
-      ['PRAGMA table_info(csv)', 'one SELECT or WITH'],
       ['SELECT 1; SELECT 2', 'more than one statement'],
-      ['SELECT 1; DROP TABLE csv', 'more than one statement'],
-      [';', 'one SELECT or WITH'],
       ['-- nothing', 'one SELECT or WITH'],
       [`${'/**/'.repeat(2000)}1`, 'one SELECT or WITH'],
-      ['SELECT', 'SQL: incomplete input'],
       ['SELECT a FROM csv\0 WHERE a > 1', 'SQL: the query contains the character U+0000'],
-      ['SELECT sum(9223372036854775807) FROM csv', 'SQL: integer overflow'],
       ['SELECT sum(9e999) FROM csv', 'SQL: sum() of Infinity, which is not a number'],
       ['SELECT b FROM csv', 'SQL: no such column: b (columns of the table csv: "a")'],
-      ['SELECT * FROM other', 'SQL: no such table: other'],
-      ['SELECT ?', 'SQL: Too few parameter values'],
       ["SELECT load_extension('x')", 'SQL: not authorized'],
       ['SELECT hex(zeroblob(400000000)) || hex(zeroblob(400000000))', 'SQL:'],
     ];
@@ -275,13 +228,6 @@ describe('demo creators: csv-analyst', () => {
         'WITH RECURSIVE c(x, y) AS (SELECT 1, zeroblob(20000000) UNION SELECT x + 1, zeroblob(20000000 + x) FROM c) ' +
         'SELECT count(*) FROM c';
       expect(await refuse('a\n1\n', hungry)).to.match(/^SQL: (out of memory|the query was stopped after 2 s)/);
-    });
-
-    it('answers more concurrent requests than it runs', async () => {
-      const results = await Promise.all(
-        Array.from({ length: 6 }, (_, index) => ask(`a\n${index}\n`, 'SELECT a FROM csv')),
-      );
-      expect(results.map(({ rows }) => rows)).to.deep.equal([0, 1, 2, 3, 4, 5].map((value) => [[value]]));
     });
 
     it('gives up before the deadline of the execution', async () => {
