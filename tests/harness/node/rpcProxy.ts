@@ -3,10 +3,11 @@
  * message. Everything else is forwarded unchanged.
  */
 import { once } from 'node:events';
-import { createServer as createHttpServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { VersionedTransaction } from '@solana/web3.js';
+import { WebSocket, WebSocketServer } from 'ws';
 import idl from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 
@@ -72,28 +73,10 @@ export const withoutFeatures: CallRule = async ({ method, params }, forward) => 
   };
 };
 
-/** Parses one direction of a WebSocket with unmasked text frames, as servers send. */
-function* takeFrames(state: { rest: Buffer }): Generator<{ raw: Buffer; text: string | null }> {
-  for (;;) {
-    const { rest } = state;
-    if (rest.length < 2) return;
-    const short = rest[1]! & 0x7f;
-    const head = short < 126 ? 2 : short === 126 ? 4 : 10;
-    if (rest.length < head) return;
-    const length = short < 126 ? short : short === 126 ? rest.readUInt16BE(2) : Number(rest.readBigUInt64BE(2));
-    if (rest.length < head + length) return;
-    const raw = rest.subarray(0, head + length);
-    state.rest = rest.subarray(head + length);
-    const isText = (raw[0]! & 0x0f) === 1;
-    yield { raw, text: isText ? raw.subarray(head).toString('utf8') : null };
-  }
-}
-
 export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Promise<RpcProxy> {
   let callRule: CallRule | null = null;
   let messageRule: MessageRule | null = null;
   let refusing = false;
-  const sockets = new Set<Socket>();
 
   function send(response: ServerResponse, reply: Reply): void {
     if (reply === 'silence') return;
@@ -103,7 +86,7 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     response.writeHead(200, { 'content-type': 'application/json' }).end(text);
   }
 
-  const http = createHttpServer(async (request, response) => {
+  const http = createServer(async (request, response) => {
     const body = await buffer(request);
     const { method, params = [] } = JSON.parse(body.toString('utf8')) as { method: string; params?: unknown[] };
     const kind = method === 'sendTransaction' && params.length > 0 ? kindOf(params[0] as string) : null;
@@ -125,37 +108,33 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
   // Only the client closes idle connections. If both closed one at once, a request would fail.
   http.keepAliveTimeout = 0;
 
-  const target = new URL(node.wsUrl);
-  const ws = createServer((client) => {
-    sockets.add(client);
-    client.on('error', () => client.destroy()).on('close', () => sockets.delete(client));
-    if (refusing) return void client.destroy();
-    const upstream = connect(Number(target.port), target.hostname);
-    upstream.on('error', () => client.destroy()).on('close', () => client.destroy());
-    client.on('close', () => upstream.destroy());
-    client.pipe(upstream);
-    let isOpen = false;
-    const state = { rest: Buffer.alloc(0) };
-    upstream.on('data', (chunk: Buffer) => {
-      state.rest = Buffer.concat([state.rest, chunk]);
-      if (!isOpen) {
-        const end = state.rest.indexOf('\r\n\r\n');
-        if (end < 0) return;
-        isOpen = true;
-        client.write(state.rest.subarray(0, end + 4));
-        state.rest = state.rest.subarray(end + 4);
-      }
-      for (const { raw, text } of takeFrames(state)) {
-        const pass = () => void (client.writable && client.write(raw));
-        if (messageRule && text !== null) messageRule(JSON.parse(text), pass);
-        else pass();
-      }
+  const ws = new WebSocketServer({ host: '127.0.0.1', port: 0, verifyClient: () => !refusing });
+  ws.on('connection', (client) => {
+    const upstream = new WebSocket(node.wsUrl);
+    const both = [client, upstream];
+    for (const one of both) {
+      one.on('error', () => undefined);
+      one.on('close', () => {
+        for (const each of both) each.terminate();
+      });
+    }
+    client.pause();
+    upstream.on('open', () => client.resume());
+    client.on('message', (data) => upstream.send(String(data)));
+    upstream.on('message', (data) => {
+      const text = String(data);
+      const pass = () => client.readyState === client.OPEN && client.send(text);
+      if (messageRule) messageRule(JSON.parse(text), pass);
+      else pass();
     });
   });
 
-  for (const server of [http, ws]) server.listen(0, '127.0.0.1');
+  http.listen(0, '127.0.0.1');
   await Promise.all([once(http, 'listening'), once(ws, 'listening')]);
-  const portOf = (server: typeof ws) => (server.address() as AddressInfo).port;
+  const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+  const cut = () => {
+    for (const client of ws.clients) client.terminate();
+  };
   return {
     rpcUrl: `http://127.0.0.1:${portOf(http)}`,
     wsUrl: `ws://127.0.0.1:${portOf(ws)}`,
@@ -167,12 +146,13 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     },
     cutSockets(refuse = false) {
       refusing = refuse;
-      for (const socket of sockets) socket.destroy();
+      cut();
     },
     async close() {
       http.closeAllConnections();
-      for (const socket of sockets) socket.destroy();
-      for (const server of [http, ws]) server.close();
+      http.close();
+      cut();
+      ws.close();
     },
   };
 }

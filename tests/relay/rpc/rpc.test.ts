@@ -145,20 +145,10 @@ const FAULTS: Record<string, () => Fault> = {
     lastsMs: 3_000,
   }),
   '429 to everything': () => during({ status: 429 }),
-  '503 to everything': () => during({ status: 503 }),
-  'answers that are not JSON': () => during({ text: '<html>bad gateway</html>' }),
   'answers of another shape': () => during({ json: { jsonrpc: '2.0', id: 1, result: {} } }),
-  'connections that break': () => during('cut'),
   'no answers at all': () => during('silence'),
   'notifications that never come': () => ({
     onMessage: (message, pass) => (isNews(message) ? undefined : pass()),
-    lastsMs: null,
-  }),
-  'notifications that come twice': () => ({
-    onMessage: (message, pass) => {
-      pass();
-      if (isNews(message)) pass();
-    },
     lastsMs: null,
   }),
   'notifications out of order and late': reordered,
