@@ -19,7 +19,6 @@ import {
 
 /** The dispute window of these executions: ten times the age at which they are archived. */
 const WINDOW = 2_592_000n;
-const _SPAN = 3_600n + 600n + WINDOW;
 /** Compute units of a dispute by a leaf, with its proof. */
 const MOST_UNITS = 50_000;
 

@@ -33,11 +33,18 @@ describe('the gas in a record', () => {
     w.watch('sponsor', sponsor.publicKey);
     w.watch('second', second.publicKey);
     w.watch('poor', poor.publicKey);
-    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    await opened();
   });
 
+  /** Makes `run` a new execution, by the grant or by the wallet itself, and tracks its accounts. */
+  function track(next: Execution): void {
+    run = next;
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+  }
+  const opened = async (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
+    track(await w.openWithGrant({ rentSponsor: sponsor.publicKey, ...change }));
+  const openedByWallet = async () => track(await w.open({ rentSponsor: sponsor.publicKey }));
   const rent = () => w.vm.rent(TOKEN_BYTES);
   const settle = (by: Keypair) => w.settleInstruction(run, { relayAuthority: by.publicKey });
   const refund = (by: Keypair) => w.refundInstruction(run, { authority: by.publicKey });
@@ -58,9 +65,7 @@ describe('the gas in a record', () => {
 
   it('goes to the relay authority that refunds, before and after anyone may', async () => {
     for (const seconds of [0n, REFUND_AFTER]) {
-      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
-      w.watch('record', run.record);
-      w.watch('escrow', run.escrow);
+      await opened();
       await w.vm.setClock(START + seconds);
       const moved = { ...back, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
       const { events } = await w.moves([refund(second)], [second], conserved(moved));
@@ -77,9 +82,7 @@ describe('the gas in a record', () => {
   it('goes in part to the relay authority that takes part of it, and the rest back to the gas balance', async () => {
     for (const taken of [0, 1, 5_700, GAS - 1]) {
       for (const end of [0, 1]) {
-        run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
-        w.watch('record', run.record);
-        w.watch('escrow', run.escrow);
+        await opened();
         const { money, instruction } = takings(taken)[end]!;
         const rest = GAS_LAMPORTS - BigInt(taken);
         const parts = { ...(taken > 0 && { second: { lamports: BigInt(taken) } }), gasBalance: { lamports: rest } };
@@ -92,9 +95,7 @@ describe('the gas in a record', () => {
 
   it('goes in part back to the gas balance that lent the escrow as well', async () => {
     for (const end of [0, 1]) {
-      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey, spenderLendsEscrow: true });
-      w.watch('record', run.record);
-      w.watch('escrow', run.escrow);
+      await opened({ spenderLendsEscrow: true });
       const { money, instruction } = takings(5_700)[end]!;
       const parts = { second: { lamports: 5_700n }, gasBalance: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
       const { events } = await w.moves([instruction], [second], conserved({ ...money, ...ended(), ...parts }));
@@ -104,9 +105,7 @@ describe('the gas in a record', () => {
 
   it('goes in part back to the rent sponsor when a wallet opened the call itself', async () => {
     for (const end of [0, 1]) {
-      run = await w.open({ rentSponsor: sponsor.publicKey });
-      w.watch('record', run.record);
-      w.watch('escrow', run.escrow);
+      await openedByWallet();
       const { money, instruction } = takings(5_700)[end]!;
       const parts = { second: { lamports: 5_700n }, sponsor: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
       const { events } = await w.moves([instruction], [second], conserved({ ...money, ...ended(), ...parts }));
@@ -116,9 +115,7 @@ describe('the gas in a record', () => {
 
   it('goes in full to the relay authority when the gas balance is empty and cannot take the rest', async () => {
     for (const end of [0, 1]) {
-      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
-      w.watch('record', run.record);
-      w.watch('escrow', run.escrow);
+      await opened();
       const gasBalance = program.findSpender(w.caller.publicKey);
       const full = (await w.vm.getAccount(gasBalance))!;
       w.vm.closeAccount(gasBalance);
@@ -135,9 +132,7 @@ describe('the gas in a record', () => {
     const parts = { sponsor: { lamports: rent() + 5_700n }, gasBalance: { lamports: GAS_LAMPORTS - 5_700n } };
     const { events } = await w.moves([settle], [poor], conserved({ ...paid, ...ended(), ...parts }));
     says(events[0]?.data, sponsor.publicKey, 5_700, GAS - 5_700);
-    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    await opened();
     const refund = w.refundInstruction(run, { authority: poor.publicKey, gasLamports: 5_700 });
     const all = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
     const refunded = await w.moves([refund], [poor], conserved({ ...back, ...ended(), ...all }));
@@ -175,9 +170,7 @@ describe('the gas in a record', () => {
   it('goes back to the gas balance that paid it when a stranger or the caller refunds', async () => {
     for (const by of [w.stranger, w.caller]) {
       await w.vm.setClock(START);
-      run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
-      w.watch('record', run.record);
-      w.watch('escrow', run.escrow);
+      await opened();
       await w.vm.setClock(START + REFUND_AFTER);
       const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
       const { events } = await w.moves([refund(by)], [by], conserved(moved));
@@ -198,9 +191,7 @@ describe('the gas in a record', () => {
   });
 
   it('goes to the rent sponsor when anyone refunds what a wallet opened itself', async () => {
-    run = await w.open({ rentSponsor: sponsor.publicKey });
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    await openedByWallet();
     await w.vm.setClock(START + REFUND_AFTER);
     const moved = { ...back, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
     const { events } = await w.moves([refund(w.stranger)], [w.stranger], conserved(moved));
@@ -211,9 +202,7 @@ describe('the gas in a record', () => {
     const moved = { ...paid, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
     const { events } = await w.moves([settle(poor)], [poor], conserved(moved));
     says(events[0]?.data, sponsor.publicKey);
-    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    await opened();
     const toGasBalance = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
     await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), ...toGasBalance }));
   });
@@ -233,9 +222,7 @@ describe('the gas in a record', () => {
   });
 
   it('is zero when none was requested', async () => {
-    run = await w.openWithGrant({ rentSponsor: sponsor.publicKey, gasLamports: 0 });
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    await opened({ gasLamports: 0 });
     const moved = { ...paid, sponsor: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
     const { events } = await w.moves([settle(second)], [second], conserved(moved));
     expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });

@@ -32,7 +32,6 @@ describe('the gas balance in an open', () => {
   const gasBalance = () => program.findSpender(w.caller.publicKey);
   const recordRent = () => w.vm.rent(RECORD_BYTES);
   const escrowRent = () => w.vm.rent(TOKEN_BYTES);
-  const _floor = () => w.vm.rent(0);
   const lent = () => recordRent() + escrowRent();
   const holds = (lamports: bigint) =>
     w.vm.setAccount(gasBalance(), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
