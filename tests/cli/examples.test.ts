@@ -136,26 +136,6 @@ describe('the examples of a creator', function () {
         expect(funded).to.deep.equal({ wallet: creatorWallet, sol: 1, usdc: '1' });
       });
 
-      it('refuses calls that the marketplace did not sign', async () => {
-        const body = JSON.stringify({
-          execution_id: 'x',
-          task: 't',
-          parameters: { text: 'free' },
-          timeout_seconds: 60,
-        });
-        const forged = {
-          'content-type': 'application/json',
-          'signature-input': 'sig1=("@method");created=1;keyid="k";alg="ed25519";tag="agent-marketplace-call"',
-          signature: 'sig1=:AAAA:',
-        };
-        for (const headers of [{ 'content-type': 'application/json' }, forged]) {
-          expect((await fetch(endpoint, { method: 'POST', headers, body })).status).to.equal(401);
-        }
-        // The example of docs/creators.md, signed by another marketplace long ago.
-        const old = { method: 'POST', headers: vectors.call.headers, body: vectors.call.body };
-        expect((await fetch(endpoint, old)).status).to.equal(401);
-      });
-
       it('answers 503, for another try, while the keys of the marketplace cannot be read', async () => {
         const busy = createServer((_, response) => response.writeHead(429).end('{}'));
         const { headers, body } = vectors.call;

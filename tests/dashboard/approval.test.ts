@@ -1,17 +1,12 @@
 /**
  * People who approve later than a transaction is valid. Their wallets are not this page's: they sign outside of the
- * browser, and only after the chain has outlived the transaction.
+ * browser, and only after the chain has outlived the transaction. tests/cli/signer.test.ts has the other signatures.
  */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import nacl from 'tweetnacl';
 import { readKeypair } from '../../app/cli/wallet.ts';
-import { createCreatorServer, loadSigningKey } from '../../app/sdk/creator/creator.ts';
 import { outlive } from '../harness/node/node.ts';
 import { requireChromium } from './browser.ts';
 import { type Site, startSite, visit } from './site.ts';
@@ -89,56 +84,5 @@ describe('a person who approves later than a transaction is valid', function () 
       await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
       expect((await visitor.balances())[wallet]).to.equal(before[wallet]! - PRICE);
       expect(approved.transactions).to.equal(2);
-    }));
-
-  it('lists an agent with one deposit, after a second approval that the page explains', () =>
-    visit(site, {}, async (page) => {
-      const { visitor, dataDir } = site;
-      const keypair = readKeypair(join(dataDir, 'demo', 'creator-b.json'), "the creator's keypair");
-      const approved = await connectSlow(page, keypair);
-      let creator: Server | null = null;
-      const server = createServer((request, response) => void creator?.emit('request', request, response));
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const next = (step: string) => page.getByRole('button', { name: `Next: ${step}` }).click();
-      try {
-        await page.goto('/creator/new');
-        await page.getByLabel('Name', { exact: true }).fill('Patient');
-        await page.getByLabel('Your name', { exact: true }).fill('Ada');
-        await page.getByLabel('Tagline').fill('Has time.');
-        await page.getByLabel('Description').fill('Answers.');
-        await page.getByRole('button', { name: 'writing', exact: true }).click();
-        for (const step of ['Schemas', 'Price']) await next(step);
-        await page.getByLabel('Price of one call, USDC').fill('0.05');
-        await next('Endpoint');
-        const { port } = server.address() as AddressInfo;
-        await page.getByLabel('Endpoint', { exact: true }).fill(`http://127.0.0.1:${port}/execute`);
-        await next('Signing key');
-        await page.getByRole('radio', { name: 'Create a key here' }).click();
-        await page.getByRole('button', { name: 'Create a signing key' }).click();
-        const [download] = await Promise.all([
-          page.waitForEvent('download'),
-          page.getByRole('button', { name: 'Save the key file' }).click(),
-        ]);
-        const file = join(dataDir, 'patient-key.json');
-        await download.saveAs(file);
-        creator = createCreatorServer({ signingKey: loadSigningKey(file), execute: async () => ({ result: 'done' }) });
-        await next('Test');
-        await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
-        await next('Sign');
-        const list = page.getByRole('button', { name: /^Deposit .* and list$/ });
-        const deposit = BigInt(Math.round(Number(/[\d.]+/.exec((await list.textContent())!)![0]) * 1e6));
-        const address = keypair.publicKey.toBase58();
-        const before = await visitor.balances();
-        await list.click();
-        await dialog(page)
-          .getByRole('button', { name: /^Sign and deposit/ })
-          .click();
-        await page.getByRole('heading', { level: 1, name: 'Your agent is listed' }).waitFor();
-        expect((await visitor.balances())[address]).to.equal(before[address]! - deposit);
-        expect(approved.transactions).to.equal(2);
-      } finally {
-        server.closeAllConnections();
-        server.close();
-      }
     }));
 });

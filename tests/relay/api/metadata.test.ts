@@ -240,14 +240,6 @@ describe('POST /v1/metadata', () => {
       expect(await isStored(hashMetadata(twice))).to.equal(true);
     });
 
-    it('are not deleted by age or number once listed, even if nobody has read them', async () => {
-      const bytes = documentOf('listed unseen');
-      const hash = await addPending(bytes, world.state.nowMs - 2 * DAY_MS, STRANGER);
-      const listing = await world.addListing({ metadata_hash: hash }, null);
-      await post(documentOf('comes later'));
-      expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('listed unseen');
-    });
-
     it('are available at once when a listing or an unfinished execution needs them', async () => {
       const listed = documentOf('needed by a listing');
       await world.addListing({ metadata_hash: hashMetadata(listed) }, null);

@@ -169,23 +169,6 @@ describe('protection of the fee payer', () => {
     expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
   });
 
-  it('lets a wallet that makes opens fail again wait longer each time, and lose no more than it spends', async () => {
-    const own = await startAnew();
-    const before = await lamports();
-    for (let times = 1; times <= 3; times += 1) {
-      expect((await burn(own)).status).to.equal(402);
-      await refused(await execute(0, { task: 'x' }, own), new RegExp(`owes ${times * FEE} lamports`), times * 60);
-      await pass(times);
-    }
-    expect(await lamports()).to.equal(before - 3 * FEE);
-    // By default a key may pay 20,000 lamports for a call, so the debt is repaid by two.
-    expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
-    const left = BigInt(3 * FEE + OPEN + END - 20_000);
-    expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([{ lamports: left }]);
-    expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
-    expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([]);
-  });
-
   it('refuses a key whose gas limit leaves nothing to repay what its wallet owes, and names the limit that would', async () => {
     const own = await startAnew();
     const { wallet, apiKey } = market.callers[0]!;

@@ -1,8 +1,10 @@
-/** All misbehaviours of a creator's server, each with the expected status, code and message, and whether it is paid. */
+/**
+ * Misbehaviours of a creator's server, each with the expected status, code and message, and whether it is paid.
+ * What undici itself refuses has few cases here, and forged signatures are in tests/program/signature.test.ts.
+ */
 import type { ServerResponse } from 'node:http';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
-import bs58 from 'bs58';
-import { hashResult, parseSignature, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { gzipSync } from 'node:zlib';
+import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type Behaviour, goodAnswer } from '../../harness/node/marketplace.ts';
 
 /** `end`: paid with this result, or refunded with this answer. `calls`: calls of the creator, if certain. */
@@ -15,8 +17,6 @@ export type Case = [
 
 const OTHER_ID = '00000000-0000-8000-8000-000000000000';
 const MEBIBYTE = 1024 * 1024;
-/** L, the order of the curve's group, little-endian. A verifier without a range check accepts S and S + L alike. */
-const GROUP_ORDER = (1n << 252n) + 27742317777372353535851937790883648493n;
 
 const failed = (message: RegExp) => ({ status: 500, message }) as const;
 const timedOut = (message: RegExp) => ({ status: 408, message }) as const;
@@ -24,7 +24,7 @@ const lateWith = (problem: string) =>
   timedOut(new RegExp(`did not respond within 1 seconds; last problem: ${problem}`));
 
 /** Writes raw bytes to the socket, without Node's HTTP. */
-function raw(response: ServerResponse, text: string | Buffer, end = true): void {
+function raw(response: ServerResponse, text: string, end = true): void {
   if (end) response.socket!.end(text);
   else response.socket!.write(text);
 }
@@ -44,14 +44,6 @@ function pour(response: ServerResponse, chunk: string | Buffer): void {
 function drip(response: ServerResponse, piece: string): void {
   const timer = setInterval(() => response.socket?.write(piece), 50);
   response.socket!.on('close', () => clearInterval(timer));
-}
-
-function malleable(signature: string): string {
-  const bytes = Uint8Array.from(parseSignature(signature)!);
-  let s = GROUP_ORDER;
-  for (let i = 0; i < 32; i += 1) s += BigInt(bytes[32 + i]!) << BigInt(8 * i);
-  for (let i = 0; i < 32; i += 1) bytes[32 + i] = Number((s >> BigInt(8 * i)) & 0xffn);
-  return `ed25519:${bs58.encode(bytes)}`;
 }
 
 /** `key` is the listing's signing key, `stranger` another key. */
@@ -104,15 +96,9 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     ],
     'answers with a status': [
       ['500', status(500), failed(/status 500/), 1],
-      ['429', status(429), failed(/status 429/), 1],
       ['201 with a good body', status(201), failed(/status 201/), 1],
       ['302 to another server', status(302, { location: 'http://127.0.0.1:1/execute' }), failed(/status 302/), 1],
       ['307 to itself', status(307, { location: '/execute' }), failed(/status 307/), 1],
-      [
-        '101',
-        (_b, r) => raw(r, 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
-        lateWith('UND_ERR_SOCKET'),
-      ],
       ['503 permanently', status(503), lateWith('the server is unavailable')],
       [
         '502 with an endless body',
@@ -162,14 +148,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       ['no result', changed((a) => ({ ...a, result: null })), failed(/has no result/)],
       ['the hash of another result', changed((a) => ({ ...a, result: 'y' })), failed(/not the SHA-256/)],
       [
-        'the hash of another encoding',
-        changed((a) => {
-          const resultHash = hashResult(Buffer.from('é', 'latin1').toString('latin1') === 'é' ? 'Ã©' : '');
-          return { ...a, result: 'é', result_hash: resultHash, signature: signResult(key, resultHash) };
-        }),
-        failed(/not the SHA-256/),
-      ],
-      [
         'the signature of another key',
         (b, _r, reply) => reply(goodAnswer(stranger, b.execution_id, 'x')),
         failed(/signature is not/),
@@ -177,19 +155,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       [
         'the signature of another hash',
         changed((a) => ({ ...a, signature: signResult(key, hashResult('z')) })),
-        failed(/signature is not/),
-      ],
-      [
-        'a signature that was made malleable',
-        changed((a) => ({ ...a, signature: malleable(String(a.signature)) })),
-        failed(/signature is not/),
-      ],
-      [
-        'a signature with a point of small order',
-        changed((a) => ({
-          ...a,
-          signature: `ed25519:${bs58.encode(Uint8Array.from({ length: 64 }, (_, i) => (i === 0 ? 1 : 0)))}`,
-        })),
         failed(/signature is not/),
       ],
       ['no signature', changed((a) => ({ ...a, signature: null })), failed(/has no result, result_hash or signature/)],
@@ -217,17 +182,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         failed(/compressed/),
       ],
       [
-        'a gzip bomb, not said',
-        (_b, r) => void r.end(gzipSync(Buffer.alloc(100 * MEBIBYTE))),
-        failed(/not valid UTF-8/),
-      ],
-      [
-        'a brotli bomb',
-        (_b, r) =>
-          void r.writeHead(200, { 'content-encoding': 'br' }).end(brotliCompressSync(Buffer.alloc(16 * MEBIBYTE))),
-        failed(/compressed/),
-      ],
-      [
         '65 levels',
         text((json) => json.replace('7}', `${'['.repeat(65)}${']'.repeat(65)}}`)),
         failed(/deeper than 64 levels/),
@@ -247,59 +201,14 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     'breaks HTTP': [
       ['cuts the connection', (_b, r) => void r.destroy(), lateWith('UND_ERR_SOCKET')],
       [
-        'resets it within the body',
-        (_b, r) => {
-          r.write('{"execution_id":');
-          setTimeout(() => r.socket?.resetAndDestroy(), 20);
-        },
-        lateWith('ECONNRESET'),
-      ],
-      [
         'ends before the length it named',
         (_b, r) => raw(r, `${head('Content-Length: 1000')}{"a":1}`),
         lateWith('UND_ERR_SOCKET'),
       ],
-      [
-        'sends chunks of no length',
-        (_b, r) => raw(r, `${head('Transfer-Encoding: chunked')}zz\r\nxx\r\n`),
-        lateWith('HTTPParserError'),
-      ],
-      [
-        'sends a chunk of 16 exabytes',
-        (_b, r) => raw(r, `${head('Transfer-Encoding: chunked')}ffffffffffffffff\r\nxx`),
-        timedOut(/did not respond/),
-      ],
-      [
-        'names two lengths',
-        (b, r) => {
-          const json = JSON.stringify(good(b));
-          raw(r, `${head('Content-Length: 5', `Content-Length: ${json.length}`)}${json}`);
-        },
-        lateWith('UND_ERR_RES_CONTENT_LENGTH_MISMATCH'),
-      ],
-      [
-        'names a length and chunks',
-        (_b, r) => raw(r, `${head('Content-Length: 5', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`),
-        timedOut(/did not respond/),
-      ],
       ['speaks another protocol', (_b, r) => raw(r, 'SSH-2.0-OpenSSH_9.9\r\n'), lateWith('HTTPParserError')],
-      [
-        'puts a line break into a header',
-        (_b, r) => raw(r, 'HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n'),
-        timedOut(/did not respond/),
-      ],
     ],
     'takes its time': [
       ['hangs', () => undefined, timedOut(/did not respond within 1 seconds\. /), 1],
-      [
-        'drips its headers',
-        (_b, r) => {
-          raw(r, 'HTTP/1.1 200 OK\r\n', false);
-          drip(r, 'X-A: b\r\n');
-        },
-        timedOut(/within 1 seconds\. /),
-        1,
-      ],
       [
         'drips its body',
         (_b, r) => {
@@ -308,20 +217,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         },
         timedOut(/within 1 seconds\. /),
         1,
-      ],
-      [
-        'is always about to answer',
-        (_b, r) => drip(r, 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'),
-        timedOut(/within 1 seconds\. /),
-        1,
-      ],
-      [
-        'sends white space before its answer for ever',
-        (_b, r) => {
-          r.writeHead(200);
-          drip(r, ' ');
-        },
-        timedOut(/did not respond/),
       ],
     ],
     'is odd, and is paid': [
