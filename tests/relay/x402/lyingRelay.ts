@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { createAssociatedTokenAccountInstruction as createTokenAccount } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { networkOf, quoteOf, secretOf, toRequirements } from '../../../app/relay/calls/x402/quote.ts';
@@ -16,7 +15,7 @@ import { type Accepted, createX402Fetch } from '../../harness/node/x402.ts';
 export const SERVICE_FEE = 5_000n;
 export const TOTAL = PRICE + SERVICE_FEE;
 /** Lamports that the relay puts into a record. */
-export const GAS = 10_000;
+const GAS = 10_000;
 
 /** A quote, and the payment that its client signed. */
 export interface Paid {
@@ -63,9 +62,9 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
   const keys = { feePayer: feePayer.publicKey, secret: secretOf(feePayer), ownKeys: [] };
   const x402 = { ...keys, network, usdcMint, serviceFee: () => SERVICE_FEE };
   const payments: Paid[] = [];
-  // Bytes of a deposit, a token account and a record.
-  const sizes = [139, 165, 295].map((bytes) => connection.getMinimumBalanceForRentExemption(bytes));
-  const [deposit, token, record] = (await Promise.all(sizes)) as [number, number, number];
+  // Bytes of a deposit and a token account.
+  const sizes = [139, 165].map((bytes) => connection.getMinimumBalanceForRentExemption(bytes));
+  const [deposit, token] = (await Promise.all(sizes)) as [number, number];
   let lie: (quote: Accepted) => Accepted = (quote) => quote;
 
   async function quote(task: string, payer: string | null): Promise<Accepted> {
@@ -126,22 +125,20 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
       return status?.err === null && status.confirmationStatus !== 'processed';
     });
   }
-  function prepare({ accepted }: Paid, caller: Keypair, change: { payer?: PublicKey | null; by?: Keypair } = {}) {
-    const { payer, by = authority } = change;
-    const lender = { authority: by.publicKey, rentPayer: by.publicKey, rentSponsor: by.publicKey };
-    return program.prepareDeposit({ ...depositFor(accepted, payer), ...lender, caller: caller.publicKey });
+  function prepare({ accepted }: Paid, caller: Keypair, change: { payer?: PublicKey | null } = {}) {
+    const lender = { authority: relay, rentPayer: relay, rentSponsor: relay };
+    return program.prepareDeposit({ ...depositFor(accepted, change.payer), ...lender, caller: caller.publicKey });
   }
 
   return {
     url,
     /** Signed payments, in the order in which they arrived. */
     payments,
-    /** Lamports of a deposit with its vault, of a record, and of an escrow. */
-    rent: { deposit: deposit + token, record, escrow: token },
+    /** Lamports of a deposit with its vault. */
+    rent: deposit + token,
     setLie(next: typeof lie) {
       lie = next;
     },
-    usdcOf,
     send,
     /** The address of the deposit that this quote would have if it named this payer. */
     addressFor: (quote: Accepted, payer: PublicKey) =>
@@ -164,18 +161,12 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
       await send([prepare(paid, caller)]);
       await land(paid);
     },
-    /** The error with which the chain refuses an instruction. */
     /** The name of an error of the program, else the number of another one. */
     refusal: (instruction: TransactionInstruction, by = authority): Promise<string> =>
       send([instruction], by).then(
         () => 'accepted',
         ({ code, message }) => code ?? /custom program error: (0x[0-9a-f]+)/.exec(message)?.[1] ?? message,
       ),
-    /** The vault without its deposit, as anybody can create it. */
-    createVault({ accepted }: Paid): TransactionInstruction {
-      const { address, vault } = program.depositAddress(depositFor(accepted));
-      return createTokenAccount(relay, vault, address, usdcMint);
-    },
     async open({ accepted }: Paid, caller: Keypair, change: Partial<program.OpenExecutionFromDepositInput> = {}) {
       const { terms, payer: quotedPayer } = depositFor(accepted);
       return program.openExecutionFromDeposit({
@@ -194,38 +185,9 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
         ...change,
       });
     },
-    refund({ accepted }: Paid, to: Keypair, by = authority, rentSponsor = relay) {
+    refund({ accepted }: Paid, to: Keypair, by = authority) {
       const [deposit, destination] = [new PublicKey(accepted.payTo), usdcOf(to)];
-      return program.refundDeposit({ authority: by.publicKey, deposit, destination, rentSponsor, usdcMint });
-    },
-    /** A settle with the result and the signature of this key, which pays this account. */
-    settle(executionId: Uint8Array, caller: Keypair, payout: PublicKey, signingKey: Uint8Array) {
-      const text = receipt.hashResult('a result');
-      return program.settleExecution({
-        relayAuthority: relay,
-        rentSponsor: relay,
-        executionId,
-        caller: caller.publicKey,
-        listing: new PublicKey(agentId),
-        payout,
-        resultHash: receipt.parseResultHash(text),
-        signature: receipt.parseSignature(receipt.signResult(signingKey, text))!,
-        executionTimeMs: 1,
-        gasLamports: GAS,
-      });
-    },
-    refundExecution(executionId: Uint8Array, caller: Keypair, to = caller, by = authority) {
-      return program.refundExecution({
-        authority: by.publicKey,
-        rentSponsor: relay,
-        executionId,
-        listing: new PublicKey(agentId),
-        caller: caller.publicKey,
-        keyId: new Uint8Array(16),
-        destination: usdcOf(to),
-        reason: 'unserved',
-        gasLamports: GAS,
-      });
+      return program.refundDeposit({ authority: by.publicKey, deposit, destination, rentSponsor: relay, usdcMint });
     },
     /** Moves the clock to the end of a deposit. */
     async expire(paid: Paid): Promise<void> {
