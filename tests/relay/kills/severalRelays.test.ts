@@ -5,13 +5,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { expect } from 'chai';
 import { isPostgresUrl } from '../../../app/database/postgres.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
-import { createKey, revokeKey } from '../../../app/sdk/wallet/apiKeys.ts';
-import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
-import { signText } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { openPlace } from '../../../indexer/queries/open.ts';
@@ -152,35 +148,8 @@ if (onPostgres) {
       }
     });
 
-    // The following tests expect the change in the very next answer of the other relay, because both read one database.
-    it('refuse a key at one relay after its revocation at the other', async () => {
-      const wallet = keypairSigner(market.callers[0]!.wallet);
-      const here = await openMarketplace({ baseUrl: relays[0].url, rpcUrl: market.node.rpcUrl });
-      const made = await createKey(here, { wallet, name: 'short', limits: market.limits });
-      const ask = () => request(relays[1].url, '/v1/executions', { apiKey: made.api_key });
-      await until('the key is known', async () => (await ask()).status === 200);
-      await revokeKey(here, { wallet, keyId: made.key_id });
-      expect((await ask()).status).to.equal(401);
-    });
-
-    it('refuse a session at one relay after its end at the other', async () => {
-      const owner = keypairSigner(market.callers[0]!.wallet);
-      const wallet = owner.publicKey.toBase58();
-      const post = (relay: RelayHandle, procedure: string, body: object, headers: Record<string, string> = {}) =>
-        request(relay.url, `/trpc/${procedure}`, { body, headers: { origin: relay.url, ...headers } });
-      const session = async (cookie: string) =>
-        (await request(relays[1].url, '/trpc/auth.session', { headers: { cookie } })).body.result.data.wallet;
-      const { message } = (await post(relays[0], 'auth.challenge', { wallet })).body.result.data;
-      const signature = bs58.encode(await signText(owner, message));
-      const signedIn = await post(relays[0], 'auth.signIn', { wallet, message, signature });
-      const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
-      expect(await session(cookie)).to.equal(wallet);
-      // The same signed message is refused by the other relay.
-      expect((await post(relays[1], 'auth.signIn', { wallet, message, signature })).status).to.equal(401);
-      expect((await post(relays[0], 'auth.signOut', {}, { cookie })).status).to.equal(200);
-      expect(await session(cookie)).to.equal(null);
-    });
-
+    // calls/keys and api/pageSessions have revoked keys and ended sessions.
+    // Both read one database, so the other relay refuses in its very next answer.
     it('refuse an agent at one relay as soon as the other knows that it is paused', async () => {
       const creator = keypairSigner(market.creator);
       const agentId = new PublicKey(market.agentId);
