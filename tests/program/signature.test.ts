@@ -19,7 +19,7 @@ import { type Case, forgeries } from './forgeries.ts';
 
 /** Enough for about twenty of each kind of forgery. ROUNDS=n runs more, as in the suite `fuzz`. */
 const ROUNDS = Number(process.env.ROUNDS ?? 500);
-/** The SDK's browser check takes milliseconds. receiptCrypto.test.ts also compares it with the Node check. */
+/** The SDK's browser check takes milliseconds. */
 const ROUNDS_PER_PORTABLE_CHECK = 16;
 /** Compute units of an instruction that verifies the 71-byte message of a result. */
 const MOST_UNITS = 20_500;
