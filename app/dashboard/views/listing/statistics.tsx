@@ -75,7 +75,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
       <CallsChart days={days} />
       <LatencyChart
         days={days}
-        summary={latest ? `Median ${formatDuration(latest.p50_ms ?? 0)}` : 'No completed calls'}
+        summary={latest ? `Median about ${formatDuration(latest.p50_ms ?? 0)}` : 'No completed calls'}
       />
       <Failures failures={failures} count={days.reduce((sum, { failed }) => sum + failed, 0)} />
     </div>
