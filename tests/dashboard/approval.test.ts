@@ -103,7 +103,7 @@ describe('a person who approves later than a transaction is valid', function () 
       try {
         await page.goto('/creator/new');
         await page.getByLabel('Name', { exact: true }).fill('Patient');
-        await page.getByLabel('Your name', { exact: true }).fill('Ada');
+        await page.getByLabel('Creator name', { exact: true }).fill('Ada');
         await page.getByLabel('Tagline').fill('Has time.');
         await page.getByLabel('Description').fill('Answers.');
         await page.getByRole('button', { name: 'writing', exact: true }).click();

@@ -168,7 +168,7 @@ describe('the creator', function () {
       await page.getByText('Too long by 5: at most 64 characters.').waitFor();
       await page.getByText('69 of 64 characters').waitFor();
       await name.fill(NAME);
-      await page.getByLabel('Your name', { exact: true }).fill(`Mallory ${IMAGE}`);
+      await page.getByLabel('Creator name', { exact: true }).fill(`Mallory ${IMAGE}`);
       await page.getByLabel('Tagline').fill('Says it louder. <script>alert(1)</script>');
       await page
         .getByLabel('Description')

@@ -105,7 +105,7 @@ function Row({ listing }: { listing: OwnListing }) {
     ['Collateral', formatAmount(heldCollateral(listing))],
   ];
   return (
-    <Card className="relative grid gap-4 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,36rem)_auto] lg:items-center">
+    <Card className="relative grid gap-3 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,36rem)_auto] lg:items-center">
       <div className="min-w-0">
         <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <Link
@@ -127,7 +127,7 @@ function Row({ listing }: { listing: OwnListing }) {
         </p>
         {status === 'paused' && <WhyPaused listing={listing} />}
       </div>
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-5">
+      <dl className="grid grid-cols-3 gap-x-3 gap-y-3 text-sm sm:grid-cols-5 sm:gap-x-4">
         {figures.map(([term, value]) => (
           <div key={term}>
             <dt className="text-xs text-faint">{term}</dt>
@@ -136,7 +136,7 @@ function Row({ listing }: { listing: OwnListing }) {
         ))}
       </dl>
       {/* The whole card is the link; this only shows where it leads. */}
-      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'justify-self-start')}>
+      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'justify-self-start max-sm:hidden')}>
         Manage
       </span>
     </Card>

@@ -6,6 +6,9 @@ import { idBytes } from '../executions/record.ts';
 /** Transactions of the dispute's account that are read, newest first: opened, ended, claimed, closed, and strangers' ones. */
 const NEWEST = 20;
 
+/** Poll interval, ms. */
+const FINAL_MS = 10_000;
+
 /** Null if the node does not have the transaction. */
 export const endingQuery = (executionId: string) =>
   queryOptions({
@@ -13,6 +16,8 @@ export const endingQuery = (executionId: string) =>
     queryFn: () => readEnding(executionId),
     // React Query cannot compare a bigint by content.
     structuralSharing: false,
+    // A new transaction is not final at once.
+    refetchInterval: ({ state }) => (state.data === null ? FINAL_MS : false),
     retry: false,
   });
 
