@@ -72,6 +72,9 @@ describe('the guide of the page', function () {
       await head.getByText('USDC').waitFor();
       await page.setViewportSize(PHONE);
       expect((await head.boundingBox())!.height).to.be.at.most(ONE_ROW);
+      await page.evaluate(LONG_BALANCE);
+      const button = (await head.getByRole('button', { name: 'Menu' }).boundingBox())!;
+      expect(button.x + button.width).to.be.at.most(PHONE.width);
       await head.getByRole('button', { name: 'Menu' }).click();
       const menu = page.getByRole('dialog', { name: 'Menu' });
       await assertAccessible(page);

@@ -35,7 +35,7 @@ export function Layout() {
             </span>
           </Link>
           <Navigation />
-          <div className="ml-auto flex min-w-0 items-center gap-1.5 sm:gap-2">
+          <div className="ml-auto flex items-center gap-1.5 sm:min-w-0 sm:gap-2">
             <SearchButton />
             <span className="shrink-0 max-sm:hidden">
               <ThemeButton />

@@ -11,7 +11,7 @@ import { configQuery } from '../service.ts';
 import { DISPUTE_LAPSE_SECONDS, depositsQuery, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { earliestReturn } from './listing/costs.tsx';
-import { Changes, changesQuery } from './terms/changes.tsx';
+import { CHANGE_EFFECT, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
@@ -164,6 +164,7 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
               </span>
             </Role>,
           ],
+          ['Effect of changes', CHANGE_EFFECT],
         ]}
       />
     </Card>

@@ -91,7 +91,8 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
       <span className="min-w-0 flex-1 basis-56">
         <span className="block font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>
         <span className="mt-0.5 block text-sm text-faint">
-          {shorten(dispute.caller)} against creator {shorten(dispute.creator)}, <Time at={dispute.opened_at} />
+          <span className="whitespace-nowrap">{shorten(dispute.caller)}</span> against creator{' '}
+          <span className="whitespace-nowrap">{shorten(dispute.creator)}</span>, <Time at={dispute.opened_at} />
         </span>
         <code title={dispute.execution_id} className="mt-0.5 block font-mono text-xs text-faint">
           {shorten(dispute.execution_id)}

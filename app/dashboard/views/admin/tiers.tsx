@@ -50,7 +50,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
           {fault}
         </p>
       )}
-      <div className="mt-4">
+      <div className="mt-4 flex flex-wrap items-center gap-x-3 gap-y-1">
         <Button
           small
           disabled={tiers.length >= most}
@@ -58,7 +58,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
         >
           Add a tier
         </Button>
-        {tiers.length >= most && <span className="ml-3 text-sm text-faint">There can be at most {most} tiers.</span>}
+        {tiers.length >= most && <span className="text-sm text-faint">There can be at most {most} tiers.</span>}
       </div>
     </fieldset>
   );

@@ -83,7 +83,7 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
               <li key={one.execution_id} className="border-b border-line last:border-b-0">
                 <Call received={one} disputed={outcomeOf(one)} />
                 {outcomeOf(one) !== undefined && (
-                  <p className="px-4 pb-3 text-sm">
+                  <p className="pr-4 pb-3 pl-10 text-sm">
                     <Link
                       to="/disputes/$executionId"
                       params={{ executionId: one.execution_id }}

@@ -113,8 +113,7 @@ export function Changes() {
           {data && delayWords(data.admin_delay_seconds)}{' '}
           {data?.admin_delay_seconds === 0
             ? `Only a proposal, such as a next admin, is listed here: it can be accepted or applied for ${TO_APPLY}, then only cancelled.`
-            : `Once a change is due, anybody can apply it for ${TO_APPLY}; a new admin must accept it. After that it can only be cancelled.`}{' '}
-          {CHANGE_EFFECT}
+            : `Once a change is due, anybody can apply it for ${TO_APPLY}; a new admin must accept it. After that it can only be cancelled.`}
         </p>
       </div>
       {isAuthority && hasSettings && <CancelAll />}
