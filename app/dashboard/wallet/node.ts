@@ -12,5 +12,5 @@ export async function askNode(rpcUrl: string, method: string, params: unknown[])
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
-  return response.json();
+  return (await response.json()) as Answer;
 }
