@@ -33,13 +33,13 @@ describe('the admin', function () {
   it('sees the state of the marketplace', () =>
     site.visit(ADMIN, async (page) => {
       await page.goto('/admin');
-      await page.getByText('Everything works').waitFor();
+      await page.getByText('The service works').waitFor();
       const { relay_authorities } = await showConfig();
       const row = page.getByRole('region', { name: 'Relay authorities' }).getByRole('row', { name: 'this relay' });
       await row.locator(`[title="${relay_authorities[0]}"]`).waitFor();
       await until('the page shows its balance', async () => {
         const lamports = await site.visitor.lamports(new PublicKey(relay_authorities[0]));
-        return (await row.textContent())!.includes(`${Number(lamports) / 1e9} SOL`);
+        return (await row.getByTitle(`${Number(lamports) / 1e9} SOL`).count()) === 1;
       });
     }));
 
@@ -102,6 +102,9 @@ describe('the admin', function () {
       await page.getByText('Each tier must have a higher price than the tier before it.').waitFor();
       expect(await review.isDisabled()).to.equal(true);
       await page.getByRole('button', { name: 'Discard' }).click();
+      await page.getByText('There can be at most 4 tiers.').waitFor();
+      expect(await page.getByRole('button', { name: /^Remove [^t]/ }).isDisabled()).to.equal(true);
+      await page.getByText('To remove it nevertheless, pause calls first.').waitFor();
 
       await page.getByLabel('Refund grace, seconds').fill('900');
       await page.getByLabel('Dispute bond, SOL').fill('0.02');
@@ -252,7 +255,9 @@ describe('the admin', function () {
         await page.getByRole('tab', { name: 'Disputes (2)' }).waitFor();
         await page.goBack();
         const row = page.locator(`a[href*="${cases.rejected}"]`);
-        expect(await row.textContent()).to.match(/Evidence available[\s\S]*0\.02 USDC[\s\S]*left/);
+        expect(await row.textContent()).to.match(
+          /No reply[\s\S]*Evidence available[\s\S]*0\.02 USDC[\s\S]*left[\s\S]*by/,
+        );
         await row.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
         await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').first().waitFor();
@@ -278,6 +283,11 @@ describe('the admin', function () {
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();
+        await page.getByText('The caller’s bond of 0.01 SOL went to the creator.').waitFor();
+        const [ending] = await site.visitor.connection.getSignaturesForAddress(
+          site.visitor.seeds('dispute', site.visitor.recordOf(cases.rejected).toBytes()),
+        );
+        await page.locator(`[title="${ending!.signature}"]`).waitFor();
         await page.getByText(REASON).waitFor();
       }));
 
@@ -287,6 +297,7 @@ describe('the admin', function () {
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
+        await page.getByText('You set the amount: now 0.02 USDC, at most 0.40 USDC.').waitFor();
         expect(await field.inputValue()).to.equal('0.02');
         await field.fill('1000000');
         await page.getByText('USDC can be taken.').waitFor();

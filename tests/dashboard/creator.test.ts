@@ -11,12 +11,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+import * as terms from '../../app/dashboard/wallet/programTerms.ts';
 import {
   createCreatorServer,
   ExecutionFailure,
   generateSigningKey,
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
+import { constants, decodeOwn } from '../../app/sdk/program/index.ts';
+import { formatSol } from '../../app/sdk/wire/sol.ts';
 import { pngOf } from '../harness/edge/pictures.ts';
 import { until } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
@@ -115,6 +118,26 @@ describe('the creator', function () {
       await page.goto('/creator/new');
       await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
       await page.getByText(`a bond of ${dispute_bond_lamports / 1e9} SOL`).waitFor();
+      // The figures of the program, and the deposits that a listing has on the chain.
+      expect({ ...constants }).to.include({
+        slashMultiple: BigInt(terms.SLASH_MULTIPLE),
+        disputeLapseSeconds: terms.DISPUTE_LAPSE_SECONDS,
+        endedDisputeSeconds: terms.ENDED_DISPUTE_SECONDS,
+        changeSeconds: terms.CHANGE_SECONDS,
+        guardianChangeSeconds: terms.GUARDIAN_CHANGE_SECONDS,
+      });
+      await page.getByText(`at most ${constants.slashMultiple} times the price`).waitFor();
+      const { visitor } = site;
+      const { agent_id } = visitor.agent('csv-analyst');
+      const listing = new PublicKey(agent_id);
+      const { signingKey } = decodeOwn('AgentListing', await visitor.connection.getAccountInfo(listing))!;
+      const made = ['collateral_vault', 'collateral'].map((name) => visitor.seeds(name, listing.toBytes()));
+      const [vault = 0n, ...kept] = await Promise.all(
+        [...made, listing, visitor.seeds('key', signingKey.toBytes())].map(visitor.lamports),
+      );
+      const stays = kept.reduce((sum, one) => sum + one);
+      await page.getByText(`${formatSol(stays)} SOL that stay`).waitFor();
+      await page.getByText(`${formatSol(vault)} SOL that come back`).waitFor();
       const rows = page.getByRole('region', { name: 'Price, share and collateral' }).getByRole('row');
       const shown = await Promise.all(
         (await rows.all()).slice(1).map((row) => row.getByRole('cell').allTextContents()),
@@ -145,7 +168,7 @@ describe('the creator', function () {
       await page.getByText('Too long by 5: at most 64 characters.').waitFor();
       await page.getByText('69 of 64 characters').waitFor();
       await name.fill(NAME);
-      await page.getByLabel('Your name', { exact: true }).fill(`Mallory ${IMAGE}`);
+      await page.getByLabel('Creator name', { exact: true }).fill(`Mallory ${IMAGE}`);
       await page.getByLabel('Tagline').fill('Says it louder. <script>alert(1)</script>');
       await page
         .getByLabel('Description')

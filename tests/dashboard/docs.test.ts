@@ -11,6 +11,25 @@ const TOP_OF = (selector: string) => `document.querySelector('${selector}').getB
 /** Height of the header on a phone, with its border. */
 const ONE_ROW = 57;
 
+/** A balance of a thousand times what most wallets hold, in the place of the shown one. */
+const LONG_BALANCE = `(() => {
+  const shown = document.querySelector('header button [title$=USDC]');
+  shown.firstChild.data = '1,234,567.89 USDC';
+})()`;
+
+/** Texts of the header that break into several lines. */
+const BROKEN_TEXTS = `(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.querySelector('header'), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    const tops = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+    if (tops.size > 1 && !texts.currentNode.parentElement.closest('.sr-only')) found.push(texts.currentNode.data);
+  }
+  return found;
+})()`;
+
 describe('the guide of the page', function () {
   this.timeout(600_000);
   const site = useSite();
@@ -33,6 +52,17 @@ describe('the guide of the page', function () {
       expect(new URL(page.url()).pathname).to.equal('/');
       await page.goBack();
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
+
+      // A long balance breaks nothing: first the keys of the search disappear, the name stays.
+      await head.getByText('USDC').waitFor();
+      for (const width of [1024, 1280]) {
+        await page.setViewportSize({ width, height: DESKTOP.height });
+        await page.evaluate(LONG_BALANCE);
+        expect(await page.evaluate(BROKEN_TEXTS), `${width}`).to.deep.equal([]);
+        const [whole, name] = [await head.boundingBox(), await head.getByText('Agent Marketplace').boundingBox()];
+        expect(name!.y + name!.height, `${width}`).to.be.below(whole!.y + whole!.height);
+        expect(await page.evaluate('document.documentElement.scrollWidth'), `${width}`).to.be.at.most(width);
+      }
     }));
 
   it('has on a phone a header of one row, with a menu of all views that closes by a choice and by Escape', () =>
@@ -42,6 +72,9 @@ describe('the guide of the page', function () {
       await head.getByText('USDC').waitFor();
       await page.setViewportSize(PHONE);
       expect((await head.boundingBox())!.height).to.be.at.most(ONE_ROW);
+      await page.evaluate(LONG_BALANCE);
+      const button = (await head.getByRole('button', { name: 'Menu' }).boundingBox())!;
+      expect(button.x + button.width).to.be.at.most(PHONE.width);
       await head.getByRole('button', { name: 'Menu' }).click();
       const menu = page.getByRole('dialog', { name: 'Menu' });
       await assertAccessible(page);

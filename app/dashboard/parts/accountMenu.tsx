@@ -6,7 +6,7 @@ import type { Connected } from '../wallet/wallets.ts';
 import { Menu, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 import { ADMIN, OWN_PLACES, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
-import { formatAmount, shorten } from './values.tsx';
+import { formatAmount, formatCents, shorten } from './values.tsx';
 import { useOpenDisputes } from './waiting.tsx';
 
 const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
@@ -27,19 +27,23 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
   return (
     <>
       <Menu
-        className="max-sm:gap-1.5 max-sm:px-2.5"
+        className="shrink-0 max-sm:gap-1.5 max-sm:px-2.5"
         button={
           <>
             <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
-            {/* A phone has room for only one: address or balance. */}
-            <span className={cx('font-mono text-[0.8125rem]', balance !== undefined && 'max-sm:sr-only')}>
+            {/* A narrow window has room for only one: address or balance. */}
+            <span className={cx('font-mono text-[0.8125rem]', balance !== undefined && 'max-xl:sr-only')}>
               {shorten(wallet)}
             </span>
-            {balance !== undefined && <span className="tabular-nums">{formatAmount(balance)}</span>}
+            {balance !== undefined && (
+              <span className="tabular-nums" title={formatAmount(balance)}>
+                {formatCents(balance)}
+              </span>
+            )}
             {own + queue > 0 && (
-              <Badge tone="warn" className="max-sm:px-1.5">
+              <Badge tone="warn" className="max-xl:px-1.5">
                 {own + queue}
-                <span className="max-sm:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
+                <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
                 <span className="sr-only"> open</span>
               </Badge>
             )}

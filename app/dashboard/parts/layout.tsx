@@ -23,18 +23,21 @@ export function Layout() {
       <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
         <div className="mx-auto flex min-h-14 max-w-6xl items-center gap-x-3 px-4 sm:min-h-16 sm:gap-x-4 sm:px-6">
           {/* On a narrow phone the name wraps out of its one row of space, and the account gets the room. */}
-          <Link to="/" className="flex h-8 min-w-7 shrink flex-wrap gap-x-2.5 gap-y-2 overflow-hidden font-semibold">
+          <Link
+            to="/"
+            className="flex h-8 min-w-7 shrink flex-wrap gap-x-2.5 sm:shrink-0 gap-y-2 overflow-hidden font-semibold"
+          >
             <span className="flex h-8 items-center">
               <img src={icon} alt="" width="28" height="28" />
             </span>
-            <span className="flex h-8 items-center max-sm:w-20 max-sm:text-xs max-sm:leading-tight">
+            <span className="flex h-8 items-center whitespace-nowrap max-sm:w-20 max-sm:whitespace-normal max-sm:text-xs max-sm:leading-tight">
               Agent Marketplace
             </span>
           </Link>
           <Navigation />
-          <div className="ml-auto flex items-center gap-1.5 sm:gap-2">
+          <div className="ml-auto flex items-center gap-1.5 sm:min-w-0 sm:gap-2">
             <SearchButton />
-            <span className="max-sm:hidden">
+            <span className="shrink-0 max-sm:hidden">
               <ThemeButton />
             </span>
             <Account />

@@ -9,7 +9,7 @@ import { WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
   return (
-    <nav aria-label="Main" className="flex gap-1 max-lg:hidden">
+    <nav aria-label="Main" className="flex shrink-0 gap-1 max-lg:hidden">
       {PLACES.map((place) => (
         <NavLink key={place.to} place={place} />
       ))}
@@ -35,7 +35,7 @@ export function NarrowMenu() {
         type="button"
         popoverTarget={MENU}
         aria-label="Menu"
-        className="inline-grid size-10 place-items-center rounded-lg hover:bg-sunken lg:hidden"
+        className="inline-grid size-10 shrink-0 place-items-center rounded-lg hover:bg-sunken lg:hidden"
       >
         <svg viewBox="0 0 16 16" className="size-5" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
           <path d="M2 4h12M2 8h12M2 12h12" strokeLinecap="round" />

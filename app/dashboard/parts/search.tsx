@@ -31,15 +31,20 @@ export function SearchButton() {
         onPointerEnter={() => void load()}
         onFocus={() => void load()}
         className={cx(
-          'inline-flex size-10 items-center justify-center gap-2 rounded-lg text-sm text-faint hover:bg-sunken hover:text-ink',
-          'xl:w-auto xl:border xl:border-line xl:bg-raised xl:px-3',
+          'inline-flex size-10 shrink-0 items-center justify-center rounded-lg text-sm text-faint hover:bg-sunken hover:text-ink',
+          'xl:w-auto xl:min-w-0 xl:shrink xl:border xl:border-line xl:bg-raised xl:px-3',
         )}
       >
-        <SearchIcon />
-        <span className="max-xl:hidden">Search</span>
-        <kbd className="rounded border border-line px-1 font-sans text-xs max-xl:hidden">
-          {isMac ? '⌘ K' : 'Ctrl K'}
-        </kbd>
+        {/* Where the header has too little room, the keys wrap out of the one row. */}
+        <span className="flex h-6 min-w-0 flex-wrap items-center gap-x-2 overflow-hidden whitespace-nowrap">
+          <span className="flex h-6 shrink-0 items-center gap-2">
+            <SearchIcon />
+            <span className="max-xl:hidden">Search</span>
+          </span>
+          <span className="flex h-6 shrink-0 items-center max-xl:hidden">
+            <kbd className="rounded border border-line px-1 font-sans text-xs">{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+          </span>
+        </span>
       </button>
       {isOpen && (
         <Suspense fallback={<Loading />}>

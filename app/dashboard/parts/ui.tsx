@@ -18,7 +18,7 @@ export type ButtonKind = keyof typeof BUTTONS;
 export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   return cx(
     'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors',
-    'disabled:opacity-50 disabled:cursor-not-allowed aria-disabled:opacity-50 aria-disabled:cursor-not-allowed print:hidden',
+    'disabled:opacity-65 disabled:cursor-not-allowed aria-disabled:opacity-65 aria-disabled:cursor-not-allowed print:hidden',
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
   );
@@ -78,7 +78,7 @@ export function PageHead({ title, about, children }: { title: ReactNode; about?:
 }
 
 const TONES = {
-  plain: 'bg-sunken text-faint',
+  plain: 'bg-chip text-on-chip',
   accent: 'bg-accent-soft text-accent',
   good: 'bg-good-soft text-good',
   bad: 'bg-bad-soft text-bad',
@@ -103,7 +103,10 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
 /** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
   return (
-    <div className={cx('rounded-lg px-4 py-3 text-sm', TONES[tone])} role={tone === 'bad' ? 'alert' : undefined}>
+    <div
+      className={cx('rounded-lg px-4 py-3 text-sm', tone === 'plain' ? 'bg-sunken' : TONES[tone])}
+      role={tone === 'bad' ? 'alert' : undefined}
+    >
       {title && <p className="font-semibold">{title}</p>}
       {children && <div className={cx(tone === 'plain' && 'text-faint', title ? 'mt-1' : '')}>{children}</div>}
     </div>
@@ -234,12 +237,27 @@ export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, va
   );
 }
 
+/** Characters of an amount that fit half of a phone's width in the large size. */
+const LARGE_LENGTH = 12;
+
+/** An amount in one line with its currency, which is smaller. */
+function withUnit(value: string): ReactNode {
+  const [, number, unit] = /^([\d.,]+)( USDC| SOL)$/.exec(value) ?? [];
+  if (!number) return value;
+  return (
+    <span className={cx('whitespace-nowrap', value.length > LARGE_LENGTH ? 'max-sm:text-base' : 'max-sm:text-xl')}>
+      {number}
+      <span className="text-sm font-medium">{unit}</span>
+    </span>
+  );
+}
+
 /** A large number with its name. */
 export function Figure({ label, value, about }: { label: ReactNode; value: ReactNode; about?: ReactNode }) {
   return (
     <Card className="p-4">
       <p className="text-sm text-faint">{label}</p>
-      <p className="mt-1 text-2xl font-semibold tabular-nums">{value}</p>
+      <p className="mt-1 text-2xl font-semibold tabular-nums">{typeof value === 'string' ? withUnit(value) : value}</p>
       {about && <p className="mt-1 text-xs text-faint">{about}</p>}
     </Card>
   );

@@ -5,7 +5,7 @@ import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
-export { formatAmount } from './amount.ts';
+export { formatAmount, formatCents } from './amount.ts';
 
 const WHOLE = new Intl.NumberFormat('en-US');
 
@@ -45,8 +45,9 @@ export function formatSpan(seconds: number): string {
 }
 
 /** A time in the reader's zone; the exact one on hover. */
-export function Time({ at }: { at: string }) {
-  const text = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+export function Time({ at, hasSeconds = false }: { at: string; hasSeconds?: boolean }) {
+  const timeStyle = hasSeconds ? 'medium' : 'short';
+  const text = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle });
   return (
     <time dateTime={at} title={at}>
       {text}

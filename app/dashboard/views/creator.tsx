@@ -97,15 +97,16 @@ function List({ listings, label }: { listings: readonly OwnListing[]; label: str
 
 function Row({ listing }: { listing: OwnListing }) {
   const { agent_id, name, status, price_usdc, total_executions, success_rate, earned_usdc, open_disputes } = listing;
-  const figures: readonly (readonly [string, string])[] = [
+  // On a phone two rows; the wide ones share the second.
+  const figures: readonly (readonly [term: string, value: string, isWide?: true])[] = [
     ['Price', formatAmount(price_usdc)],
     ['Calls', formatCount(total_executions)],
     ['Success', total_executions > 0 ? formatRate(success_rate) : '–'],
-    ['Earned', formatAmount(earned_usdc)],
-    ['Collateral', formatAmount(heldCollateral(listing))],
+    ['Earned', formatAmount(earned_usdc), true],
+    ['Collateral', formatAmount(heldCollateral(listing)), true],
   ];
   return (
-    <Card className="relative grid gap-4 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,36rem)_auto] lg:items-center">
+    <Card className="relative grid gap-3 max-sm:p-4 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,36rem)_auto] lg:items-center">
       <div className="min-w-0">
         <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <Link
@@ -127,16 +128,16 @@ function Row({ listing }: { listing: OwnListing }) {
         </p>
         {status === 'paused' && <WhyPaused listing={listing} />}
       </div>
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-5">
-        {figures.map(([term, value]) => (
-          <div key={term}>
+      <dl className="grid grid-cols-6 gap-x-1.5 gap-y-3 text-sm sm:grid-cols-5 sm:gap-x-4">
+        {figures.map(([term, value, isWide]) => (
+          <div key={term} className={isWide ? 'col-span-3 sm:col-span-1' : 'col-span-2 sm:col-span-1'}>
             <dt className="text-xs text-faint">{term}</dt>
-            <dd className="tabular-nums">{value}</dd>
+            <dd className="whitespace-nowrap tabular-nums">{value}</dd>
           </div>
         ))}
       </dl>
       {/* The whole card is the link; this only shows where it leads. */}
-      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'justify-self-start')}>
+      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'justify-self-start max-sm:hidden')}>
         Manage
       </span>
     </Card>

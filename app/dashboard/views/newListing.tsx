@@ -145,7 +145,10 @@ function NewListing() {
           <h2 ref={heading} tabIndex={-1} className="text-lg font-semibold outline-none">
             {title}
           </h2>
-          <p className="mt-1 mb-6 text-sm text-faint">{about}</p>
+          <p className="mt-1 mb-6 text-sm text-faint">
+            {about}
+            {step <= ENDPOINT && ' All fields are required unless marked optional.'}
+          </p>
           <Step
             step={step}
             kept={kept}

@@ -1,14 +1,17 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
+import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../sdk/wire/procedures.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
+import { DISPUTE_LAPSE_SECONDS, depositsQuery, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
-import { Changes, changesQuery, guardRows } from './terms/changes.tsx';
+import { earliestReturn } from './listing/costs.tsx';
+import { CHANGE_EFFECT, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
@@ -29,7 +32,10 @@ export default function View() {
         {config && (
           <div className="grid items-start gap-6 lg:grid-cols-2">
             <Terms config={config} />
-            <Roles config={config} pending={pending} />
+            <div className="grid gap-6">
+              <Disputes config={config} />
+              <Roles config={config} pending={pending} />
+            </div>
           </div>
         )}
         {wallet && wallet === pending?.guardian && (
@@ -44,18 +50,21 @@ export default function View() {
 }
 
 function Terms({ config }: { config: MarketplaceConfig }) {
+  const service = config.x402_service_fee_usdc;
   return (
     <Card className="grid gap-4">
-      <h2 className="font-semibold">Terms</h2>
+      <h2 className="font-semibold">Calls and listings</h2>
       <Facts
         rows={[
-          ['Fee', `${config.fee_bps / 100} % of each settled price`],
+          ['Fee', `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price.`],
+          service !== null && ['x402 calls', `${formatAmount(service)} on top of the price, which the caller pays`],
           ['Lowest price', formatAmount(config.min_price_usdc)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
-          ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
-          ['Time to the archive', `${formatSpan(config.record_seconds)} after settlement`],
-          ['Dispute bond', `${formatSol(BigInt(config.dispute_bond_lamports))} SOL, locked until the decision`],
-          ['Disputes', 'The admin decides them. The reason is shown to both sides.'],
+          [
+            'Time to the archive',
+            `${formatSpan(config.record_seconds)} after settlement. The call’s record then leaves its account, and the refundable deposit of that account comes back.`,
+          ],
+          ['Collateral returns', `At the earliest ${earliestReturn(config)} after delisting, once no dispute is open`],
         ]}
       />
       <table className="w-full text-left text-sm tabular-nums">
@@ -83,26 +92,89 @@ function Terms({ config }: { config: MarketplaceConfig }) {
   );
 }
 
-function Roles({ config, pending }: { config: MarketplaceConfig; pending: PendingChanges | undefined }) {
-  const { admin, relay_authorities: relays } = config;
+function Disputes({ config }: { config: MarketplaceConfig }) {
+  const { data: deposits } = useQuery(depositsQuery(config.rpc_url));
+  const sol = (lamports: number) => `${formatSol(BigInt(lamports))} SOL`;
   return (
     <Card className="grid gap-4">
-      <h2 className="font-semibold">Who can change them</h2>
+      <h2 className="font-semibold">Disputes</h2>
       <Facts
         rows={[
-          ['Admin', <Id key="admin" value={admin} kind="address" />],
-          ...(pending ? guardRows(pending) : []),
+          ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
+          ['Bond', `${sol(config.dispute_bond_lamports)}, which the caller pays, held until the end`],
           [
-            'Relay authorities',
-            <span key="relays" className="grid gap-1">
-              {relays.map((key) => (
-                <Id key={key} value={key} kind="address" />
-              ))}
-              {relays.length === 0 && 'none: nothing is settled'}
-            </span>,
+            'Deposit',
+            `${deposits ? sol(deposits.dispute) : 'The network’s deposit of an account'}, which the caller gets back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end`,
+          ],
+          [
+            'Decision',
+            `The admin should decide within ${ANSWER_SECONDS / 3_600} hours, and tells both sides the reason.`,
+          ],
+          [
+            'If upheld',
+            `The admin sets the amount: at most ${SLASH_MULTIPLE} times the price, as far as the agent’s collateral reaches. The caller gets at most the price, and the bond back. The creator keeps what the call earned.`,
+          ],
+          ['If rejected', 'The creator gets the bond. Nothing else changes.'],
+          [
+            'If undecided',
+            `Anybody can end it ${formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened. The caller gets the bond back, and the price stays paid.`,
           ],
         ]}
       />
     </Card>
   );
 }
+
+function Roles({ config, pending }: { config: MarketplaceConfig; pending: PendingChanges | undefined }) {
+  const { admin, relay_authorities: relays } = config;
+  return (
+    <Card className="grid gap-4">
+      <h2 className="font-semibold">Who can do what</h2>
+      <Facts
+        rows={[
+          [
+            'Admin',
+            <Role key="admin" about="Changes the settings, decides disputes, and withdraws collected fees.">
+              <Id value={admin} kind="address" />
+            </Role>,
+          ],
+          pending !== undefined && [
+            'Guardian',
+            <Role
+              key="guardian"
+              about="Can stop new calls and withdrawals of fees, cancel changes and remove relay authorities. Cannot change anything else."
+            >
+              {pending.guardian ? <Id value={pending.guardian} kind="address" /> : 'nobody'}
+            </Role>,
+          ],
+          pending !== undefined && [
+            'Delay of changes',
+            <Role key="delay" about="From the announcement of a change until it can be applied.">
+              {pending.admin_delay_seconds === 0 ? 'none' : formatSpan(pending.admin_delay_seconds)}
+            </Role>,
+          ],
+          [
+            'Relay authorities',
+            <Role key="relays" about="Settle and refund calls, and start those of API keys within their budgets.">
+              <span className="grid gap-1">
+                {relays.map((key) => (
+                  <Id key={key} value={key} kind="address" />
+                ))}
+                {relays.length === 0 && 'none: nothing is settled'}
+              </span>
+            </Role>,
+          ],
+          ['Effect of changes', CHANGE_EFFECT],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Who it is, and in one line what that means. */
+const Role = ({ about, children }: { about: string; children: ReactNode }) => (
+  <span className="grid justify-items-start gap-0.5">
+    {children}
+    <span className="text-faint">{about}</span>
+  </span>
+);

@@ -2,6 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import bs58 from 'bs58';
 import { call, configQuery, queryClient } from '../service.ts';
+import { askNode } from './node.ts';
 import { type Connected, connect, disconnect, type SolanaWallet } from './wallets.ts';
 
 export const sessionQuery = queryOptions({
@@ -35,15 +36,9 @@ const BALANCE_MS = 30_000;
 /** JSON-RPC error: the account does not exist, so its balance is 0. */
 const NO_ACCOUNT = -32602;
 
-/** Does not use web3.js, which is too large for the header of every view. */
 async function readBalance(rpcUrl: string, account: string): Promise<number> {
   const params = [account, { commitment: 'finalized' }];
-  const response = await fetch(rpcUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getTokenAccountBalance', params }),
-  });
-  const { result, error } = await response.json();
+  const { result, error } = await askNode(rpcUrl, 'getTokenAccountBalance', params);
   if (error?.code === NO_ACCOUNT) return 0;
   if (typeof result?.value?.uiAmountString !== 'string') throw new Error('The node did not return the balance.');
   return Number(result.value.uiAmountString);

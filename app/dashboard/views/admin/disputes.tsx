@@ -91,15 +91,25 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
       <span className="min-w-0 flex-1 basis-56">
         <span className="block font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>
         <span className="mt-0.5 block text-sm text-faint">
-          By {shorten(dispute.caller)}, <Time at={dispute.opened_at} />
+          <span className="whitespace-nowrap">{shorten(dispute.caller)}</span> against creator{' '}
+          <span className="whitespace-nowrap">{shorten(dispute.creator)}</span>, <Time at={dispute.opened_at} />
         </span>
+        <code title={dispute.execution_id} className="mt-0.5 block font-mono text-xs text-faint">
+          {shorten(dispute.execution_id)}
+        </code>
       </span>
-      <span className="text-sm text-faint sm:w-32">
-        {dispute.has_evidence ? 'Evidence available' : 'Only the hash'}
+      <span className="text-sm sm:w-40">
+        <span className="block">{dispute.reply === null ? 'No reply' : 'Creator replied'}</span>
+        <span className="block text-faint">{dispute.has_evidence ? 'Evidence available' : 'Only the hash'}</span>
       </span>
-      <span className="text-sm tabular-nums sm:w-28 sm:text-right">{formatAmount(dispute.price_usdc)}</span>
-      <span className="sm:w-44 sm:text-right">
+      <span className="text-sm tabular-nums sm:w-24 sm:text-right">{formatAmount(dispute.price_usdc)}</span>
+      <span className="grid justify-items-start gap-1 text-sm sm:w-44 sm:justify-items-end">
         <Due dispute={dispute} />
+        {dispute.outcome === 'open' && (
+          <span>
+            by <Time at={dispute.answer_due_at} />
+          </span>
+        )}
       </span>
     </Link>
   );

@@ -12,6 +12,6 @@ export function Due({ dispute }: { dispute: DisputeSummary }) {
   const now = useChainClock(isOpen) ?? Date.now();
   if (!isOpen) return <Status value={dispute.outcome} />;
   const left = (Date.parse(dispute.answer_due_at) - now) / 1_000;
-  const tone: Tone = left < 0 ? 'bad' : left < SOON_SECONDS ? 'warn' : 'plain';
+  const tone: Tone = left < 0 ? 'bad' : left < SOON_SECONDS ? 'warn' : 'accent';
   return <Badge tone={tone}>{left < 0 ? `${formatSpan(-left)} overdue` : `${formatSpan(left)} left`}</Badge>;
 }

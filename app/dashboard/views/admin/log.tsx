@@ -102,7 +102,7 @@ function ActionRow({ action }: { action: AdminAction }) {
   return (
     <tr>
       <Cell of="When" className="whitespace-nowrap">
-        <Time at={action.begun_at} />
+        <Time at={action.begun_at} hasSeconds />
       </Cell>
       <Cell of="What">{ACTION_WORDS[action.action]}</Cell>
       <Cell of="About">
@@ -150,7 +150,7 @@ function EventRow({ event }: { event: AdminEvent }) {
   return (
     <tr>
       <Cell of="When" className="whitespace-nowrap">
-        {event.at ? <Time at={event.at} /> : `slot ${event.slot}`}
+        {event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}
       </Cell>
       <Cell of="What">{wordsOf(event.event)}</Cell>
       <Cell of="Fields" className="max-w-96">

@@ -60,7 +60,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
       {side === 'caller' && (
         <Input
           label="Taken from the collateral, USDC"
-          hint={`The caller gets at most the price, ${dispute.price_usdc} USDC; the rest is forfeited.`}
+          hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}The caller gets at most the price, ${formatAmount(dispute.price_usdc)}; the rest is forfeited.`}
           error={fault}
           value={text}
           inputMode="decimal"
@@ -189,7 +189,8 @@ function upholdWords(
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
   const rest = isPausedBy(stakes, amount) ? ', and the agent is paused' : '';
-  return `${caller} gets ${formatBaseUnits(toCaller)} and the bond of ${bondOf(dispute)} back. ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${rest}.`;
+  const most = formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)));
+  return `You set the amount: now ${formatBaseUnits(amount)}, at most ${most}. ${caller} gets ${formatBaseUnits(toCaller)} and the bond of ${bondOf(dispute)} back. ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${rest}.`;
 }
 
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));

@@ -1,6 +1,7 @@
 /** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
@@ -29,12 +30,27 @@ const HOUR_SECONDS = 3_600;
 const LONG_HOURS = 24 * 365;
 
 export const sol = (lamports: number): string => `${formatSol(BigInt(lamports))} SOL`;
-const solOrUnknown = (lamports: number | null): string => (lamports === null ? UNKNOWN : sol(lamports));
+
+/** A ten-thousandth of a SOL. A smaller amount is shown exactly. */
+const SHOWN_LAMPORTS = 100_000;
+const short = (lamports: number): number =>
+  lamports < SHOWN_LAMPORTS ? lamports : Math.floor(lamports / SHOWN_LAMPORTS) * SHOWN_LAMPORTS;
+
+/** Four decimals; the exact amount on hover. `of`: a limit of the amount. */
+function Sol({ lamports, of: limit }: { lamports: number | null; of?: number }) {
+  if (lamports === null) return UNKNOWN;
+  const show = (shown: (lamports: number) => number) =>
+    limit === undefined ? sol(shown(lamports)) : `${formatSol(BigInt(shown(lamports)))} of ${sol(shown(limit))}`;
+  return (
+    <span className="tabular-nums" title={show((exact) => exact)}>
+      {show(short)}
+    </span>
+  );
+}
 
 function runwayOf({ runway_hours }: State): string {
-  if (runway_hours === null) return 'Nothing is being spent';
-  if (runway_hours > LONG_HOURS) return 'Lasts for more than a year at this rate';
-  return `Lasts for ${formatSpan(runway_hours * HOUR_SECONDS)} at this rate`;
+  if (runway_hours === null) return '–';
+  return runway_hours > LONG_HOURS ? 'Over a year' : formatSpan(runway_hours * HOUR_SECONDS);
 }
 
 export function StateTab() {
@@ -63,9 +79,9 @@ export function StateTab() {
           <Facts
             rows={[
               ['Fee payer', <Id key="payer" value={state.x402.fee_payer} kind="address" />],
-              ['Its balance', amount(solOrUnknown(state.x402.lamports))],
-              ['Minimum balance for quotes', amount(sol(state.x402.min_lamports))],
-              ['Open deposits', amount(formatCount(state.x402.open_deposits))],
+              ['Its balance', <Sol key="balance" lamports={state.x402.lamports} />],
+              ['Minimum balance for quotes', <Sol key="least" lamports={state.x402.min_lamports} />],
+              ['Open deposits', formatCount(state.x402.open_deposits)],
             ]}
           />
         </Card>
@@ -77,8 +93,8 @@ export function StateTab() {
 function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArchiveLate: boolean }) {
   if (problems.length === 0 && !isArchiveLate)
     return (
-      <Note tone="good" title="Everything works">
-        The service accepts, shows and settles calls.
+      <Note tone="good" title="The service works">
+        It accepts, shows and settles calls.
       </Note>
     );
   return (
@@ -102,14 +118,13 @@ function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArc
 }
 
 function Figures({ state }: { state: State }) {
-  const { authorities, oldest_unsettled: oldest, indexer } = state;
-  const own = authorities.find(({ is_ours }) => is_ours)?.lamports ?? null;
+  const { oldest_unsettled: oldest, indexer } = state;
   return (
     <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
       <Figure
-        label="SOL left for fees"
-        value={own === null ? '–' : sol(Math.floor(own / 1e6) * 1e6)}
-        about={runwayOf(state)}
+        label="SOL for fees lasts"
+        value={runwayOf(state)}
+        about={state.runway_hours === null ? 'Nothing is being spent' : 'At the present rate'}
       />
       <Figure
         label="Calls in progress"
@@ -134,22 +149,32 @@ function Figures({ state }: { state: State }) {
   );
 }
 
-const amount = (text: string) => <span className="tabular-nums">{text}</span>;
-const dueText = ({ due, due_seconds }: State['lamports']) =>
-  due_seconds === null ? sol(due) : `${sol(due)}, the first in ${formatSpan(due_seconds)}`;
+type Row = readonly [string, ReactNode] | false;
 
-function lamportRows({ lamports, lamports_per_call }: State) {
+/** Each amount once: what equals another one under another name is left out. */
+function lamportRows({ lamports, lamports_per_call, authorities }: State): Row[] {
+  const { lent, lent_limit, free, due, due_seconds, locked } = lamports;
+  const own = authorities.find(({ is_ours }) => is_ours)?.lamports;
   return [
-    ['Deposits lent', amount(`${formatSol(BigInt(lamports.lent))} of ${sol(lamports.lent_limit)}`)],
-    ['Free to lend', amount(sol(lamports.free))],
-    ['Coming back from ended calls', amount(dueText(lamports))],
-    ['Held until callers can receive refunds', amount(sol(lamports.unclaimed))],
-    ['Locked in ended records', amount(solOrUnknown(lamports.locked))],
-    ['Archivable now', amount(solOrUnknown(lamports.archivable))],
-    ['Returned by archiving', amount(solOrUnknown(lamports.archived))],
-    ['Unpaid fees, 24 hours', amount(sol(lamports.burnt_today))],
-    ['Fees of one call', amount(lamports_per_call === null ? 'none settled yet' : sol(lamports_per_call))],
-  ] as const;
+    ['Deposits lent', <Sol key="lent" lamports={lent} of={lent_limit} />],
+    free !== own && ['Free to lend', <Sol key="free" lamports={free} />],
+    [
+      'Coming back from ended calls',
+      <span key="due">
+        {due > 0 && due === lent ? 'all that is lent' : <Sol lamports={due} />}
+        {due_seconds !== null && `, the first in ${formatSpan(due_seconds)}`}
+      </span>,
+    ],
+    ['Held until callers can receive refunds', <Sol key="unclaimed" lamports={lamports.unclaimed} />],
+    locked !== due && ['Locked in ended records', <Sol key="locked" lamports={locked} />],
+    ['Archivable now', <Sol key="archivable" lamports={lamports.archivable} />],
+    ['Returned by archiving', <Sol key="archived" lamports={lamports.archived} />],
+    ['Unpaid fees, 24 hours', <Sol key="unpaid" lamports={lamports.burnt_today} />],
+    [
+      'Fees of one call',
+      lamports_per_call === null ? 'none settled yet' : <Sol key="fees" lamports={lamports_per_call} />,
+    ],
+  ];
 }
 
 function workRows({ oldest_unsettled: oldest, archive_waiting: archive, webhooks_waiting: webhooks, ...state }: State) {
@@ -190,7 +215,7 @@ function Authorities({ state: { authorities } }: { state: State }) {
               <Id value={address} kind="address" />
             </Cell>
             <Cell of="Balance" className="whitespace-nowrap tabular-nums">
-              {solOrUnknown(lamports)}
+              <Sol lamports={lamports} />
             </Cell>
             <td>
               {is_ours && (

@@ -36,8 +36,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
               onChange={(event) => change(index, { deposit: event.target.value })}
             />
             <Button
-              kind="quiet"
-              className="max-sm:col-span-2"
+              className="max-sm:col-span-2 max-sm:justify-self-start"
               disabled={tiers.length === 1}
               onClick={() => onChange(tiers.filter((_, at) => at !== index))}
             >
@@ -51,7 +50,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
           {fault}
         </p>
       )}
-      <div className="mt-4">
+      <div className="mt-4 flex flex-wrap items-center gap-x-3 gap-y-1">
         <Button
           small
           disabled={tiers.length >= most}
@@ -59,6 +58,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
         >
           Add a tier
         </Button>
+        {tiers.length >= most && <span className="text-sm text-faint">There can be at most {most} tiers.</span>}
       </div>
     </fieldset>
   );

@@ -35,7 +35,7 @@ export function Outcomes({ agent }: { agent: AgentFull }) {
           <p className="text-sm text-faint">
             {sumOf(data.outcomes)}
             {data.outcomes.length > 0 && ' That is too few for a rate.'}
-            {agent.health.p50_ms !== null && ` Median time: ${formatDuration(agent.health.p50_ms)}.`}
+            {agent.avg_execution_time_ms > 0 && ` Average time: ${formatDuration(agent.avg_execution_time_ms)}.`}
           </p>
         ) : data ? (
           <Strip outcomes={data.outcomes} />

@@ -15,7 +15,7 @@ export function AtStake({ dispute, reader }: { dispute: DisputeSummary; reader: 
     <Card className="grid gap-4" aria-label="What is at stake">
       <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
         <h2 className="font-semibold">
-          {reader === 'admin' ? 'You decide' : 'The admin decides'} by <Time at={dispute.answer_due_at} />
+          {reader === 'admin' ? 'You should decide' : 'The admin should decide'} by <Time at={dispute.answer_due_at} />
         </h2>
         <Due dispute={dispute} />
       </div>
@@ -27,8 +27,7 @@ export function AtStake({ dispute, reader }: { dispute: DisputeSummary; reader: 
             reader={reader}
             lapse={
               <>
-                Anybody can end it from <Time at={dispute.lapses_at} /> on. Until somebody does,{' '}
-                {reader === 'admin' ? 'you' : 'the admin'} can still decide it, even after the due time.
+                Anybody can end it from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
               </>
             }
           />

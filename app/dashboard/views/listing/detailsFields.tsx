@@ -41,8 +41,8 @@ export function DetailsFields({ draft, errors, onChange, agentId }: FieldsProps 
           onChange={({ target }) => onChange({ name: target.value })}
         />
         <Input
-          label="Your name"
-          {...limited(draft.display_name, NAME_LENGTH, 'Shown as the creator of all your agents.', errors.display_name)}
+          label="Creator name"
+          {...limited(draft.display_name, NAME_LENGTH, 'Yours, shown with all your agents.', errors.display_name)}
           value={draft.display_name}
           autoComplete="organization"
           onChange={({ target }) => onChange({ display_name: target.value })}

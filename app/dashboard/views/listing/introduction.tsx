@@ -9,6 +9,8 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
+import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { AccountDeposits, earliestReturn } from './costs.tsx';
 import { shareOf } from './own.ts';
 
 export function Introduction() {
@@ -18,6 +20,7 @@ export function Introduction() {
   const percent = `${config.fee_bps / 100} %`;
   const [least] = config.collateral_tiers;
   const window = formatSpan(config.dispute_window_seconds);
+  const lapse = formatSpan(DISPUTE_LAPSE_SECONDS);
   return (
     <div className="grid gap-8">
       <ol className="grid gap-4 sm:grid-cols-2">
@@ -36,7 +39,9 @@ export function Introduction() {
               your wallet.
             </li>
             <li>A Solana wallet. It lists the agent and receives the earnings.</li>
-            <li>USDC for the collateral, and a few thousandths of a SOL for the network fee and the accounts.</li>
+            <li>
+              USDC for the collateral, and SOL: <AccountDeposits />
+            </li>
           </ul>
         </Answer>
         <Answer title="What you earn">
@@ -54,8 +59,9 @@ export function Introduction() {
             of the on-chain program. Only a dispute that is upheld against you takes from it.
           </p>
           <p>
-            It comes back after you delist the agent: at the earliest {window} later, when the dispute windows of all
-            calls are over and no dispute is open.
+            It comes back after you delist the agent: at the earliest {earliestReturn(config)} later, when the dispute
+            windows of all calls are over and no dispute is open. A dispute without a decision holds it for at most{' '}
+            {lapse}: then anybody can end that dispute.
           </p>
         </Answer>
         <Answer title="How long it takes">
@@ -69,16 +75,23 @@ export function Introduction() {
           <p>
             Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
             caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
-            until the marketplace’s admin decides. The admin promises a decision within {formatSpan(ANSWER_SECONDS)}.
+            until the marketplace’s admin decides, which should take at most {formatSpan(ANSWER_SECONDS)}.
           </p>
           <ul className="grid list-disc gap-1.5 pl-5">
             <li>Rejected: you keep everything, and get the caller’s bond.</li>
             <li>
-              Upheld: the admin sets an amount of the agent’s collateral. The caller gets at most the price from it;
-              what exceeds the price is kept for other callers. You keep what you earned, but the call counts as failed.
-              If too little collateral is left for the price, the agent is paused until you top up.
+              Upheld: the admin sets an amount, at most {SLASH_MULTIPLE} times the price of the call, and the agent’s
+              collateral pays it as far as it reaches. The caller gets at most the price; what exceeds it is kept for
+              other callers. You keep what you earned, but the call counts as failed.
             </li>
-            <li>Not decided: the caller gets the bond back, and you lose nothing.</li>
+            <li>
+              After that, the agent is paused if its collateral is below the deposit that its price needs, until you top
+              up. If you deposited only that minimum, any award pauses it; you can deposit more at any time.
+            </li>
+            <li>
+              Not decided: {lapse} after it was opened, anybody can end the dispute. The caller gets the bond back, and
+              you lose nothing.
+            </li>
           </ul>
         </Answer>
       </ol>

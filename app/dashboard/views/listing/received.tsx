@@ -2,11 +2,14 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Checkbox, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Button, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Ago, Code, formatAmount, formatDuration, Id, Time } from '../../parts/values.tsx';
+import { latestDisputesQuery } from '../../parts/waiting.tsx';
 import { call, explain } from '../../service.ts';
+import { useSession } from '../../wallet/session.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { TaskLine } from '../executions/rows.tsx';
 
@@ -29,6 +32,10 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
     refetchInterval: EVERY_MS,
   });
   const calls = data?.pages.flatMap((page) => page.calls);
+  const { wallet } = useSession();
+  const { data: disputes } = useQuery(latestDisputesQuery(wallet));
+  const outcomeOf = ({ execution_id, dispute }: ReceivedCall) =>
+    disputes?.disputes.find((one) => one.execution_id === execution_id)?.outcome ?? dispute?.outcome;
   const save = useMutation({
     mutationFn: async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed),
   });
@@ -63,24 +70,33 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
         </Empty>
       )}
       {calls && calls.length > 0 && (
-        <ul className="overflow-hidden rounded-xl border border-line bg-raised">
-          {calls.map((one) => (
-            <li key={one.execution_id} className="border-b border-line last:border-b-0">
-              <Call received={one} />
-              {one.status === 'disputed' && (
-                <p className="px-4 pb-3 text-sm">
-                  <Link
-                    to="/disputes/$executionId"
-                    params={{ executionId: one.execution_id }}
-                    className="text-accent underline underline-offset-2"
-                  >
-                    {one.dispute?.outcome === 'open' ? 'Read the dispute and reply' : 'Read the dispute'}
-                  </Link>
-                </p>
-              )}
-            </li>
-          ))}
-        </ul>
+        <div className="overflow-hidden rounded-xl border border-line bg-raised">
+          <p aria-hidden="true" className={cx(COLUMNS, 'border-b border-line py-2.5 text-xs text-faint max-lg:hidden')}>
+            <span className="pl-6">Task</span>
+            <span>Outcome</span>
+            <span className="text-right">You received</span>
+            <span className="text-right">Answer</span>
+            <span className="text-right">When</span>
+          </p>
+          <ul>
+            {calls.map((one) => (
+              <li key={one.execution_id} className="border-b border-line last:border-b-0">
+                <Call received={one} disputed={outcomeOf(one)} />
+                {outcomeOf(one) !== undefined && (
+                  <p className="pr-4 pb-3 pl-10 text-sm">
+                    <Link
+                      to="/disputes/$executionId"
+                      params={{ executionId: one.execution_id }}
+                      className="text-accent underline underline-offset-2"
+                    >
+                      {outcomeOf(one) === 'open' ? 'Read the dispute and reply' : 'Read the dispute'}
+                    </Link>
+                  </p>
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       {hasNextPage && (
         <div className="text-center">
@@ -93,20 +109,28 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
   );
 }
 
-function Call({ received }: { received: ReceivedCall }) {
+/** One row: task, outcome, share, answer and time. */
+const COLUMNS = 'grid gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11.5rem_7rem_9rem_10.5rem]';
+
+/** A dispute that left the call as it was. */
+const ENDED: Partial<Record<DisputeOutcome, string>> = {
+  rejected: ', dispute rejected',
+  lapsed: ', dispute ended undecided',
+};
+
+/** `disputed`: the outcome of its dispute, if it is known. */
+function Call({ received, disputed }: { received: ReceivedCall; disputed: DisputeOutcome | undefined }) {
   const [isOpen, setOpen] = useState(false);
   const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
   const { words, tone } = outcomeOfReceived(received);
+  const ended = (received.status === 'completed' && disputed && ENDED[disputed]) || '';
   const facts = [
     duration_ms !== null && formatDuration(duration_ms),
     http_status === null ? 'No answer' : `HTTP ${http_status}`,
   ];
   return (
     <details className="group" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary
-        title={received.execution_id}
-        className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm hover:bg-sunken/60 md:grid-cols-[minmax(0,1fr)_auto_7rem_9rem_7rem] md:items-center"
-      >
+      <summary title={received.execution_id} className={cx(COLUMNS, 'py-3 text-sm hover:bg-sunken/60 lg:items-center')}>
         <span className="flex min-w-0 items-center gap-3">
           <svg
             viewBox="0 0 16 16"
@@ -123,16 +147,17 @@ function Call({ received }: { received: ReceivedCall }) {
             {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
           </span>
         </span>
-        <span className="flex flex-wrap items-center justify-between gap-3 md:contents">
-          <Badge tone={tone} className="whitespace-nowrap">
+        <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
+          <Badge tone={tone} className="justify-self-start">
             {words}
+            {ended}
           </Badge>
           <span className="text-right font-medium tabular-nums">
             <span className="sr-only">Earned </span>
             {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
           </span>
         </span>
-        <span className="flex justify-between gap-3 text-faint md:contents">
+        <span className="flex justify-between gap-3 text-faint lg:contents">
           <span className="text-right whitespace-nowrap tabular-nums">{facts.filter(Boolean).join(' · ')}</span>
           <span className="text-right">
             <Ago at={received_at} />

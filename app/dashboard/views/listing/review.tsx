@@ -6,7 +6,9 @@ import { SignButton, type Signing } from '../../parts/sign.tsx';
 import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
+import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { bytesOf, useChainFacts } from './chainFacts.ts';
+import { AccountDeposits } from './costs.tsx';
 import { type Draft, tierOf, toInput } from './draft.ts';
 import { type HeldKey, keyFileName, toSigningKey } from './signingKey.ts';
 import { type OpenStep, OpenSteps } from './steps.tsx';
@@ -47,7 +49,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ],
     [
       'When it can shrink',
-      'Only if a dispute is upheld against you, by the amount of that dispute; never by more than the deposit.',
+      `Only if a dispute is upheld against you: by at most ${SLASH_MULTIPLE} times the price of the call, never by more than the deposit.`,
     ],
     [
       'When it returns',
@@ -62,10 +64,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
         {draft.endpoint || '–'}
       </code>,
     ],
-    [
-      'In addition',
-      "The network fee and the refundable deposit of the listing's accounts, a few thousandths of a SOL.",
-    ],
+    ['In addition', <AccountDeposits key="deposits" />],
   ] as const;
   const isMissingMoney = tier && facts && Number(facts.usdc ?? 0) < tier.deposit_usdc;
 

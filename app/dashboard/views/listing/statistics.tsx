@@ -11,6 +11,7 @@ import { formatAmount, formatCount, formatDuration, formatShort, Time } from '..
 import { call } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
+const NO_BREAK = '\u00a0';
 const RANGES = [7, 30, 90] as const;
 type Statistics = ProcedureOutput<'listings.statistics'>;
 
@@ -75,7 +76,9 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
       <CallsChart days={days} />
       <LatencyChart
         days={days}
-        summary={latest ? `Median ${formatDuration(latest.p50_ms ?? 0)}` : 'No completed calls'}
+        summary={
+          latest ? `Median about ${formatDuration(latest.p50_ms ?? 0).replace(' ', NO_BREAK)}` : 'No completed calls'
+        }
       />
       <Failures failures={failures} count={days.reduce((sum, { failed }) => sum + failed, 0)} />
     </div>

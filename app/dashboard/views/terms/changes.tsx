@@ -8,6 +8,7 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
+import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS } from '../../wallet/programTerms.ts';
 import { useSession } from '../../wallet/session.ts';
 
 /** Poll interval, ms. The remaining time comes from the last answer, by the chain's clock. */
@@ -111,8 +112,8 @@ export function Changes() {
         <p className="mt-1 text-sm text-faint">
           {data && delayWords(data.admin_delay_seconds)}{' '}
           {data?.admin_delay_seconds === 0
-            ? 'A proposed one, such as a next admin, is listed here until it is applied, accepted or cancelled. After 7 days it can only be cancelled.'
-            : 'Once a change is due, anybody can apply it for 7 days; a new admin must accept it. After that it can only be cancelled.'}
+            ? `Only a proposal, such as a next admin, is listed here: it can be accepted or applied for ${TO_APPLY}, then only cancelled.`
+            : `Once a change is due, anybody can apply it for ${TO_APPLY}; a new admin must accept it. After that it can only be cancelled.`}
         </p>
       </div>
       {isAuthority && hasSettings && <CancelAll />}
@@ -222,8 +223,14 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
 /** A sentence about the delay of changes. */
 export const delayWords = (seconds: number): string =>
   seconds === 0
-    ? 'This marketplace has no delay: the admin’s changes apply at once.'
-    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian 7 days later.`;
+    ? 'This marketplace has no delay: a change by the admin applies at once, and is not listed.'
+    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;
+
+const TO_APPLY = formatSpan(CHANGE_SECONDS);
+
+/** What a change does to calls in progress and to listed agents. */
+export const CHANGE_EFFECT =
+  'Calls in progress keep their fee, dispute window and refund time; the time to the archive changes for them, too. Listed agents stay as they are: new limits of price and collateral count when their creator changes or resumes them.';
 
 /** The guardian and the delay. */
 export const guardRows = ({ guardian, admin_delay_seconds: delay }: Omit<PendingChanges, 'changes'>) =>

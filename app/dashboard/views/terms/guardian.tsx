@@ -37,30 +37,41 @@ export function RelayAuthorities({ config, ours }: RelayAuthoritiesProps) {
         <p className="text-sm text-faint">None. Calls cannot be settled until the admin adds one.</p>
       )}
       <ul className="grid gap-2">
-        {authorities.map((address) => (
-          <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-            <span className="flex flex-wrap items-center gap-x-2">
-              <Id value={address} kind="address" />
-              {address === ours && <Badge tone="accent">used by this service</Badge>}
-            </span>
-            <SignButton
-              button="Remove"
-              label={`Remove ${shorten(address)}`}
-              small
-              kind="danger"
-              title={authorities.length === 1 ? 'Remove the only relay authority?' : 'Remove this relay authority?'}
-              about={removalWords(authorities.length === 1, address === ours, config.admin_delay_seconds)}
-              rows={[['Relay authority', shorten(address)]]}
-              doing="Removing the relay authority"
-              confirm="Sign and remove"
-              danger
-              work={({ marketplace, wallet, dropRelayAuthority, PublicKey }) =>
-                dropRelayAuthority(marketplace, wallet, new PublicKey(address))
-              }
-              done={() => ['The relay authority is removed']}
-            />
-          </li>
-        ))}
+        {authorities.map((address) => {
+          // Without it this service fails in the middle of calls. In an emergency, a pause comes first.
+          const mustPause =
+            address === ours && authorities.length === 1 && !config.admin_paused && !config.guardian_paused;
+          return (
+            <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+              <span className="flex flex-wrap items-center gap-x-2">
+                <Id value={address} kind="address" />
+                {address === ours && <Badge tone="accent">used by this service</Badge>}
+              </span>
+              <SignButton
+                button="Remove"
+                label={`Remove ${shorten(address)}`}
+                small
+                kind="danger"
+                closed={mustPause}
+                title={authorities.length === 1 ? 'Remove the only relay authority?' : 'Remove this relay authority?'}
+                about={removalWords(authorities.length === 1, address === ours, config.admin_delay_seconds)}
+                rows={[['Relay authority', shorten(address)]]}
+                doing="Removing the relay authority"
+                confirm="Sign and remove"
+                danger
+                work={({ marketplace, wallet, dropRelayAuthority, PublicKey }) =>
+                  dropRelayAuthority(marketplace, wallet, new PublicKey(address))
+                }
+                done={() => ['The relay authority is removed']}
+              />
+              {mustPause && (
+                <p className="w-full text-sm text-faint">
+                  This service needs its only relay authority. To remove it nevertheless, pause calls first.
+                </p>
+              )}
+            </li>
+          );
+        })}
       </ul>
     </div>
   );

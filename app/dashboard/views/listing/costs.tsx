@@ -1,0 +1,25 @@
+/** What a listing costs besides its collateral, and when that can come back. */
+import { useQuery } from '@tanstack/react-query';
+import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
+import { formatSpan } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
+import { depositsQuery } from '../../wallet/programTerms.ts';
+
+/** The last call can begin just before the delisting, take its whole time, and be disputed after that. */
+export const earliestReturn = ({ dispute_window_seconds, max_timeout_seconds }: MarketplaceConfig): string =>
+  formatSpan(dispute_window_seconds + max_timeout_seconds);
+
+/** The SOL of a new listing; without figures until the node has given them. */
+export function AccountDeposits() {
+  const { data: config } = useQuery(configQuery);
+  const { data: deposits } = useQuery(depositsQuery(config?.rpc_url));
+  if (!deposits) return <>the network fee, and the deposits of the listing’s accounts.</>;
+  const sol = (lamports: number) => <span className="tabular-nums">{formatSol(BigInt(lamports))} SOL</span>;
+  return (
+    <>
+      {sol(deposits.kept)} that stay in the listing’s accounts, {sol(deposits.vault)} that come back with the
+      collateral, and the network fee.
+    </>
+  );
+}
