@@ -44,14 +44,15 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const now = useChainClock(isOpen);
   const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
   const title = disputeTitle(dispute);
+  const Heading = listed ? 'h3' : 'h2';
   return (
     <Card aria-label={title}>
       <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div>
-          <h2 className="flex flex-wrap items-center gap-2 font-semibold">
+          <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             {listed ? title : 'Dispute'}
             <Badge tone={tone}>{text}</Badge>
-          </h2>
+          </Heading>
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
             <span>
               {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
@@ -66,11 +67,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             params={{ executionId: dispute.execution_id }}
             className={buttonStyle('plain', true)}
           >
-            {isOpen && !isCaller && dispute.reply === null
-              ? 'Read and reply'
-              : isOpen
-                ? 'What is at stake'
-                : 'Evidence and reply'}
+            {isOpen && !isCaller && dispute.reply === null ? 'Read and reply' : 'View dispute'}
           </Link>
         </div>
       </div>
