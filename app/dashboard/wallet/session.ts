@@ -31,19 +31,39 @@ export function useBalance(): number | undefined {
   return data;
 }
 
+/** The wallet's SOL in lamports, straight from the node; undefined until it is known. */
+export function useLamports(wallet: string): number | undefined {
+  const { data: config } = useQuery(configQuery);
+  const { data } = useQuery({
+    queryKey: ['balance', 'lamports', wallet],
+    queryFn: async () => {
+      const { result } = await askNode(config!.rpc_url, 'getBalance', wallet);
+      if (typeof result?.value !== 'number') throw new Error('The node did not return the balance.');
+      return result.value;
+    },
+    enabled: config !== undefined,
+    retry: false,
+  });
+  return data;
+}
+
 const BALANCE_MS = 30_000;
 /** JSON-RPC error: the account does not exist, so its balance is 0. */
 const NO_ACCOUNT = -32602;
 
-/** Does not use web3.js, which is too large for the header of every view. */
-async function readBalance(rpcUrl: string, account: string): Promise<number> {
+/** Asks about an account. Does not use web3.js, which is too large for the header of every view. */
+async function askNode(rpcUrl: string, method: string, account: string) {
   const params = [account, { commitment: 'finalized' }];
   const response = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getTokenAccountBalance', params }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   });
-  const { result, error } = await response.json();
+  return response.json();
+}
+
+async function readBalance(rpcUrl: string, account: string): Promise<number> {
+  const { result, error } = await askNode(rpcUrl, 'getTokenAccountBalance', account);
   if (error?.code === NO_ACCOUNT) return 0;
   if (typeof result?.value?.uiAmountString !== 'string') throw new Error('The node did not return the balance.');
   return Number(result.value.uiAmountString);
