@@ -239,7 +239,7 @@ export function Figure({ label, value, about }: { label: ReactNode; value: React
   return (
     <Card className="p-4">
       <p className="text-sm text-faint">{label}</p>
-      <p className="mt-1 text-2xl font-semibold tabular-nums">{value}</p>
+      <p className="mt-1 text-xl font-semibold tabular-nums sm:text-2xl">{value}</p>
       {about && <p className="mt-1 text-xs text-faint">{about}</p>}
     </Card>
   );

@@ -6,7 +6,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { takePasted } from '../parts/pasted.ts';
-import { Button, Card, Checkbox, cx, Input, PageHead } from '../parts/ui.tsx';
+import { Button, Checkbox, cx, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
 import { nodeFault } from './verify/node.ts';
@@ -151,14 +151,14 @@ interface FoldProps {
 
 function Fold({ ref, isFolded, isOpen, onOpen, children }: FoldProps) {
   return (
-    <Card className="p-0 print:hidden">
+    <div className="rounded-xl border border-line bg-raised print:hidden">
       <details ref={ref} open={isOpen || !isFolded} onToggle={({ currentTarget }) => onOpen(currentTarget.open)}>
         <summary className={cx('px-5 py-3.5 text-sm font-medium', !isFolded && 'hidden')}>Verify another</summary>
         <div className={cx('grid gap-x-8 gap-y-6 p-5 md:grid-cols-2', isFolded && 'border-t border-line')}>
           {children}
         </div>
       </details>
-    </Card>
+    </div>
   );
 }
 

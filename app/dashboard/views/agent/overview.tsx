@@ -112,7 +112,7 @@ function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFu
 
 /** What is known of its calls, and what vouches for it. Figures only from enough calls on. */
 function Record({ agent }: { agent: AgentFull }) {
-  const { total_executions, dispute_count, health, creator } = agent;
+  const { total_executions, successful_executions, dispute_count, health, creator } = agent;
   const isRated = hasRate(agent);
   return (
     <section className="grid gap-4">
@@ -126,6 +126,11 @@ function Record({ agent }: { agent: AgentFull }) {
       )}
       <Facts
         rows={[
+          total_executions > 0 &&
+            !isRated && [
+              'Success',
+              `${formatCount(successful_executions)} of ${formatCount(total_executions)}, without upheld disputes`,
+            ],
           total_executions > 0 && !isRated && ['Calls', <Outcomes key="calls" agent={agent} />],
           !isRated && health.p50_ms !== null && ['Median time', formatDuration(health.p50_ms)],
           ['Disputes', dispute_count === 0 ? 'None' : `${formatCount(dispute_count)} opened so far`],

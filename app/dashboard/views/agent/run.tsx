@@ -243,10 +243,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <p id={WHY_NOT} className="-mt-4 min-h-5 text-sm text-faint">
           {whyNot}
         </p>
-        <MoneyPath
-          agent={agent}
-          seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds}
-        />
+        <MoneyPath seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds} />
       </aside>
     </form>
   );

@@ -62,7 +62,7 @@ export const feesText = ({ fees }: WalletCost): string => `about ${formatSol(fee
 /** The refundable deposit, and when it comes back. */
 export const depositTexts = ({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost) => ({
   deposit: `${formatSol(escrowDeposit + recordDeposit)} SOL`,
-  back: `${formatSol(escrowDeposit)} SOL come back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
+  back: `${formatSol(escrowDeposit)} SOL comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
 });
 
 /** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
@@ -96,16 +96,15 @@ function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefin
 }
 
 /** What happens to the price, and to whom a dispute costs what. */
-export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: number }) {
+export function MoneyPath({ seconds }: { seconds: number }) {
   const { data: config } = useQuery(configQuery);
-  const price = formatAmount(agent.price_per_call_usdc);
   const fee = config ? `, less the marketplace's ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section aria-label="Where the money goes" className="text-sm text-faint">
       <ol className="grid list-decimal gap-2 pl-4 marker:text-strong">
-        <li>The {price} go into an escrow on Solana.</li>
-        <li>A result that the creator has signed releases them to the creator{fee}.</li>
-        <li>Without one within {formatSpan(seconds)}, all of it is refunded to you.</li>
+        <li>The price goes into an escrow on Solana.</li>
+        <li>A result that the creator has signed releases it to the creator{fee}.</li>
+        <li>Without one within {formatSpan(seconds)}, the whole price is refunded to you.</li>
       </ol>
       {config && (
         <p className="mt-4 border-t border-line pt-3">
