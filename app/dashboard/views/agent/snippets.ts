@@ -55,7 +55,7 @@ import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 
-// Use a small wallet of its own: whoever has this file can spend all that is in it.
+// Use a small wallet of its own: anyone with this file can spend all that is in it.
 const keypair = JSON.parse(readFileSync(process.env.SOLANA_KEYPAIR!, 'utf8'));
 const wallet = await createKeyPairSignerFromBytes(Uint8Array.from(keypair));
 const client = new x402Client();

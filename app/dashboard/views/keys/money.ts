@@ -53,7 +53,7 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
   const [now, leastGas, callDeposit, grantDeposit, accounts] = await Promise.all([
     readClock(connection),
     connection.getMinimumBalanceForRentExemption(0),
-    connection.getMinimumBalanceForRentExemption(program.ESCROW_SIZE),
+    connection.getMinimumBalanceForRentExemption(program.TOKEN_ACCOUNT_SIZE),
     connection.getMinimumBalanceForRentExemption(program.GRANT_SIZE),
     readAll(addresses, (part) => connection.getMultipleAccountsInfo(part)),
   ]);

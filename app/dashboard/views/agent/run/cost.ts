@@ -30,7 +30,7 @@ async function readWalletCost(): Promise<WalletCost> {
   const { marketplace, program, WALLET_CALL_FEES } = await openChain();
   const { connection, config } = marketplace;
   const [escrow, record] = await Promise.all([
-    connection.getMinimumBalanceForRentExemption(program.ESCROW_SIZE),
+    connection.getMinimumBalanceForRentExemption(program.TOKEN_ACCOUNT_SIZE),
     connection.getMinimumBalanceForRentExemption(program.RECORD_SIZE),
   ]);
   return {
