@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { Card } from '../../../parts/ui.tsx';
+import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
 import { typedKeyQuery, type WalletCost, walletCostQuery } from './cost.ts';
@@ -34,25 +34,33 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       <h2 className="mb-3 font-medium">This call costs</h2>
       <dl className="grid gap-2.5 text-sm">
         <Row name="Price">{price}</Row>
-        {/* As high as their longest text by wallet, so that nothing moves. */}
         <Row name="Network fees">{fees}</Row>
-        <div className="min-h-16">
-          <Row name="Refundable deposit">{deposit}</Row>
-          <dd className="mt-1 text-faint">{back}</dd>
-        </div>
-        <div className="border-t border-line pt-3 text-base font-semibold">
-          <Row name="Total in USDC">{price}</Row>
-        </div>
+        {/* As high as its longest text by wallet, so that nothing moves. */}
+        <Row name="Refundable deposit" about={back} className="min-h-16">
+          {deposit}
+        </Row>
+        <Row name="Total in USDC" className="border-t border-line pt-3 text-base font-semibold">
+          {price}
+        </Row>
       </dl>
     </Card>
   );
 }
 
-function Row({ name, children }: { name: string; children: ReactNode }) {
+interface RowProps {
+  name: string;
+  /** Below both. */
+  about?: string;
+  className?: string;
+  children: ReactNode;
+}
+
+function Row({ name, about, className, children }: RowProps) {
   return (
-    <div className="flex items-baseline justify-between gap-4">
-      <dt className="shrink-0 text-faint">{name}</dt>
+    <div className={cx('grid grid-cols-[auto_1fr] content-start items-baseline gap-x-4 gap-y-1', className)}>
+      <dt className="text-faint">{name}</dt>
       <dd className="text-right tabular-nums">{children}</dd>
+      {about && <dd className="col-span-2 text-faint">{about}</dd>}
     </div>
   );
 }
