@@ -61,7 +61,7 @@ describe('a node that does not answer', function () {
       await dialog(page).getByRole('button', { name: 'Try again' }).click();
       await dialog(page)
         .locator('dd')
-        .filter({ hasText: /^[0-9,.]+ USDC$/ })
+        .filter({ hasText: /^[0-9,.]+ USDC(, [0-9.]+ SOL)?$/ })
         .nth(1)
         .waitFor();
       await page.route(node, (route) => route.abort());
