@@ -38,7 +38,7 @@ describe('agents', function () {
       const count = await cards(page).count();
       expect((await cards(page).allTextContents()).slice(0, 2)).to.have.members(['csv-analyst', 'text-report']);
       // Those for tests stand apart, and are not counted.
-      await page.getByText(/^\d+ agents for tests, for developers$/).click();
+      await page.getByText(/^\d+ agents for testing \(for developers\)$/).click();
       await page.getByRole('heading', { level: 2, name: 'sandbox-echo' }).waitFor();
       expect(await cards(page).count()).to.be.above(count);
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('csv');
@@ -86,6 +86,9 @@ describe('agents', function () {
       await page.goto(pathOf('sandbox-echo'));
       await page.getByText(/^\d+ calls?: .*\d+ completed.* That is too few for a rate\./).waitFor();
       expect(await page.getByRole('main').textContent()).to.not.match(/Success rate|last 30 days|\d %/);
+      const trust = page.getByRole('main').locator('section').filter({ hasText: 'Can I trust it?' }).last();
+      for (const fact of ['Disputes', 'Collateral', 'Listed since', 'Creator'])
+        await trust.getByText(fact, { exact: true }).waitFor();
       total_executions = 20;
       const month = page.getByRole('main').locator('section').filter({ hasText: 'The last 30 days' }).last();
       const summary = month.getByText(/^[0-9,]+, .* completed$/);
@@ -150,6 +153,8 @@ describe('agents', function () {
       await run.click();
       await page.getByText('A key begins with crtx_test_').waitFor();
       await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await page.getByText(/can pay up to [\d.,]+ USDC a call now/).waitFor();
+      await page.getByText('paid by the marketplace').waitFor();
       await run.click();
       await progress(page, 'Completed').waitFor();
       await page.getByText('0.25 USDC was held on Solana.').waitFor();
@@ -244,6 +249,9 @@ describe('agents', function () {
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
+      // What it costs is shown before it is paid.
+      await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
+      await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');
       // What is filled in is kept in the tab.
       await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();
@@ -337,8 +345,9 @@ describe('agents', function () {
       };
       const run = (program: string, args: string[]) =>
         promisify(execFile)(program, args, { env: { ...process.env, MARKETPLACE_API_KEY: api_key } });
-      const echoed = 'Do this for me.';
       expect(await textOf('TypeScript', 'TypeScript that calls sandbox-echo')).to.include(pathOf('sandbox-echo'));
+      const example = await textOf('curl', 'curl that calls sandbox-echo');
+      const { task: echoed } = JSON.parse(/--data-binary '([^']*)'/.exec(example)![1]!);
       const python = await run('python3', ['-c', await textOf('Python', 'Python that calls sandbox-echo')]);
       expect(python.stdout).to.equal(`${echoed}\n`);
       const curl = await run('sh', ['-c', await textOf('curl', 'curl that calls sandbox-echo')]);

@@ -42,7 +42,6 @@ describe('the caller', function () {
       await dialog(page).getByLabel('Name').fill(NAME);
       await dialog(page).getByText('This key may spend 50.00 USDC a day, 100.00 USDC in all').waitFor();
       await dialog(page).getByLabel('May spend, USDC').fill('5');
-      await dialog(page).getByText('Advanced').click();
       await dialog(page).getByLabel('Per call, USDC').fill('0');
       await dialog(page).getByText('It must be more than 0.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
@@ -52,9 +51,13 @@ describe('the caller', function () {
           'This key may spend 5.00 USDC a day, 100.00 USDC in all, at most 2.00 USDC a call, any agent, until ',
         )
         .waitFor();
+      await dialog(page).getByText('Advanced').click();
+      await dialog(page).getByText('Optional: this marketplace pays the network fees.').waitFor();
+      await dialog(page).getByLabel('Network fees in advance, SOL').fill('0.01');
       await dialog(page)
-        .getByText(/With it, for about \d+ calls\./)
+        .getByText(/With it, for about [\d,]+ calls\./)
         .waitFor();
+      await dialog(page).getByLabel('Network fees in advance, SOL').fill('0');
       // Nothing can be signed before the wallet's balance is known.
       await dialog(page).getByText('You have', { exact: true }).waitFor();
       await dialog(page)
@@ -112,7 +115,7 @@ describe('the caller', function () {
         await dialog(page).getByRole('button', { name: 'Cancel' }).click();
         await dialog(page).waitFor({ state: 'detached' });
       };
-      await act('What it may spend …');
+      await page.getByRole('button', { name: `Change limits of ${NAME}` }).click();
       await dialog(page).getByText('Change a limit first.').waitFor();
       await cancel();
       await act('Replace …');
@@ -121,11 +124,12 @@ describe('the caller', function () {
         .waitFor();
       await cancel();
       await act('What it may do …');
-      await dialog(page).getByLabel('Only from these addresses').fill('nowhere');
+      await dialog(page).getByLabel('Only from these IP addresses').fill('nowhere');
       await dialog(page).getByText('Correct the marked fields first.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Save' }).isDisabled()).to.equal(true);
       await cancel();
-      await page.getByRole('button', { name: 'Top up' }).first().click();
+      await page.getByText('Advanced').click();
+      await page.getByRole('button', { name: 'Top up' }).click();
       await dialog(page).getByLabel('Amount, SOL').fill('0');
       await dialog(page).getByText('Enter an amount above 0 first.').waitFor();
       await cancel();
@@ -173,7 +177,7 @@ describe('the caller', function () {
       expect(listed.body.status).to.equal('disputed');
       await page.goto('/disputes');
       const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
-      await shown.getByRole('link', { name: 'What is at stake' }).click();
+      await shown.getByRole('link', { name: 'View dispute' }).click();
       await page.getByRole('heading', { level: 1, name: 'Dispute over sandbox-echo, 0.01 USDC' }).waitFor();
       const upheld = page.getByRole('region', { name: 'If it is upheld' });
       await upheld.getByText('up to 0.01 USDC + 0.01 SOL').waitFor();

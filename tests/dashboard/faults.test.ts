@@ -61,7 +61,7 @@ describe('a node that does not answer', function () {
       await dialog(page).getByRole('button', { name: 'Try again' }).click();
       await dialog(page)
         .locator('dd')
-        .filter({ hasText: /^[0-9,.]+ USDC$/ })
+        .filter({ hasText: /^[0-9,.]+ USDC(, [0-9.]+ SOL)?$/ })
         .nth(1)
         .waitFor();
       await page.route(node, (route) => route.abort());
@@ -257,7 +257,7 @@ describe('a marketplace that does not answer', function () {
     visit(site, { ...CALLER, expected: new RegExp(`${CUT_OFF.source}|status of 503`) }, async (page) => {
       const { demo } = site.visitor;
       await page.goto('/');
-      await page.getByText(/^\d+ agents for tests, for developers$/).click();
+      await page.getByText(/^\d+ agents for testing \(for developers\)$/).click();
       await page.getByRole('link', { name: 'sandbox-echo' }).click();
       await page.getByRole('tab', { name: 'Run' }).click();
       await page.getByLabel('Task').fill('Once');

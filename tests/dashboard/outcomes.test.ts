@@ -48,7 +48,7 @@ describe('the outcome of a call', () => {
 
   it('comes with what paid: the name of a key, an unknown key, the wallet or an x402 client', () => {
     const paid = (changes: object) => payerOf(ExecutionSummary.parse({ ...SUMMARY, ...changes }));
-    expect(paid({})).to.equal('nightly-report');
+    expect(paid({})).to.equal('Key: nightly-report');
     expect(paid({ key_name: null })).to.equal('Key 9f86d081');
     expect(paid({ key_name: null, key_id: null })).to.equal('Wallet');
     expect(paid({ key_name: null, key_id: null, deposit: 'an address' })).to.equal('x402');

@@ -17,7 +17,16 @@ describe('signing in', function () {
       const { wallet } = site.visitor.demo.callers[0]!;
       const account = page.getByRole('banner').getByRole('button', { name: wallet.slice(0, 5) });
       await account.click();
-      const own = ['Spend', 'API keys', 'Webhooks', 'Your agents', 'Disputes', 'Statement', 'Fees and rules'];
+      const own = [
+        'Your calls',
+        'Spend',
+        'API keys',
+        'Webhooks',
+        'Your agents',
+        'Disputes',
+        'Statement',
+        'Fees and rules',
+      ];
       for (const name of own) await page.getByRole('menuitem', { name }).waitFor();
       expect(await page.getByRole('menuitem', { name: 'Admin' }).count()).to.equal(0);
       await page.getByRole('menuitem', { name: 'Copy address' }).click();
@@ -35,6 +44,7 @@ describe('signing in', function () {
       await page.reload();
       await account.click();
       await page.getByText('Signs with Demo caller 1').waitFor();
+      await page.getByText(/^[\d.,]+ SOL$/).waitFor();
       await page.getByRole('menuitem', { name: 'Statement' }).click();
       const statement = page.getByRole('dialog', { name: 'Daily statement' });
       await statement.getByLabel('Statement of').selectOption('Earnings of my agents');
@@ -90,7 +100,7 @@ describe('signing in', function () {
       await page.route('**/trpc/auth.signIn*', (route) => route.abort());
       await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Demo caller 1' }).click();
-      await page.getByRole('dialog').getByText('Not signed in').waitFor();
+      await page.getByRole('dialog').getByText('Not connected').waitFor();
       await page.keyboard.press('Escape');
       await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
     }));

@@ -163,8 +163,8 @@ describe('on a slow line, with the keyboard alone', function () {
     visitSlowly(
       CALLER,
       `/agents/${agentId}?tab=run`,
-      // The dialog of the dispute also shows what is at stake, and the wallet's balance.
-      /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95|0\.95|1\.00) USDC$|^(0\.01|0\.00204724|\d{3}\.\d+) SOL$/,
+      // The call also costs fees and deposits. The dialog of the dispute shows what is at stake, and the balance.
+      /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95|0\.95|1\.00) USDC$|^(0\.000015|0\.00363728|0\.00148844|0\.01|0\.00204724|\d{3}\.\d+) SOL$/,
       async (page) => {
         const { visitor } = site;
         const before = await visitor.balances();
@@ -234,12 +234,13 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByText(REASON).first().waitFor();
       await page.getByText('Decided against you', { exact: true }).first().waitFor();
     });
-    await visitSlowly(undefined, '/verify', /^0\.05 USDC$/, async (page) => {
+    await visitSlowly(undefined, '/verify', /^(0\.05|0\.0495|0\.0005) USDC$/, async (page) => {
       const { body: receipt } = await site.visitor.send(`/v1/executions/${executionId}/receipt`, 1);
-      await typeInto(page, 'Id of the call', executionId);
+      await typeInto(page, 'Call ID', executionId);
       await page.keyboard.press('Enter');
       const verdict = page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
       await verdict.filter({ hasText: 'was paid for this call' }).waitFor();
+      await pressOn(page, 'Verify another');
       // Wait for it before pressing the key: only then does the browser report file choosers.
       const choosing = page.waitForEvent('filechooser');
       await tabTo(page, 'Choose a receipt');

@@ -80,8 +80,8 @@ describe('the statements of a wallet', function () {
       const row = calls.getByRole('row').filter({ hasText: 'Fail' }).filter({ hasText: 'sandbox-error' }).first();
       await row.getByText('Refunded 0.04 USDC', { exact: true }).waitFor();
       await row.getByText('0.00 USDC', { exact: true }).waitFor();
-      await row.getByText('local network', { exact: true }).waitFor();
-      await row.getByText('The agent gave no valid result', { exact: true }).waitFor();
+      await row.getByText('Key: local network', { exact: true }).waitFor();
+      await row.getByText(/^The creator's server answered with /).waitFor();
       await assertAccessibleInEveryLook(page);
       const key = failed.executions.find(({ key_name }) => key_name === 'local network')!;
       await page.getByLabel('API key', { exact: true }).selectOption({ label: 'local network' });
@@ -95,7 +95,7 @@ describe('the statements of a wallet', function () {
       const idsOf = (rows: Row[]) => rows.map(({ execution_id }) => execution_id);
       expect(idsOf(data)).to.deep.equal(idsOf(byKey));
       const saved = data.find(({ execution_id }) => execution_id === key.execution_id)!;
-      expect(saved).to.include({ task: 'Fail', outcome: 'Refunded 0.04 USDC', called_with: 'local network' });
+      expect(saved).to.include({ task: 'Fail', outcome: 'Refunded 0.04 USDC', called_with: 'Key: local network' });
       expect(saved).to.include({ cost_usdc: '0', refunded_usdc: '0.04', returned_usdc: '0' });
       await page.getByRole('button', { name: 'Clear' }).click();
       await page.waitForURL('**/executions');
@@ -111,6 +111,7 @@ describe('the statements of a wallet', function () {
       await page.goto('/executions');
       await page.getByRole('link', { name: 'Spend', exact: true }).click();
       const agents = page.getByRole('region', { name: 'By agent' });
+      await page.getByRole('banner').locator('a[aria-current="true"]').filter({ hasText: 'Activity' }).waitFor();
       await agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByText(paidIn(ofAgent)).first().waitFor();
       await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();
       await untilLoaded(page);
@@ -143,7 +144,7 @@ describe('the statements of a wallet', function () {
   it('come with the content of an execution, and the page explains from when on it can be deleted', () =>
     site.visit(CALLER, async (page) => {
       await page.goto(`/executions/${executionId}`);
-      const card = page.locator('section').filter({ hasText: 'What you sent and received' }).last();
+      const card = page.locator('section').filter({ hasText: 'Delete what you sent and received' }).last();
       await card.getByText('Until then a dispute may need it').waitFor();
       const from = await card.locator('time').getAttribute('datetime');
       const { completed_at } = (await site.visitor.send(`/v1/executions/${executionId}`, NUMBER)).body;

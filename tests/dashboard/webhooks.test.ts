@@ -27,7 +27,7 @@ describe('the webhooks of a wallet', function () {
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 
       await page.goto('/webhooks');
-      await page.getByRole('listitem').getByText('key.cap_near', { exact: true }).waitFor();
+      await page.getByRole('cell', { name: 'key.cap_near', exact: true }).waitFor();
       await page.getByRole('main').getByRole('link', { name: 'guide' }).waitFor();
       await page.getByRole('button', { name: 'Add endpoint' }).click();
       const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });

@@ -1,15 +1,27 @@
 /** The signed-in wallet: its balance, its own views, and signing out. */
 import { lazy, Suspense, useState } from 'react';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
-import { signOut, useBalance, useSession } from '../wallet/session.ts';
+import { signOut, useBalance, useLamports, useSession } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
 import { Menu, MenuItem, MenuLine, MenuLink } from './menu.tsx';
-import { ADMIN, OWN_PLACES, TERMS } from './places.ts';
+import { ADMIN, CALLS, OWN_PLACES, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
 import { useOpenDisputes } from './waiting.tsx';
 
 const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
+
+/** Pays network fees and deposits; rendered, and thus read, while the menu is open. */
+function SolBalance({ wallet }: { wallet: string }) {
+  const lamports = useLamports(wallet);
+  return (
+    <span className="min-h-4 tabular-nums">{lamports !== undefined && `${SOL.format(lamports / LAMPORTS)} SOL`}</span>
+  );
+}
+
+const LAMPORTS = 1_000_000_000;
+/** Rounded down, so that it never shows more than there is. */
+const SOL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4, roundingMode: 'floor' });
 
 const NETWORKS: Record<MarketplaceConfig['environment'], string> = { live: 'Solana mainnet', test: 'Test network' };
 
@@ -55,6 +67,7 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
             {balance !== undefined && (
               <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
             )}
+            <SolBalance wallet={wallet} />
             {environment && <span>{NETWORKS[environment]}</span>}
           </span>
         }
@@ -63,7 +76,7 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
           Copy address <span className="font-mono text-xs text-faint">{shorten(wallet)}</span>
         </MenuItem>
         <MenuLine />
-        {OWN_PLACES.map((place) => (
+        {[CALLS, ...OWN_PLACES].map((place) => (
           <MenuLink key={place.to} place={place} />
         ))}
         <MenuItem onSelect={() => setStatement(true)}>Statement …</MenuItem>

@@ -86,7 +86,7 @@ interface SignedInProps {
   children: ReactNode;
 }
 
-/** Shows its children to a signed-in wallet (with `admin`, to the admin only). Others are asked to sign in. */
+/** Shows its children to a signed-in wallet (with `admin`, to the admin only). Others are asked to connect one. */
 export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;
@@ -100,7 +100,7 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
           <div className="mt-5 grid justify-items-center gap-1">
             <WhatIsAWallet />
             <Link to="/" className="py-1 font-medium text-accent hover:underline">
-              See a first run
+              Try an agent first
             </Link>
           </div>
         </Empty>

@@ -29,7 +29,7 @@ export default function ConnectDialog({ onClose }: { onClose(): void }) {
     <Dialog
       title={
         <span className="flex items-center gap-2">
-          Sign in with a wallet <TestMark />
+          Connect a wallet <TestMark />
         </span>
       }
       about="You sign a message that proves the wallet is yours. It is not a transaction and spends nothing."
@@ -52,7 +52,7 @@ export default function ConnectDialog({ onClose }: { onClose(): void }) {
       )}
       {error && (
         <div className="mt-4">
-          <Note tone="bad" title="Not signed in">
+          <Note tone="bad" title="Not connected">
             {error}
           </Note>
         </div>

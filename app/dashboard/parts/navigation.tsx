@@ -1,17 +1,17 @@
 /** The links between the views: a row, or on a narrow window a menu that works before any script has loaded. */
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { type FocusEvent, type ToggleEvent, useRef } from 'react';
 import { useSession } from '../wallet/session.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
-import { buttonStyle } from './ui.tsx';
+import { buttonStyle, cx } from './ui.tsx';
 import { WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
   return (
     <nav aria-label="Main" className="flex shrink-0 gap-1 max-lg:hidden">
       {PLACES.map((place) => (
-        <NavLink key={place.to} place={place} />
+        <NavLink key={place.to} place={place} isWide />
       ))}
     </nav>
   );
@@ -86,15 +86,24 @@ export function NarrowMenu() {
   );
 }
 
-function NavLink({ place }: { place: Place }) {
-  const { to, title } = place;
+const CURRENT = 'bg-sunken !text-ink font-medium';
+
+/** `isWide`: in the row, which has no link of its own to the views that belong to a place. */
+function NavLink({ place, isWide = false }: { place: Place; isWide?: boolean }) {
+  const { to, title, also = [] } = place;
+  const pathname = useLocation({ select: ({ pathname }) => pathname });
+  const isWithin = isWide && also.some((path) => pathname === path || pathname.startsWith(`${path}/`));
   return (
     <Link
       to={to}
       reloadDocument={isReloaded(place)}
       activeOptions={{ exact: to === '/' || to === '/creator' }}
-      className="flex min-h-9 items-center gap-1.5 rounded-lg px-2.5 text-sm whitespace-nowrap text-faint -outline-offset-2 hover:bg-sunken hover:text-ink max-lg:min-h-11 max-lg:text-base"
-      activeProps={{ className: 'bg-sunken !text-ink font-medium', 'aria-current': 'page' }}
+      className={cx(
+        'flex min-h-9 items-center gap-1.5 rounded-lg px-2.5 text-sm whitespace-nowrap text-faint -outline-offset-2 hover:bg-sunken hover:text-ink max-lg:min-h-11 max-lg:text-base',
+        isWithin && CURRENT,
+      )}
+      aria-current={isWithin || undefined}
+      activeProps={{ className: CURRENT, 'aria-current': 'page' }}
     >
       {title}
       <WaitingAt to={to} />

@@ -11,7 +11,8 @@ import { useSession } from '../wallet/session.ts';
 import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
-import { buttonStyle, cx, SearchIcon } from './ui.tsx';
+import { TEST_TAG } from './testTag.ts';
+import { Badge, buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
 const MOST_AGENTS = 6;
@@ -54,7 +55,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
                   setReceipt(null);
                 }}
                 onPaste={paste}
-                placeholder="Agent, page, call id or receipt"
+                placeholder="Agent, page, call ID or receipt"
                 className="min-h-14 w-full bg-transparent text-base text-ink outline-none"
               />
               <Dialog.Close aria-label="Close the search" className={cx(buttonStyle('quiet', true), 'sm:hidden')}>
@@ -152,7 +153,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
               about={formatAmount(agent.price_per_call_usdc)}
               line={[agent.tagline, ...reasonsOf(agent, sought)].join(' · ')}
             >
-              {agent.name}
+              {agent.name} {agent.tags.includes(TEST_TAG) && <Badge>for testing</Badge>}
             </Item>
           ))}
           {ADDRESS.test(sought) && (

@@ -16,6 +16,8 @@ export interface Place {
   title: string;
   /** Other words to find it by. */
   words: string;
+  /** Other views that belong to it, so that the header marks it there too. */
+  also?: readonly string[];
 }
 
 /** For everybody, in this order. */
@@ -23,9 +25,12 @@ export const PLACES: readonly Place[] = [
   { to: '/', title: 'Agents', words: 'catalogue home' },
   { to: '/verify', title: 'Verify', words: 'receipt signature proof' },
   { to: '/docs', title: 'Docs', words: 'guide API reference x402 MCP' },
-  { to: '/executions', title: 'Activity', words: 'your calls executions history' },
+  { to: '/executions', title: 'Activity', words: 'your calls executions history', also: ['/spend', '/disputes'] },
   { to: '/creator/new', title: 'List an agent', words: 'create publish sell' },
 ];
+
+/** Activity, as the account menu names it. */
+export const CALLS: Place = { to: '/executions', title: 'Your calls', words: '' };
 
 /** What a signed-in wallet has besides. */
 export const OWN_PLACES: readonly Place[] = [

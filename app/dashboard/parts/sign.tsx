@@ -138,7 +138,14 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
   });
   return (
     <FormDialog
-      title={props.title}
+      title={
+        <span className="flex flex-wrap items-center gap-x-2">
+          {props.title}
+          <span className="sm:hidden">
+            <TestMark />
+          </span>
+        </span>
+      }
       about={props.about}
       isBusy={signing.isRunning}
       error={signing.error}
@@ -146,7 +153,10 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       onClose={props.onClose}
       button={
         <>
-          <TestMark />
+          {/* A phone has no room for it beside the button. */}
+          <span className="max-sm:hidden">
+            <TestMark />
+          </span>
           {signing.address ? (
             <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={signing.isRunning} disabled={disabled}>
               {confirm}

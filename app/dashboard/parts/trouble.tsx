@@ -20,7 +20,7 @@ export function Trouble({ error, what, onRetry }: TroubleProps) {
   }, [isSignedOut]);
   return (
     <Note tone="bad" title={`${what} could not be loaded`}>
-      <p>{isSignedOut ? 'Your session has ended. Sign in again to continue.' : explain(error)}</p>
+      <p>{isSignedOut ? 'Your session has ended. Connect your wallet again to continue.' : explain(error)}</p>
       <Button small className="mt-3" onClick={onRetry}>
         Try again
       </Button>

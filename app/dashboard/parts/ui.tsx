@@ -257,7 +257,9 @@ export function Figure({ label, value, about }: { label: ReactNode; value: React
   return (
     <Card className="p-4">
       <p className="text-sm text-faint">{label}</p>
-      <p className="mt-1 text-2xl font-semibold tabular-nums">{typeof value === 'string' ? withUnit(value) : value}</p>
+      <p className="mt-1 text-xl font-semibold tabular-nums sm:text-2xl">
+        {typeof value === 'string' ? withUnit(value) : value}
+      </p>
       {about && <p className="mt-1 text-xs text-faint">{about}</p>}
     </Card>
   );

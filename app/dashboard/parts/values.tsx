@@ -188,13 +188,23 @@ interface CodeProps {
 /** Monospaced text to read and to copy. */
 export function Code({ text, label, file }: CodeProps) {
   return (
-    <div className="min-w-0 rounded-lg bg-sunken">
-      <div className={cx('flex items-center justify-between gap-3 py-1.5 pr-1.5 pl-4', file && 'border-b border-line')}>
-        <code className="truncate text-xs text-faint">{file}</code>
-        <Copy text={text} />
-      </div>
-      <section tabIndex={0} aria-label={label} className="max-h-112 overflow-auto rounded-b-lg px-4 pt-3 pb-4">
-        <pre className="font-mono text-[0.8125rem]">{text}</pre>
+    <div className="relative min-w-0 rounded-lg bg-sunken">
+      {file ? (
+        <div className="flex items-center justify-between gap-3 border-b border-line py-1.5 pr-1.5 pl-4">
+          <code className="truncate text-xs text-faint">{file}</code>
+          <Copy text={text} />
+        </div>
+      ) : (
+        <div className="absolute top-1.5 right-1.5">
+          <Copy text={text} />
+        </div>
+      )}
+      <section
+        tabIndex={0}
+        aria-label={label}
+        className={cx('max-h-112 overflow-auto rounded-lg py-3 pl-4', file ? 'pr-4' : 'min-h-11 pr-24')}
+      >
+        <pre className="font-mono text-[0.8125rem] wrap-anywhere whitespace-pre-wrap">{text}</pre>
       </section>
     </div>
   );

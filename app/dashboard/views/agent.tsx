@@ -8,7 +8,7 @@ import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { Health, Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Note, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, Status, shorten } from '../parts/values.tsx';
+import { formatAmount, shorten } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
@@ -94,11 +94,6 @@ function Loaded({ agent }: { agent: AgentFull }) {
         </div>
       </PageHead>
       <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">
-        {agent.status === 'paused' && (
-          <li className="flex">
-            <Status value="paused" />
-          </li>
-        )}
         <li className="flex empty:hidden">
           <Health agent={agent} />
         </li>

@@ -3,13 +3,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
+import { TEST_TAG } from '../parts/testTag.ts';
 import { Button, buttonStyle, cx, Empty, Note } from '../parts/ui.tsx';
 import { formatCount, shorten } from '../parts/values.tsx';
 import { agentsQuery, explain } from '../service.ts';
 import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
 import { type Change, Filters } from './catalogue/filters.tsx';
 import { Welcome } from './catalogue/welcome.tsx';
-import { type CatalogueSearch, filtersOf, hidesTests, isFiltered, PAGE_SIZE, TEST_TAG } from './catalogueSearch.ts';
+import { type CatalogueSearch, filtersOf, hidesTests, isFiltered, PAGE_SIZE } from './catalogueSearch.ts';
 
 const route = getRouteApi('/');
 const GRID = 'grid grid-cols-1 gap-4 sm:grid-cols-2 lg:grid-cols-3';
@@ -87,7 +88,7 @@ export default function Catalogue(): ReactNode {
       {isHiding && tests && tests.total > 0 && (
         <details className="mt-8 text-sm">
           <summary className="py-1 font-medium text-faint hover:text-ink">
-            {tests.total === 1 ? '1 agent' : `${formatCount(tests.total)} agents`} for tests, for developers
+            {tests.total === 1 ? '1 agent' : `${formatCount(tests.total)} agents`} for testing (for developers)
           </summary>
           <p className="mt-1 mb-4 text-faint">They help to test a program that calls agents. Most fail on purpose.</p>
           <Cards agents={tests.agents} />

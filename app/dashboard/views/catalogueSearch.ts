@@ -20,8 +20,6 @@ export interface CatalogueSearch {
 
 /** The page's default order: agents that work come first. */
 export const PAGE_SORT = 'best';
-/** Agents for testing clients, most of which fail on purpose. */
-export const TEST_TAG = 'sandbox';
 /** Cards per page: fills rows of three and of two. */
 export const PAGE_SIZE = 24;
 

@@ -23,7 +23,7 @@ export default function View() {
           List an agent
         </Link>
       </PageHead>
-      <SignedIn why="Your agents belong to the wallet that listed them. Sign in to see them, or to list the first.">
+      <SignedIn why="Your agents belong to the wallet that listed them. Connect it to see them, or to list the first.">
         <Listings />
       </SignedIn>
     </>

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
+import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -13,6 +14,11 @@ import { DisputeCard } from './executions/dispute.tsx';
 const route = getRouteApi('/disputes');
 const PAGE_SIZE = 20;
 const READ_AGAIN_MS = 30_000;
+/** Open ones first: they may need somebody. */
+const PARTS: readonly [title: string, isIn: (dispute: DisputeSummary) => boolean][] = [
+  ['Open', ({ outcome }) => outcome === 'open'],
+  ['Ended', ({ outcome }) => outcome !== 'open'],
+];
 
 export default function View() {
   const { wallet } = useSession();
@@ -55,13 +61,25 @@ function Disputes({ wallet }: { wallet: string }) {
   }
   return (
     <>
-      <ul className="grid gap-4">
-        {data.disputes.map((dispute) => (
-          <li key={dispute.execution_id}>
-            <DisputeCard dispute={dispute} wallet={wallet} listed />
-          </li>
-        ))}
-      </ul>
+      <div className="grid gap-8">
+        {PARTS.map(([title, isIn]) => {
+          const disputes = data.disputes.filter(isIn);
+          return (
+            disputes.length > 0 && (
+              <section key={title}>
+                <h2 className="mb-3 text-lg font-semibold">{title}</h2>
+                <ul className="grid gap-4">
+                  {disputes.map((dispute) => (
+                    <li key={dispute.execution_id}>
+                      <DisputeCard dispute={dispute} wallet={wallet} listed />
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )
+          );
+        })}
+      </div>
       <Pages
         page={page}
         size={PAGE_SIZE}

@@ -1,25 +1,25 @@
 /** One call: its answer and cost, and how to check, refund or dispute it. */
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
-import { toError } from '../../sdk/client/http.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
-import { useNotify } from '../parts/toasts.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
-import { formatSpan, saveFile, shorten, Time } from '../parts/values.tsx';
-import { explain, request } from '../service.ts';
+import { formatSpan, Time } from '../parts/values.tsx';
+import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { stakesQuery } from './disputes/stakes.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
 import { Amounts, Archived, type Execution, isBeingOpened, OnChain } from './executions/facts.tsx';
+import { Head } from './executions/head.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
+import { reasonOf } from './executions/outcome.ts';
 import {
   isBehind,
   isDisputeBehind,
@@ -32,7 +32,6 @@ import {
 } from './executions/polling.ts';
 import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
-import { OutcomeBadge } from './executions/rows.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
@@ -112,7 +111,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
                   : 'The call could not be served'
               }
             >
-              <p>{failure.message}</p>
+              <p>{reasonOf(execution)}</p>
               <p className="mt-1 font-mono text-xs">{failure.code}</p>
             </Note>
           )}
@@ -165,65 +164,6 @@ function Missing({ executionId }: { executionId: string }) {
       </Empty>
     </>
   );
-}
-
-function Head({ execution }: { execution: Execution }) {
-  const notify = useNotify();
-  const { execution_id: id, agent_id, agent_name } = execution;
-  const isSettled = execution.creator_amount_usdc > 0;
-  const receipt = useMutation({
-    mutationFn: () => readReceipt(id),
-    onSuccess: (text) => {
-      saveFile(`receipt-${id}.json`, text);
-      notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
-    },
-  });
-  return (
-    <>
-      <PageHead
-        title={agent_name ?? shorten(agent_id)}
-        about={
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <OutcomeBadge call={execution} />
-            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
-              The agent
-            </Link>
-            <span aria-hidden="true">·</span>
-            <Time at={execution.initiated_at} />
-          </span>
-        }
-      >
-        {isSettled && (
-          <Button busy={receipt.isPending} onClick={() => receipt.mutate()}>
-            Download receipt
-          </Button>
-        )}
-        {/* These links load new documents, whose CSP allows requests to any node. */}
-        {(isSettled || execution.refund === 'done') && (
-          <a href={`/verify?id=${encodeURIComponent(id)}&print=true`} className={buttonStyle()}>
-            Print receipt
-          </a>
-        )}
-        <a href={`/verify?id=${encodeURIComponent(id)}`} className={buttonStyle()}>
-          Verify it yourself
-        </a>
-      </PageHead>
-      {receipt.error && (
-        <div className="mb-5">
-          <Note tone="bad" title="The receipt could not be downloaded">
-            {explain(receipt.error)}
-          </Note>
-        </div>
-      )}
-    </>
-  );
-}
-
-/** Returns the marketplace's bytes unchanged. */
-async function readReceipt(executionId: string): Promise<string> {
-  const response = await fetch(`/v1/executions/${encodeURIComponent(executionId)}/receipt`);
-  if (!response.ok) throw toError(response, await response.json().catch(() => null));
-  return response.text();
 }
 
 function ResultCard({ execution }: { execution: Execution }) {
@@ -282,9 +222,12 @@ function Disputable({ execution, record }: DisputableProps) {
         You can dispute it until <Time at={until} />, for another {formatSpan(left)}. If the dispute is upheld, the
         creator's collateral pays you.{' '}
         {stakes ? (
-          <>It takes a bond of {formatSol(stakes.bond)} SOL, which you lose if the dispute is rejected.</>
+          <>
+            It takes a bond of {formatSol(stakes.bond)} SOL, which you lose if the dispute is rejected, and a deposit of{' '}
+            {formatSol(stakes.deposit)} SOL, which comes back in any case.
+          </>
         ) : (
-          !unread && <Skeleton className="mt-1 h-10" />
+          !unread && <Skeleton className="mt-1 h-15" />
         )}
       </div>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>

@@ -26,7 +26,11 @@ const ABOUT =
 export default function View() {
   const { wallet } = useSession();
   return (
-    <SignedIn title={TITLE} about={ABOUT} why="Keys belong to a wallet. Sign in to see yours, or to create the first.">
+    <SignedIn
+      title={TITLE}
+      about={ABOUT}
+      why="Keys belong to a wallet. Connect it to see yours, or to create the first."
+    >
       {wallet && <Keys key={wallet} wallet={wallet} />}
     </SignedIn>
   );
@@ -72,6 +76,7 @@ function Keys({ wallet }: { wallet: string }) {
       )}
       {!chain.error && keys?.length !== 0 && (
         <WalletFigures
+          keyIds={usable.filter(({ scopes }) => scopes.includes('execute')).map(({ key_id }) => key_id)}
           money={money}
           isSponsored={isSponsored}
           onGas={(way) => setShown(way === 'add' ? 'gas' : 'takeGas')}

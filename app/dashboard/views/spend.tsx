@@ -6,7 +6,7 @@ import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { Chart } from '../parts/chart.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
-import { AtRight, Table } from '../parts/table.tsx';
+import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
@@ -134,40 +134,24 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         formatShort={formatShort}
         series={seriesOf(groups, days)}
       />
-      <div className="hidden sm:block">
-        <Table
-          label={BY[by]}
-          head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
-        >
-          {groups.map((group) => (
-            <tr key={group.id} className="tabular-nums">
-              <td className="min-w-36 font-medium" title={group.id}>
-                {group.name}
-              </td>
-              {cellsOf(group).map((cell, index) => (
-                <td key={COLUMNS[index]} className="text-right whitespace-nowrap">
-                  {cell}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </Table>
-      </div>
-      <ul className="grid gap-2.5 sm:hidden" aria-label={BY[by]}>
+      <Table
+        label={BY[by]}
+        hasCards
+        head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+      >
         {groups.map((group) => (
-          <li key={group.id} className="rounded-xl border border-line bg-raised p-4 text-sm">
-            <p className="mb-2 font-medium">{group.name}</p>
-            <dl className="grid grid-cols-2 gap-x-4 gap-y-1 tabular-nums">
-              {cellsOf(group).map((cell, index) => (
-                <div key={COLUMNS[index]} className="flex justify-between gap-2">
-                  <dt className="text-faint">{COLUMNS[index]}</dt>
-                  <dd>{cell}</dd>
-                </div>
-              ))}
-            </dl>
-          </li>
+          <tr key={group.id} className="tabular-nums">
+            <td className="min-w-36 font-medium" title={group.id}>
+              {group.name}
+            </td>
+            {cellsOf(group).map((cell, index) => (
+              <Cell key={COLUMNS[index]} of={COLUMNS[index]!} className="whitespace-nowrap sm:text-right">
+                <span>{cell}</span>
+              </Cell>
+            ))}
+          </tr>
         ))}
-      </ul>
+      </Table>
     </>
   );
 }

@@ -3,17 +3,17 @@
  */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { takePasted } from '../parts/pasted.ts';
-import { Button, Card, Checkbox, Input, PageHead } from '../parts/ui.tsx';
+import { Button, Checkbox, cx, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
 import { nodeFault } from './verify/node.ts';
 import { ReceiptFile } from './verify/receiptFile.tsx';
 import { findSubject, type Subject, useVerification, type Verification } from './verify/verification.ts';
 
-const NO_ID = 'The id of a call has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
+const NO_ID = 'A call ID has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
 
 /** The path from which the document was loaded. It determines the CSP. */
 function loadedPath(): string {
@@ -29,7 +29,11 @@ export default function Verify() {
   const { current, verify, clear } = useVerification();
   const [node, setNode] = useState<string | null>(null);
   const [isOffline, setOffline] = useState(false);
+  const [id, setId] = useState(named);
+  // After a verdict the form is one line.
+  const [isFormOpen, setFormOpen] = useState(true);
   const result = useRef<HTMLDivElement>(null);
+  const form = useRef<HTMLDetailsElement>(null);
 
   // A visitor from another view still has that view's CSP, which allows only the marketplace's own node.
   useEffect(() => {
@@ -49,8 +53,17 @@ export default function Verify() {
       setWaiting(find);
       return;
     }
+    const hasFocus = form.current?.contains(document.activeElement);
     void verify(find, isOffline || rpcUrl === '' ? null : rpcUrl);
-    requestAnimationFrame(() => result.current?.scrollIntoView({ block: 'nearest' }));
+    void Promise.resolve(find).then((subject) => {
+      setId(idOf(subject) ?? '');
+      setFormOpen(false);
+      requestAnimationFrame(() => {
+        // What had the focus is folded away. The verdict itself is announced.
+        if (hasFocus) form.current?.querySelector('summary')?.focus();
+        result.current?.scrollIntoView({ block: 'nearest' });
+      });
+    });
   }
 
   useEffect(() => {
@@ -99,11 +112,14 @@ export default function Verify() {
           about="Check that an agent signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
         />
       </div>
-      <Card className="grid gap-x-8 gap-y-6 md:grid-cols-2 print:hidden">
-        <IdForm initial={named} disabled={!isReady} busy={current?.isRunning ?? false} onId={startById} />
+      <Fold ref={form} isFolded={current !== null} isOpen={isFormOpen} onOpen={setFormOpen}>
+        <IdForm id={id} onChange={setId} disabled={!isReady} busy={current?.isRunning ?? false} onId={startById} />
         <ReceiptFile
           onReceipt={(receipt, name) => start({ kind: 'receipt', receipt, from: `The receipt is the file ${name}.` })}
-          onWrong={clear}
+          onWrong={() => {
+            clear();
+            setFormOpen(true);
+          }}
         />
         <NodeFields
           node={node ?? config?.rpc_url ?? ''}
@@ -112,24 +128,50 @@ export default function Verify() {
           isOffline={isOffline}
           onOffline={setOffline}
         />
-      </Card>
+      </Fold>
       <div ref={result} className="mt-8 scroll-mt-24 print:mt-0">
-        {current ? <VerificationResult verification={current} name={nameOf(current.subject)} /> : <Explained />}
+        {current ? (
+          <VerificationResult verification={current} name={idOf(current.subject) ?? 'receipt'} />
+        ) : (
+          <Explained />
+        )}
       </div>
     </>
   );
 }
 
+interface FoldProps {
+  ref: Ref<HTMLDetailsElement>;
+  /** False before the first check: then the form cannot be closed. */
+  isFolded: boolean;
+  isOpen: boolean;
+  onOpen(isOpen: boolean): void;
+  children: ReactNode;
+}
+
+function Fold({ ref, isFolded, isOpen, onOpen, children }: FoldProps) {
+  return (
+    <div className="rounded-xl border border-line bg-raised print:hidden">
+      <details ref={ref} open={isOpen || !isFolded} onToggle={({ currentTarget }) => onOpen(currentTarget.open)}>
+        <summary className={cx('px-5 py-3.5 text-sm font-medium', !isFolded && 'hidden')}>Verify another</summary>
+        <div className={cx('grid gap-x-8 gap-y-6 p-5 md:grid-cols-2', isFolded && 'border-t border-line')}>
+          {children}
+        </div>
+      </details>
+    </div>
+  );
+}
+
 interface IdFormProps {
-  initial: string;
+  id: string;
+  onChange(id: string): void;
   disabled: boolean;
   busy: boolean;
   onId(executionId: string): void;
 }
 
-function IdForm({ initial, disabled, busy, onId }: IdFormProps) {
-  const [id, setId] = useState(initial);
-  const [error, setError] = useState(initial === '' || readExecutionId(initial) ? null : NO_ID);
+function IdForm({ id, onChange, disabled, busy, onId }: IdFormProps) {
+  const [error, setError] = useState(id === '' || readExecutionId(id) ? null : NO_ID);
   return (
     <form
       className="grid content-start gap-4"
@@ -142,11 +184,11 @@ function IdForm({ initial, disabled, busy, onId }: IdFormProps) {
       }}
     >
       <Input
-        label="Id of the call"
+        label="Call ID"
         hint="If you are signed in, the receipts of your own calls are checked too."
         error={error}
         value={id}
-        onChange={(event) => setId(event.target.value)}
+        onChange={(event) => onChange(event.target.value)}
         className="font-mono"
         autoComplete="off"
         spellCheck={false}
@@ -205,10 +247,11 @@ async function untilNamed({ subject, facts }: Verification): Promise<void> {
   if (typeof agentId === 'string') await queryClient.ensureQueryData(agentQuery(agentId)).catch(() => null);
 }
 
-function nameOf(subject: Subject): string {
+/** The id of the call; null for a receipt that has none. */
+function idOf(subject: Subject): string | null {
   if (subject.kind === 'execution') return subject.executionId;
   const { execution_id } = (subject.receipt ?? {}) as { execution_id?: unknown };
-  return typeof execution_id === 'string' && EXECUTION_ID.test(execution_id) ? execution_id : 'receipt';
+  return typeof execution_id === 'string' && EXECUTION_ID.test(execution_id) ? execution_id : null;
 }
 
 const STEPS = [

@@ -1,9 +1,10 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { EVENT_TYPES } from '../../sdk/wire/choices.ts';
+import { EVENT_MEANINGS, EVENT_TYPES } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { request } from '../service.ts';
@@ -62,15 +63,20 @@ function Webhooks({ wallet }: { wallet: string }) {
             has the code.
           </p>
           {create}
-          <p className="mt-6 mb-2">The events:</p>
-          <ul className="flex flex-wrap justify-center gap-1.5">
-            {EVENT_TYPES.map((type) => (
-              <li key={type}>
-                <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-xs">{type}</code>
-              </li>
-            ))}
-          </ul>
         </Empty>
+      )}
+      {endpoints?.length === 0 && (
+        <section className="mt-8">
+          <h2 className="mb-3 font-semibold">Events</h2>
+          <Table label="Events" head={['Event', 'When']} hasCards>
+            {EVENT_TYPES.map((type) => (
+              <tr key={type}>
+                <td className="font-mono text-[0.8125rem] whitespace-nowrap">{type}</td>
+                <td className="text-faint">{EVENT_MEANINGS[type]}</td>
+              </tr>
+            ))}
+          </Table>
+        </section>
       )}
       <ul className="grid grid-cols-1 gap-3">
         {endpoints?.map((endpoint) => (

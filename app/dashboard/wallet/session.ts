@@ -32,6 +32,22 @@ export function useBalance(): number | undefined {
   return data;
 }
 
+/** The wallet's SOL in lamports, straight from the node; undefined until it is known. */
+export function useLamports(wallet: string): number | undefined {
+  const { data: config } = useQuery(configQuery);
+  const { data } = useQuery({
+    queryKey: ['balance', 'lamports', wallet],
+    queryFn: async () => {
+      const { result } = await askNode(config!.rpc_url, 'getBalance', [wallet, { commitment: 'finalized' }]);
+      if (typeof result?.value !== 'number') throw new Error('The node did not return the balance.');
+      return result.value;
+    },
+    enabled: config !== undefined,
+    retry: false,
+  });
+  return data;
+}
+
 const BALANCE_MS = 30_000;
 /** JSON-RPC error: the account does not exist, so its balance is 0. */
 const NO_ACCOUNT = -32602;

@@ -36,6 +36,8 @@ import { readListing } from './upkeep.ts';
 const OPEN_WITHIN_SECONDS = 1_800n;
 /** Fees of two signatures: one for the service's settle, and as much again for priority. */
 const GAS_LAMPORTS = 10_000;
+/** Usual network fees of a call that a wallet opens itself, lamports: its own signature, and the gas for the end. */
+export const WALLET_CALL_FEES = 5_000n + BigInt(GAS_LAMPORTS);
 
 export interface OpenByWalletOptions {
   wallet: Signer;

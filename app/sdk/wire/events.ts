@@ -63,11 +63,11 @@ export type EventData<Type extends EventType> = z.infer<(typeof EVENT_DATA)[Type
 export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.pending': 'The price is in the escrow, and the agent will be called.',
   'execution.running': 'The agent is called, or its answer is being settled or refunded.',
-  'execution.completed': 'The answer was paid for. Read the execution for its result.',
+  'execution.completed': 'The answer was paid for. Read the call for its result.',
   'execution.failed': 'Nothing was paid, or the price was refunded in full.',
-  'dispute.opened': 'A caller disputes an execution, of this wallet or of its agent.',
+  'dispute.opened': 'A caller disputes a call, of this wallet or of its agent.',
   'dispute.resolved': 'The dispute has ended.',
-  'agent.paused': 'An agent of this wallet accepts no new executions.',
+  'agent.paused': 'An agent of this wallet accepts no new calls.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
     "An agent's collateral is less than 125 % of what its price or its open calls require. Top it up before the agent stops.",

@@ -3,7 +3,7 @@ import { Tabs } from 'radix-ui';
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { Button, buttonStyle, cx, Note, Skeleton } from '../ui.tsx';
 import { Code, Copy, formatCount, saveFile } from '../values.tsx';
-import { type Form, isLaidOut, type Picture, readResult } from './read.ts';
+import { type Form, isLaidOut, type Picture, type Rows, readResult, toCsv, toTabs } from './read.ts';
 
 const Markdown = lazy(() => import('../markdown.tsx'));
 const ResultTable = lazy(() => import('./table.tsx'));
@@ -31,7 +31,7 @@ export default function Result({ text, name }: { text: string; name: string }) {
   const shown = isLong ? text.slice(0, SHOWN_LENGTH) : text;
   const views: Record<Form, ReactNode> = {
     pictures: <Pictures pictures={pictures} name={name} />,
-    table: table && <ResultTable table={table} name={name} />,
+    table: table && <ResultTable table={table} />,
     json: json && <Tree json={json} />,
     markdown: (
       <Fold text={shown}>
@@ -62,13 +62,19 @@ export default function Result({ text, name }: { text: string; name: string }) {
           ))}
         </Tabs.List>
         <div className="flex gap-2">
-          <Copy text={text} />
-          <Button
-            small
-            onClick={() => saveFile(`${name}.${json === null ? 'txt' : 'json'}`, text, 'application/octet-stream')}
-          >
-            Download
-          </Button>
+          {form === 'table' && table ? (
+            <TableButtons table={table} name={name} />
+          ) : (
+            <>
+              <Copy text={text} />
+              <Button
+                small
+                onClick={() => saveFile(`${name}.${json === null ? 'txt' : 'json'}`, text, 'application/octet-stream')}
+              >
+                Download
+              </Button>
+            </>
+          )}
         </div>
       </div>
       {forms.map((one) => (
@@ -82,6 +88,19 @@ export default function Result({ text, name }: { text: string; name: string }) {
         </p>
       )}
     </Tabs.Root>
+  );
+}
+
+/** A table as spreadsheets take it; the other forms give the exact text. */
+function TableButtons({ table, name }: { table: Rows; name: string }) {
+  const tabs = useMemo(() => toTabs(table), [table]);
+  return (
+    <>
+      <Copy text={tabs} label="Copy table" />
+      <Button small onClick={() => saveFile(`${name}.csv`, toCsv(table), 'text/csv')}>
+        Save as CSV
+      </Button>
+    </>
   );
 }
 

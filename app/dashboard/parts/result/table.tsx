@@ -1,4 +1,4 @@
-/** A result as a table: sort by a click on a column, filter by a word, copy into a spreadsheet, save as CSV. */
+/** A result as a table: sort by a click on a column, filter by a word. */
 import {
   columnFilteringFeature,
   createFilteredRowModel,
@@ -13,8 +13,8 @@ import {
 } from '@tanstack/react-table';
 import { useMemo } from 'react';
 import { Button, cx } from '../ui.tsx';
-import { Copy, formatCount, saveFile } from '../values.tsx';
-import { cellText, type Rows, toCsv, toTabs } from './read.ts';
+import { formatCount } from '../values.tsx';
+import { cellText, type Rows } from './read.ts';
 
 const PAGE_ROWS = 25;
 /** Fewer rows need no filter. */
@@ -41,7 +41,7 @@ function compare(a: string, b: string): number {
 
 const isNumber = (text: string): boolean => text !== '' && Number.isFinite(Number(text));
 
-export default function ResultTable({ table: { columns, rows }, name }: { table: Rows; name: string }) {
+export default function ResultTable({ table: { columns, rows } }: { table: Rows }) {
   const texts = useMemo(() => rows.map((row) => row.map(cellText)), [rows]);
   const definitions = useMemo(
     () =>
@@ -69,7 +69,6 @@ export default function ResultTable({ table: { columns, rows }, name }: { table:
   const found = table.getFilteredRowModel().rows.length;
   const pages = table.getPageCount();
   const page = table.state.pagination.pageIndex;
-  const tabs = useMemo(() => toTabs({ columns, rows }), [columns, rows]);
   return (
     <div className="grid gap-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -87,10 +86,6 @@ export default function ResultTable({ table: { columns, rows }, name }: { table:
             ? `${formatCount(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`
             : `${formatCount(found)} of ${formatCount(rows.length)} rows`}
         </p>
-        <Copy text={tabs} label="Copy table" />
-        <Button small onClick={() => saveFile(`${name}.csv`, toCsv({ columns, rows }), 'text/csv')}>
-          Save as CSV
-        </Button>
       </div>
       <section
         tabIndex={0}
@@ -113,7 +108,7 @@ export default function ResultTable({ table: { columns, rows }, name }: { table:
                       <button
                         type="button"
                         onClick={column.getToggleSortingHandler()}
-                        className="min-h-9 px-3 -outline-offset-2 hover:text-ink"
+                        className="inline-flex min-h-9 items-center px-3 -outline-offset-2 hover:text-ink"
                       >
                         <span className={cx('inline-flex', numeric[index] && 'flex-row-reverse')}>
                           {columns[index]}

@@ -8,15 +8,22 @@ import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
+import { exampleQuery } from './example.tsx';
 import { exampleParameters } from './schema/example.ts';
 import { KEY_VARIABLE, mcpSnippet, type Snippet, type SnippetInput, snippetsOf, x402Snippet } from './snippets.ts';
 
+/** Longer parameters of an example would hide the code. */
+const MOST_CHARACTERS = 1_000;
+
 export default function CodeTab({ agent }: { agent: AgentFull }) {
+  const { data: example, isPending } = useQuery(exampleQuery(agent.agent_id));
+  if (isPending) return <Skeleton className="h-96" />;
+  const isShort = example && JSON.stringify(example.parameters).length <= MOST_CHARACTERS;
   const call: SnippetInput = {
     baseUrl: BASE_URL,
     agentId: agent.agent_id,
-    task: 'Do this for me.',
-    parameters: exampleParameters(agent.input_schema),
+    task: example?.task ?? 'Do this for me.',
+    parameters: isShort ? example.parameters : exampleParameters(agent.input_schema),
   };
   const tabs: (readonly [name: string, content: ReactNode])[] = [
     ...snippetsOf(call).map(

@@ -44,7 +44,7 @@ export function Collateral({ agentId }: { agentId: string }) {
   }
   return (
     <div className="grid gap-2 text-sm text-faint">
-      <p>The creator's collateral pays callers whose dispute is upheld.</p>
+      <p>The chain also has its collateral, open disputes and signing key.</p>
       <div className="flex min-h-8 items-center">
         {isFetching ? (
           <Spinner label="Reading the chain …" />

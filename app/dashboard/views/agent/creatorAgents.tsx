@@ -2,19 +2,25 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { TEST_TAG } from '../../parts/testTag.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
 const SHOWN = 5;
+/** Agents for tests may be among them. */
+const READ = 50;
 
 export function CreatorAgents({ agent }: { agent: AgentFull }) {
   const creator = agent.creator.pubkey;
   const { data } = useQuery({
-    queryKey: ['agents', { creator, limit: SHOWN + 1 }],
-    queryFn: () => request('listAgents', { creator, limit: SHOWN + 1 }),
+    queryKey: ['agents', { creator, limit: READ }],
+    queryFn: () => request('listAgents', { creator, limit: READ }),
   });
   if (!data) return null;
-  const others = data.agents.filter(({ agent_id }) => agent_id !== agent.agent_id).slice(0, SHOWN);
+  const isForTests = ({ tags }: { tags: string[] }) => tags.includes(TEST_TAG);
+  const others = data.agents
+    .filter((one) => one.agent_id !== agent.agent_id && (!isForTests(one) || isForTests(agent)))
+    .slice(0, SHOWN);
   if (others.length === 0) return null;
   return (
     <section className="border-t border-line pt-5 text-sm">
@@ -33,7 +39,7 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
-      {data.total > SHOWN + 1 && (
+      {data.total > others.length + 1 && (
         <Link to="/" search={{ creator }} className="mt-2 inline-block py-1 text-accent underline underline-offset-2">
           All {data.total} agents of this creator
         </Link>

@@ -14,7 +14,7 @@ export function Month({ agent: { agent_id: agentId } }: { agent: AgentFull }) {
   });
   return (
     <section>
-      <h2 className="mb-3 text-lg font-semibold">The last 30 days</h2>
+      <h3 className="mb-3 font-semibold">The last 30 days</h3>
       {data ? (
         <Charts statistics={data} />
       ) : error ? (

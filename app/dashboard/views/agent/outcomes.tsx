@@ -29,13 +29,12 @@ export function Outcomes({ agent }: { agent: AgentFull }) {
   const isStrip = hasRate(agent);
   return (
     <section>
-      {isStrip && <h2 className="mb-3 text-lg font-semibold">Recent calls</h2>}
+      {isStrip && <h3 className="mb-3 font-semibold">Recent calls</h3>}
       <div className={isStrip ? 'min-h-20' : 'min-h-5'}>
         {data && !isStrip ? (
-          <p className="text-sm text-faint">
+          <p>
             {sumOf(data.outcomes)}
             {data.outcomes.length > 0 && ' That is too few for a rate.'}
-            {agent.avg_execution_time_ms > 0 && ` Average time: ${formatDuration(agent.avg_execution_time_ms)}.`}
           </p>
         ) : data ? (
           <Strip outcomes={data.outcomes} />

@@ -58,7 +58,6 @@ export function Overview({ agent }: { agent: AgentFull }) {
             rows={[
               ['Name', agent.creator.display_name],
               ['Wallet', <Id key="wallet" value={agent.creator.pubkey} kind="address" />],
-              ['Identity', agent.creator.verified ? 'Verified by the marketplace' : 'Not verified'],
             ]}
           />
         </Aside>
@@ -67,9 +66,6 @@ export function Overview({ agent }: { agent: AgentFull }) {
             rows={[
               ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
               ['Timeout', timeouts(agent)],
-              ['Disputes', disputeWords(agent)],
-              ['Collateral', formatAmount(agent.collateral_usdc)],
-              ['Listed', <Time key="listed" at={agent.created_at} />],
             ]}
           />
         </Aside>
@@ -116,24 +112,49 @@ function Aside({ title, children }: { title: string; children: ReactNode }) {
 }
 
 function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
-  return least === most ? formatSpan(most) : `${formatSpan(most)}, or from ${formatSpan(least)} if you choose`;
+  return least === most
+    ? formatSpan(most)
+    : `${formatSpan(most)}; you can choose ${formatSpan(least)} to ${formatSpan(most)}`;
 }
 
-/** What is known of its calls: one line before the first, another while they are too few for figures. */
+/** What is known of its calls, and what vouches for it. Figures only from enough calls on. */
 function Record({ agent }: { agent: AgentFull }) {
+  const { total_executions, successful_executions, avg_execution_time_ms, creator } = agent;
+  const isRated = hasRate(agent);
   return (
-    <section className="grid gap-6">
+    <section className="grid gap-4">
       <h2 className="text-lg font-semibold">Can I trust it?</h2>
-      {agent.total_executions === 0 ? (
-        <p className="text-sm text-faint">
+      {isRated && <Figures agent={agent} />}
+      {total_executions === 0 && (
+        <p className="text-sm">
           Nobody has called it yet. You pay only for a result that its creator has signed, and its collateral pays you
           if a dispute is upheld.
         </p>
-      ) : (
+      )}
+      <Facts
+        rows={[
+          total_executions > 0 &&
+            !isRated && [
+              'Success',
+              `${formatCount(successful_executions)} of ${formatCount(total_executions)}, without upheld disputes`,
+            ],
+          total_executions > 0 && !isRated && ['Calls', <Outcomes key="calls" agent={agent} />],
+          !isRated && avg_execution_time_ms > 0 && ['Average time', formatDuration(avg_execution_time_ms)],
+          ['Disputes', disputeWords(agent)],
+          ['Collateral', `${formatAmount(agent.collateral_usdc)}, which pays callers whose dispute is upheld`],
+          ['Listed since', <Time key="listed" at={agent.created_at} />],
+          [
+            'Creator',
+            creator.verified
+              ? 'Verified: the marketplace has checked who it is. It has not checked the answers of the agent.'
+              : 'Not verified: the marketplace has not checked who it is.',
+          ],
+        ]}
+      />
+      {isRated && (
         <>
-          {hasRate(agent) && <Figures agent={agent} />}
           <Outcomes agent={agent} />
-          {hasRate(agent) && <Month agent={agent} />}
+          <Month agent={agent} />
         </>
       )}
     </section>

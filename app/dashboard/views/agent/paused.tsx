@@ -5,10 +5,11 @@ import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { isFailing } from '../../parts/badges.tsx';
+import { TEST_TAG } from '../../parts/testTag.ts';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { agentsQuery, configQuery } from '../../service.ts';
-import { PAGE_SORT, TEST_TAG } from '../catalogueSearch.ts';
+import { PAGE_SORT } from '../catalogueSearch.ts';
 
 /** Others that are offered, and how many of the tags are searched for them. */
 const OFFERED = 3;

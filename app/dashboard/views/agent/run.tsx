@@ -8,8 +8,9 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { LastInputs } from './lastInputs.tsx';
+import { isApiKey } from './run/cost.ts';
 import { type Kept, keep, type Opened, readKept } from './run/kept.ts';
-import { Money } from './run/money.tsx';
+import { Money, MoneyPath } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
 import { Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
@@ -136,10 +137,7 @@ function useDraft(agent: AgentFull, kept: Kept | null) {
     timeout: isTimeout(seconds, agent)
       ? null
       : `A whole number of seconds, ${agent.min_timeout_seconds} to ${agent.timeout_seconds}.`,
-    apiKey:
-      payer === 'wallet' || /^crtx_(live|test)_\S+$/.test(apiKey.trim())
-        ? null
-        : 'A key begins with crtx_test_ or crtx_live_.',
+    apiKey: payer === 'wallet' || isApiKey(apiKey) ? null : 'A key begins with crtx_test_ or crtx_live_.',
   };
   const errorOf = (name: keyof typeof errors) => (isChecked ? errors[name] : null);
   return {
@@ -215,7 +213,6 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         />
       </div>
       <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
-        <Money agent={agent} seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds} />
         <PayerChoice
           payer={draft.payer}
           onPayer={draft.setPayer}
@@ -236,6 +233,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             />
           </div>
         </details>
+        <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
         <div className="flex items-center gap-2">
           <Button type="submit" kind="primary" className="flex-1" disabled={whyNot !== null} aria-describedby={WHY_NOT}>
             Pay {formatAmount(agent.price_per_call_usdc)} and run
@@ -245,6 +243,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <p id={WHY_NOT} className="-mt-4 min-h-5 text-sm text-faint">
           {whyNot}
         </p>
+        <MoneyPath seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds} />
       </aside>
     </form>
   );

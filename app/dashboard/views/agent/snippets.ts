@@ -55,6 +55,7 @@ import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 
+// Use a small wallet of its own: anyone with this file can spend all that is in it.
 const keypair = JSON.parse(readFileSync(process.env.SOLANA_KEYPAIR!, 'utf8'));
 const wallet = await createKeyPairSignerFromBytes(Uint8Array.from(keypair));
 const client = new x402Client();
@@ -69,8 +70,9 @@ client.onAfterPaymentCreation(async ({ paymentPayload }) => {
 
 // With the payer in the address, its money can only buy this call or come back.
 const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
-// Repeating a call with the same key never pays twice.
-const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() };
+// Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
+const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
 const body = JSON.stringify(${JSON.stringify({ task, parameters }, null, 2)});
 let response = await wrapFetchWithPayment(fetch, client)(url, { method: 'POST', headers, body });
 // The call continues. The same payment is taken once, and gets its outcome.
@@ -106,23 +108,27 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function curl(input: SnippetInput): string {
   const { task, parameters } = input;
-  return `curl -sS \\
+  return `# Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+: "\${IDEMPOTENCY_KEY:=$(date +%s)-$$}"
+curl -sS \\
   ${quote(pathOf(input))} \\
   -H "Authorization: Bearer $${KEY_VARIABLE}" \\
   -H 'Content-Type: application/json' \\
+  -H "Idempotency-Key: $IDEMPOTENCY_KEY" \\
   --data-binary ${quote(JSON.stringify({ task, parameters }, null, 2))}
 `;
 }
 
 function typescript(input: SnippetInput): string {
   const { task, parameters } = input;
-  return `const response = await fetch(${JSON.stringify(pathOf(input))}, {
+  return `// Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
+const response = await fetch(${JSON.stringify(pathOf(input))}, {
   method: 'POST',
   headers: {
     Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
     'Content-Type': 'application/json',
-    // Repeating a call with the same key never pays twice.
-    'Idempotency-Key': crypto.randomUUID(),
+    'Idempotency-Key': idempotencyKey,
   },
   body: JSON.stringify(${indent(JSON.stringify({ task, parameters }, null, 2), '  ')}),
 });
@@ -140,6 +146,8 @@ import urllib.error
 import urllib.request
 import uuid
 
+# Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+idempotency_key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
 body = ${pythonValue({ task, parameters })}
 request = urllib.request.Request(
     ${JSON.stringify(pathOf(input))},
@@ -147,8 +155,7 @@ request = urllib.request.Request(
     headers={
         "Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}",
         "Content-Type": "application/json",
-        # Repeating a call with the same key never pays twice.
-        "Idempotency-Key": str(uuid.uuid4()),
+        "Idempotency-Key": idempotency_key,
     },
 )
 try:

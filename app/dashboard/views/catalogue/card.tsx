@@ -4,7 +4,7 @@ import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { Health, hasRate, isFailing, RATE_CALLS, Verified } from '../../parts/badges.tsx';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatRate, Status, shorten } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
@@ -44,12 +44,12 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
         <Value
           label="Success"
-          value={hasRate(agent) ? formatRate(agent.success_rate) : hasRun ? 'too few' : '–'}
+          value={hasRate(agent) ? formatRate(agent.success_rate) : hasRun ? countOf(agent) : '–'}
           title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
           isBad={hasRate(agent) && isFailing(agent)}
         />
         <Value
-          label="Speed"
+          label="Average time"
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
         />
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
@@ -58,12 +58,16 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
   );
 }
 
-/** A name that anyone can choose, so the address is beside it. */
+/** Such as `2 of 3`. The rate is the quotient of these two. */
+const countOf = ({ success_rate, total_executions }: AgentSummary): string =>
+  `${Math.round(success_rate * total_executions)} of ${total_executions}`;
+
+/** Anyone can choose a name: the agent's page has the address. */
 function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {
   return (
     <p className="flex min-h-5 items-center gap-1.5 text-xs text-faint">
       <span className="truncate" title={`${display_name} · ${pubkey}`}>
-        by <bdi>{display_name}</bdi> · {shorten(pubkey)}
+        by <bdi>{display_name}</bdi>
       </span>
       {verified && <Verified />}
     </p>

@@ -76,7 +76,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
       <p className="max-sm:basis-full sm:min-w-60 sm:flex-1">
         <span className="font-medium">Try it now.</span>{' '}
         <span className="text-faint">
-          “{agent.name}” gets an example. A test wallet pays {formatAmount(agent.price_per_call_usdc)}, which has no
+          Run {agent.name} on its example. A test wallet pays {formatAmount(agent.price_per_call_usdc)}, which has no
           value.
         </span>
       </p>

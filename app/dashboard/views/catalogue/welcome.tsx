@@ -25,8 +25,8 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           The price is locked. Only a signed result releases it to the creator; otherwise it returns to you.
         </Step>
         <Step number={3} title="Get a signed result, or your money back" short={`Wrong result? Dispute it${days}.`}>
-          Without a signed result in time, you get everything back. If the result is signed but wrong, you can dispute
-          it{days}.
+          Without a signed result in time, you get the price back. If the result is signed but wrong, you can dispute it
+          {days}.
         </Step>
       </ol>
       <div className="mt-4 grid gap-x-8 gap-y-1 text-sm max-sm:hidden sm:grid-cols-3">

@@ -28,7 +28,7 @@ export function Deletion(props: DeletionProps) {
   const obstacle = obstacleOf(props, now);
   return (
     <Card className="max-lg:order-4">
-      <h2 className="font-medium">What you sent and received</h2>
+      <h2 className="font-medium">Delete what you sent and received</h2>
       {execution.content_deleted_at !== null ? (
         <p className="mt-1 text-sm text-faint">
           You deleted it on <Time at={execution.content_deleted_at} />. Amounts, times, hashes and signatures stay on

@@ -1,12 +1,14 @@
 /** A dispute: its state, due time and outcome, and the actions that anyone may take now. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Badge, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
+import { Badge, buttonStyle, Card, Facts, Skeleton, type Tone } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
-import { idBytes } from './record.ts';
+import { disputeCaseQuery, idBytes } from './record.ts';
+import { TaskLine } from './rows.tsx';
 
 export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
   open: { tone: 'warn', text: 'open' },
@@ -44,14 +46,16 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const now = useChainClock(isOpen);
   const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
   const title = disputeTitle(dispute);
+  const Heading = listed ? 'h3' : 'h2';
   return (
     <Card aria-label={title}>
       <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div>
-          <h2 className="flex flex-wrap items-center gap-2 font-semibold">
+          <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             {listed ? title : 'Dispute'}
             <Badge tone={tone}>{text}</Badge>
-          </h2>
+          </Heading>
+          {listed && <Task dispute={dispute} />}
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
             <span>
               {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
@@ -66,11 +70,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             params={{ executionId: dispute.execution_id }}
             className={buttonStyle('plain', true)}
           >
-            {isOpen && !isCaller && dispute.reply === null
-              ? 'Read and reply'
-              : isOpen
-                ? 'What is at stake'
-                : 'Evidence and reply'}
+            {isOpen && !isCaller && dispute.reply === null ? 'Read and reply' : 'View dispute'}
           </Link>
         </div>
       </div>
@@ -96,6 +96,16 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
         ]}
       />
     </Card>
+  );
+}
+
+/** What the call was to do. Its place is kept, so that nothing moves. */
+function Task({ dispute: { execution_id } }: { dispute: DisputeSummary }) {
+  const { data, isPending } = useQuery(disputeCaseQuery(execution_id));
+  return (
+    <p className="mt-1 min-h-5 text-sm">
+      {isPending ? <Skeleton className="h-5 w-60" /> : data && <TaskLine task={data.task} />}
+    </p>
   );
 }
 

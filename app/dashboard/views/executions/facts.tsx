@@ -1,11 +1,13 @@
 /** Facts about a call: where its money went, and its data on the chain. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts/values.tsx';
+import { request } from '../../service.ts';
 import { lessUsdc } from '../listing/own.ts';
 import { payerOf } from './outcome.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
@@ -76,11 +78,22 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
         </dl>
       )}
       <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
-        <Line name="Called with" value={payerOf(execution)} />
+        <Line name="Called with" value={<Payer execution={execution} />} />
         {execution_time_ms !== null && <Line name="Duration" value={formatDuration(execution_time_ms)} />}
         {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
       </dl>
     </Card>
+  );
+}
+
+/** With a link to the wallet's keys, if one paid. */
+function Payer({ execution }: { execution: Execution }) {
+  const name = payerOf(execution);
+  if (execution.key_id === null) return name;
+  return (
+    <Link to="/keys" className="underline underline-offset-2 hover:text-accent">
+      {name}
+    </Link>
   );
 }
 
@@ -104,6 +117,14 @@ function Line({ name, value }: { name: string; value: ReactNode }) {
   );
 }
 
+/** The transactions of a settled call, as its receipt has them. */
+const transactionsQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ['execution', executionId, 'transactions'],
+    queryFn: async () => (await request('getExecutionReceipt', { execution_id: executionId })).transactions,
+    staleTime: 60_000,
+  });
+
 interface OnChainProps {
   execution: Execution;
   /** Undefined while it is read, null if it no longer exists. */
@@ -113,6 +134,10 @@ interface OnChainProps {
 /** Facts that anyone can read on the chain, or prove from it. */
 export function OnChain({ execution, record }: OnChainProps) {
   const { archive } = execution;
+  const { data: transactions } = useQuery({
+    ...transactionsQuery(execution.execution_id),
+    enabled: execution.creator_amount_usdc > 0,
+  });
   const isReading = record === undefined && !archive;
   return (
     <Card>
@@ -122,7 +147,7 @@ export function OnChain({ execution, record }: OnChainProps) {
       ) : (
         <Facts
           rows={[
-            ['Call id', <Id key="id" value={execution.execution_id} full />],
+            ['Call ID', <Id key="id" value={execution.execution_id} full />],
             ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
             record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
             execution.deposit
@@ -135,6 +160,10 @@ export function OnChain({ execution, record }: OnChainProps) {
             execution.signature ? ["Creator's signature", <Id key="signature" value={execution.signature} />] : null,
             execution.execution_signature
               ? ['Its signature over this call', <Id key="own" value={execution.execution_signature} />]
+              : null,
+            transactions?.open ? ['Opening transaction', <Id key="open" value={transactions.open} kind="tx" />] : null,
+            transactions?.settle
+              ? ['Payment transaction', <Id key="settle" value={transactions.settle} kind="tx" />]
               : null,
             [
               'In a public explorer',
@@ -166,9 +195,9 @@ function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | nul
   return [
     ['Request hash', record.request_hash && <Id key="request" value={record.request_hash} />],
     ['Signing key', <Id key="signer" value={record.signing_key} kind="address" />],
-    ['Deadline', record.deadline && <Time at={record.deadline} />],
+    ['Deadline', record.deadline && <Time at={record.deadline} hasSeconds />],
     record.status === 'open' && record.refund_at
-      ? ['Refundable from', <Time key="refund" at={record.refund_at} />]
+      ? ['Refundable from', <Time key="refund" at={record.refund_at} hasSeconds />]
       : null,
   ];
 }

@@ -42,7 +42,7 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, call
         ? { words: `Disputed, decided for ${caller}`, tone: 'plain' }
         : { words: 'Disputed, not decided yet', tone: 'warn' };
     case 'failed':
-      return { words: WAITS[refund ?? 'none'] ?? refundedWords(refunded), tone: refund === 'done' ? 'plain' : 'bad' };
+      return { words: WAITS[refund ?? 'none'] ?? refundedWords(refunded), tone: refund === 'done' ? 'warn' : 'bad' };
   }
 }
 
@@ -63,9 +63,13 @@ const WAITS: Partial<Record<NonNullable<Ended['refund']> | 'none', string>> = {
 export const refundedWords = (usdc: number | null | undefined): string =>
   usdc == null ? 'Refunded' : `Refunded ${formatAmount(usdc)}`;
 
+/** Why a call failed, in the marketplace's words; null if it did not. */
+export const reasonOf = ({ error }: Pick<ExecutionSummary, 'error'>): string | null =>
+  error === null ? null : error.message.replace(/\bexecution\b/g, 'call');
+
 /** What paid for a call: the name of a key, the wallet itself, or an x402 client. */
 export function payerOf({ key_id, key_name, deposit }: ExecutionSummary): string {
   if (deposit !== null) return 'x402';
   if (key_id === null) return 'Wallet';
-  return key_name ?? `Key ${key_id.slice(0, 8)}`;
+  return key_name === null ? `Key ${key_id.slice(0, 8)}` : `Key: ${key_name}`;
 }

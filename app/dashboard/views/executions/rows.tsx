@@ -1,13 +1,12 @@
 /** Calls of a wallet: a table if there is space, else cards. A row or a card is a link to its call. */
 import { Link } from '@tanstack/react-router';
-import { own } from '../../../sdk/wire/own.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
 import { Ago, Copy, formatAmount, formatDuration, shorten } from '../../parts/values.tsx';
 import { lessUsdc } from '../listing/own.ts';
-import { outcomeOf, payerOf } from './outcome.ts';
+import { outcomeOf, payerOf, reasonOf } from './outcome.ts';
 
 const HEAD = [
   'Call',
@@ -91,16 +90,15 @@ export function OutcomeBadge({ call }: { call: ExecutionSummary }) {
   );
 }
 
-/** Why the price came back. Other codes are rare; the page of the call has them. */
-const REFUND_REASONS: Record<string, string> = {
-  execution_failed: 'The agent gave no valid result',
-  execution_timeout: 'No result in time',
-  service_unavailable: 'The marketplace could not serve it',
-};
-
-function RefundReason({ call: { refund, error } }: { call: ExecutionSummary }) {
-  const reason = refund !== null && error !== null ? own(REFUND_REASONS, error.code) : undefined;
-  return reason && <span className="mt-1 block text-xs whitespace-nowrap text-faint">{reason}</span>;
+function RefundReason({ call }: { call: ExecutionSummary }) {
+  const reason = call.refund === null ? null : reasonOf(call);
+  return (
+    reason && (
+      <span className="mt-1 line-clamp-2 max-w-60 text-xs text-faint" title={reason}>
+        {reason}
+      </span>
+    )
+  );
 }
 
 /** Task and agent, as a link that covers the whole row or card, which must be `relative`. */

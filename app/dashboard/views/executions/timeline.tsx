@@ -41,7 +41,7 @@ export function Timeline(props: TimelineProps) {
             <p className="font-medium">{moment.title}</p>
             {moment.at && (
               <p className="mt-0.5 text-faint tabular-nums">
-                <Time at={moment.at} />
+                <Time at={moment.at} hasSeconds />
               </p>
             )}
             {moment.about && <p className="mt-0.5 text-faint">{moment.about}</p>}

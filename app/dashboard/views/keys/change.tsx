@@ -10,11 +10,11 @@ import {
   Advanced,
   CORRECT_FIRST,
   DAY,
+  GasLimit,
   type LimitTexts,
   ListField,
   listError,
   listOf,
-  MoreLimits,
   readLimitTexts,
   ScopeFields,
   SpendFields,
@@ -132,14 +132,10 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         readings={readings}
         onChange={setTexts}
         reach={readings.days.value === undefined ? null : { agents: apiKey.allowed_agents?.length ?? null, until }}
+        end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
       />
-      <Advanced hasErrors={hasErrors}>
-        <MoreLimits
-          texts={texts}
-          readings={readings}
-          onChange={setTexts}
-          end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
-        />
+      <Advanced about="network fees" hasErrors={readings.maxGas.error !== null}>
+        <GasLimit texts={texts} readings={readings} onChange={setTexts} />
       </Advanced>
     </SignDialog>
   );

@@ -1,4 +1,5 @@
 /** Creates a key: limits, allowance and network fees with one signature; then the marketplace learns the key's hash. */
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FIRST_GAS, lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
@@ -9,14 +10,15 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
 import {
   Advanced,
   CORRECT_FIRST,
   DAY,
+  GasLimit,
   ListField,
   listError,
   listOf,
-  MoreLimits,
   nameError,
   type Reading,
   read,
@@ -47,7 +49,10 @@ export function CreateDialog(props: CreateDialogProps) {
   const [limits, setLimits] = useState({ ...USUAL_LIMITS, maxGas: String(money.limits.usualGasPerCall) });
   const [addresses, setAddresses] = useState('');
   const [agents, setAgents] = useState('');
-  const [gas, setGas] = useState(money.gas > 0n ? '0' : formatSol(FIRST_GAS));
+  // Undefined until it is known.
+  const isSponsored = useQuery(configQuery).data?.is_sponsored;
+  const [typedGas, setGas] = useState<string | null>(null);
+  const gas = typedGas ?? (isSponsored || money.gas > 0n ? '0' : formatSol(FIRST_GAS));
   const [allowanceText, setAllowanceText] = useState('');
   const [mayReplace, setMayReplace] = useState(false);
 
@@ -56,15 +61,17 @@ export function CreateDialog(props: CreateDialogProps) {
   const allowance = read(() => readAllowance(allowanceText, money, readings.total.value ?? 0n));
   const allowedIps = listOf(addresses);
   const allowedAgents = listOf(agents);
-  const { perPeriod, total, ...moreReadings } = readings;
   const hasAdvancedErrors =
-    scopes.length === 0 ||
     listError('allowed_ips', allowedIps) !== null ||
     listError('allowed_agents', allowedAgents) !== null ||
     lamports.error !== null ||
     allowance.error !== null ||
-    Object.values(moreReadings).some(({ error }) => error !== null);
-  const hasErrors = nameError(name) !== null || perPeriod.error !== null || total.error !== null || hasAdvancedErrors;
+    readings.maxGas.error !== null;
+  const hasErrors =
+    nameError(name) !== null ||
+    scopes.length === 0 ||
+    Object.values(readings).some(({ error }) => error !== null) ||
+    hasAdvancedErrors;
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
 
   const whyNot = whyNotYet({ name, hasErrors, isBlocked, hasAccount: money.balance !== null });
@@ -91,11 +98,11 @@ export function CreateDialog(props: CreateDialogProps) {
         <SignDialog
           title={title}
           about="Your USDC stays in your wallet until a call is paid. The chain enforces what the key may spend."
-          rows={lamports.error === null ? signedRows(money, lamports.value) : []}
+          rows={lamports.error === null && isSponsored !== undefined ? signedRows(money, lamports.value) : []}
           doing="Setting what the key may spend"
           spends={{ lamports: money.grantDeposit + (lamports.value ?? 0n) }}
           confirm={confirm}
-          disabled={hasErrors || isBlocked}
+          disabled={hasErrors || isBlocked || isSponsored === undefined}
           whyNot={whyNot}
           work={work}
           onClose={onClose}
@@ -121,19 +128,16 @@ export function CreateDialog(props: CreateDialogProps) {
             readings={readings}
             onChange={setLimits}
             reach={reachOf(money, readings.days.value, allowedAgents)}
+            end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
           />
-          <Advanced hasErrors={hasAdvancedErrors}>
-            <ScopeFields scopes={scopes} onChange={setScopes} />
-            <MoreLimits
-              texts={limits}
-              readings={readings}
-              onChange={setLimits}
-              end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
-            />
+          <ScopeFields scopes={scopes} onChange={setScopes} />
+          <Advanced about="agents, IP addresses, network fees, allowance" hasErrors={hasAdvancedErrors}>
+            <GasLimit texts={limits} readings={readings} onChange={setLimits} />
             <ListField name="allowed_ips" text={addresses} onChange={setAddresses} />
             <ListField name="allowed_agents" text={agents} onChange={setAgents} />
             <MoneyFields
               {...{ money, gas, allowanceText }}
+              isSponsored={isSponsored ?? false}
               gasAdded={lamports.value}
               gasError={lamports.error}
               allowance={allowance}
@@ -175,6 +179,7 @@ function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string 
 
 interface MoneyFieldsProps {
   money: WalletMoney;
+  isSponsored: boolean;
   /** Lamports; undefined if the text is wrong. */
   gasAdded: bigint | undefined;
   /** SOL. */
@@ -189,6 +194,7 @@ interface MoneyFieldsProps {
 /** The network fees paid in advance, and the allowance that the token program knows for all keys together. */
 function MoneyFields({
   money,
+  isSponsored,
   gas,
   gasAdded,
   gasError,
@@ -206,7 +212,7 @@ function MoneyFields({
     <>
       <Input
         label="Network fees in advance, SOL"
-        hint={gasHint(money, gasAdded)}
+        hint={gasHint(money, gasAdded, isSponsored)}
         inputMode="decimal"
         value={gas}
         onChange={(event) => onGas(event.target.value)}
@@ -224,7 +230,8 @@ function MoneyFields({
   );
 }
 
-function gasHint(money: WalletMoney, added: bigint | undefined): string {
+function gasHint(money: WalletMoney, added: bigint | undefined, isSponsored: boolean): string {
+  if (isSponsored && !added) return 'Optional: this marketplace pays the network fees.';
   const about = "Added to the wallet's gas balance, which pays the network fees of every call.";
   if (added === undefined) return about;
   return `${about} With it, for about ${formatCount(callsPaid({ ...money, gas: money.gas + added }))} calls.`;

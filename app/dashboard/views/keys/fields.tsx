@@ -53,10 +53,16 @@ export function spendWords(
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
   const show = (amount: bigint) => formatAmount(toUsdc(amount));
   const each = EACH[periodSeconds] ?? `every ${formatSpan(periodSeconds)}`;
-  const perCall = show(least(perExecutionMax, periodMax, totalMax));
+  const perCall = least(perExecutionMax, periodMax, totalMax);
+  // A limit that another one makes idle says nothing.
+  const amounts = [
+    periodMax < totalMax && `${show(periodMax)} ${each}`,
+    `${show(totalMax)} in all`,
+    perCall < least(periodMax, totalMax) && `at most ${show(perCall)} a call`,
+  ].filter((text) => text !== false);
   const whom = agents === null ? 'any agent' : agents === 1 ? 'one agent only' : `${agents} agents only`;
   const end = new Date(until).toLocaleDateString(undefined, { dateStyle: 'medium' });
-  return `This key may spend ${show(periodMax)} ${each}, ${show(totalMax)} in all, at most ${perCall} a call, ${whom}, until ${end}.`;
+  return `This key may spend ${amounts.join(', ')}, ${whom}, until ${end}.`;
 }
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
@@ -116,9 +122,15 @@ const fieldOf =
     onChange: (event: { target: { value: string } }) => onChange({ ...texts, [name]: event.target.value }),
   });
 
-/** What a key may spend, and the sentence that it makes; `reach` is null while it is not valid. */
-export function SpendFields(props: LimitFieldsProps & { reach: Reach | null }) {
-  const { texts, readings, reach } = props;
+interface SpendFieldsProps extends LimitFieldsProps {
+  /** Null while it is not valid. */
+  reach: Reach | null;
+  end: { label: string; hint: string };
+}
+
+/** What a key may spend and until when, and the sentence that it makes. */
+export function SpendFields(props: SpendFieldsProps) {
+  const { texts, readings, reach, end } = props;
   const field = fieldOf(props);
   const periods = [...new Set([...PERIODS, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   const [perPeriod, total, perExecution] = [readings.perPeriod, readings.total, readings.perExecution];
@@ -134,6 +146,8 @@ export function SpendFields(props: LimitFieldsProps & { reach: Reach | null }) {
           ))}
         </Select>
         <Input label="In all, USDC" inputMode="decimal" {...field('total')} error={total.error} />
+        <Input label="Per call, USDC" inputMode="decimal" {...field('perExecution')} error={perExecution.error} />
+        <Input label={end.label} hint={end.hint} inputMode="numeric" {...field('days')} error={readings.days.error} />
       </div>
       <p className="text-sm" aria-live="polite">
         {perPeriod.error === null && total.error === null && perExecution.error === null && reach && (
@@ -154,36 +168,34 @@ export function SpendFields(props: LimitFieldsProps & { reach: Reach | null }) {
   );
 }
 
-/** Limits whose defaults fit nearly every key. */
-export function MoreLimits(props: LimitFieldsProps & { end: { label: string; hint: string } }) {
-  const { readings, end } = props;
-  const field = fieldOf(props);
+/** The limit of network fees, whose default fits nearly every key. */
+export function GasLimit(props: LimitFieldsProps) {
   return (
-    <div className="grid grid-cols-2 items-start gap-4">
-      <Input
-        label="Per call, USDC"
-        inputMode="decimal"
-        {...field('perExecution')}
-        error={readings.perExecution.error}
-      />
-      <Input label={end.label} hint={end.hint} inputMode="numeric" {...field('days')} error={readings.days.error} />
-      <Input
-        label="Network fees per call, lamports"
-        hint="The most that one call may take from the gas balance"
-        inputMode="numeric"
-        {...field('maxGas')}
-        error={readings.maxGas.error}
-      />
-    </div>
+    <Input
+      label="Network fees per call, lamports"
+      hint="The most that one call may take from the gas balance"
+      inputMode="numeric"
+      {...fieldOf(props)('maxGas')}
+      error={props.readings.maxGas.error}
+    />
   );
 }
 
+interface AdvancedProps {
+  /** What is inside, for the summary. */
+  about: string;
+  hasErrors: boolean;
+  children: ReactNode;
+}
+
 /** Folded, because its defaults fit nearly everybody. It opens if something in it is wrong. */
-export function Advanced({ hasErrors, children }: { hasErrors: boolean; children: ReactNode }) {
+export function Advanced({ about, hasErrors, children }: AdvancedProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details open={isOpen || hasErrors} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary className="text-sm font-medium">Advanced</summary>
+      <summary className="text-sm font-medium">
+        Advanced <span className="font-normal text-faint">{about}</span>
+      </summary>
       <div className="mt-4 grid gap-4">{children}</div>
     </details>
   );
@@ -216,8 +228,8 @@ export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange
 
 const LISTS = {
   allowed_ips: {
-    label: 'Only from these addresses',
-    hint: 'IP addresses or CIDR blocks such as 203.0.113.0/24, one per line. Empty: any address.',
+    label: 'Only from these IP addresses',
+    hint: 'Addresses or CIDR blocks such as 203.0.113.0/24, one per line. Empty: any IP address.',
   },
   allowed_agents: {
     label: 'Only these agents',

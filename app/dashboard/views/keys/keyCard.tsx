@@ -35,7 +35,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
   const usable = isUsable(apiKey, money);
   return (
     <Card className="grid gap-5" aria-label={`API key ${apiKey.name}`}>
-      <div className="flex items-start justify-between gap-4">
+      <div className="flex flex-wrap items-start justify-between gap-4">
         <div className="min-w-0">
           <h3 className="flex flex-wrap items-center gap-2 font-medium">
             {apiKey.name}
@@ -48,17 +48,28 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             </span>
           </p>
         </div>
-        <div className="flex gap-2">
+        <div className="flex flex-wrap justify-end gap-2">
           {usable && (
-            <Button
-              kind="danger"
-              small
-              disabled={!money}
-              aria-label={`Revoke ${apiKey.name}`}
-              onClick={() => onAct('revoke')}
-            >
-              Revoke
-            </Button>
+            <>
+              <Button
+                small
+                disabled={!money || !grant}
+                aria-label={`Change limits of ${apiKey.name}`}
+                onClick={() => onAct('limits')}
+              >
+                Change limits
+              </Button>
+              <Button
+                kind="quiet"
+                small
+                className="text-bad"
+                disabled={!money}
+                aria-label={`Revoke ${apiKey.name}`}
+                onClick={() => onAct('revoke')}
+              >
+                Revoke
+              </Button>
+            </>
           )}
           <Actions apiKey={apiKey} grant={grant} money={money} usable={usable} onAct={onAct} />
         </div>
@@ -104,7 +115,7 @@ function endOf({ expires_at }: KeySummary, { expiresAt }: KeyGrant): number {
   return expires_at ? Math.min(end, Date.parse(expires_at)) : end;
 }
 
-const LIMITS: Record<SpendLimit, string> = {
+export const LIMITS: Record<SpendLimit, string> = {
   fees: 'the gas balance does not pay the network fees of a call',
   wallet: 'all that is in the wallet',
   allowance: 'all that is left of the allowance',
@@ -129,7 +140,7 @@ function nowWords(
 
 /** The restrictions that the marketplace checks: addresses and agents. */
 const restrictionsOf = ({ allowed_ips: ips, allowed_agents: agents }: KeySummary) =>
-  `${ips ? `only from ${ips.join(', ')}` : 'from any address'}, ${agents ? `only ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}` : 'any agent'}`;
+  `${ips ? `only from ${ips.join(', ')}` : 'from any IP address'}, ${agents ? `only ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}` : 'any agent'}`;
 
 function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
   if (apiKey.revoked) return <Badge tone="bad">revoked</Badge>;
@@ -167,16 +178,18 @@ function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> 
   const left = leftOf(grant, money.now);
   return (
     <>
-      <Meter
-        label={`Spent in this period of ${formatSpan(grant.periodSeconds)}`}
-        spent={grant.periodMax - left.period}
-        most={grant.periodMax}
-        about={
-          <>
-            {formatAmount(toUsdc(left.period))} left; renews <Time at={renewalOf(grant, money.now)} />
-          </>
-        }
-      />
+      {grant.periodMax < grant.totalMax && (
+        <Meter
+          label={`Spent in this period of ${formatSpan(grant.periodSeconds)}`}
+          spent={grant.periodMax - left.period}
+          most={grant.periodMax}
+          about={
+            <>
+              {formatAmount(toUsdc(left.period))} left; renews <Time at={renewalOf(grant, money.now)} />
+            </>
+          }
+        />
+      )}
       <Meter label="Spent in total" spent={grant.totalSpent} most={grant.totalMax} />
     </>
   );
@@ -215,7 +228,6 @@ function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
     ? [
         ['rotate', 'Replace …'],
         ['restrict', 'What it may do …'],
-        ['limits', 'What it may spend …'],
         ['revokeOnChain', 'End without the marketplace …'],
       ]
     : live

@@ -31,8 +31,6 @@ export interface WalletMoney {
 }
 
 const DAY_SECONDS = 86_400;
-/** An escrow is a token account. */
-const TOKEN_ACCOUNT_BYTES = 165;
 /** Limit of accounts per request of a node. */
 const ACCOUNTS_AT_ONCE = 100;
 
@@ -55,7 +53,7 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
   const [now, leastGas, callDeposit, grantDeposit, accounts] = await Promise.all([
     readClock(connection),
     connection.getMinimumBalanceForRentExemption(0),
-    connection.getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_BYTES),
+    connection.getMinimumBalanceForRentExemption(program.TOKEN_ACCOUNT_SIZE),
     connection.getMinimumBalanceForRentExemption(program.GRANT_SIZE),
     readAll(addresses, (part) => connection.getMultipleAccountsInfo(part)),
   ]);
@@ -119,6 +117,25 @@ export function spendableNow(
   ];
   const amount = least(...(limits.map(([, left]) => left) as [bigint, ...bigint[]]));
   return { amount, limit: limits.find(([, left]) => left === amount)![0] };
+}
+
+/** What `spendableNow` is for all of these keys together; they share the wallet and the allowance. */
+export function allSpendableNow(
+  keyIds: readonly string[],
+  money: WalletMoney,
+  isSponsored: boolean,
+): { amount: bigint; limit: SpendLimit | 'keys' } {
+  if (!isSponsored && callsPaid(money) === 0) return { amount: 0n, limit: 'fees' };
+  let ofKeys = 0n;
+  for (const id of keyIds) {
+    const grant = money.grants.get(id);
+    if (!isLive(grant, money.now)) continue;
+    const { period, total } = leftOf(grant, money.now);
+    ofKeys += least(period, total);
+  }
+  const amount = least(ofKeys, money.balance ?? 0n, money.allowance);
+  const limit = amount === ofKeys ? 'keys' : amount === (money.balance ?? 0n) ? 'wallet' : 'allowance';
+  return { amount, limit };
 }
 
 /** The USDC that all live keys together may still spend in total. */

@@ -101,13 +101,14 @@ function Made({ checks, facts }: { checks: readonly Check[]; facts: ExecutionFac
   );
 }
 
+const LIST_OF = new Intl.ListFormat('en');
 const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' };
 
 function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts | null): string | null {
   if (state === 'passed') return wordsOf(name, facts).about;
   if (state === 'not_checked') return reason;
   const wrong = compared.filter(({ got, expected }) => got !== expected);
-  return `Wrong: ${wrong.map(({ what }) => what).join(', ')}.`;
+  return `Not as expected: ${LIST_OF.format(wrong.map(({ what }) => what.replaceAll('_', ' ')))}.`;
 }
 
 interface CheckRowProps {
@@ -139,7 +140,7 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
         {check.compared.length === 0 && <p className="text-faint">Nothing could be compared.</p>}
         {check.reason && check.state !== 'not_checked' && <p className="text-faint">{check.reason}</p>}
         <p className="text-xs text-faint">
-          {check.source === 'receipt' ? 'From the receipt alone.' : `Source: ${check.source}`}
+          {check.source === 'receipt' ? 'This check needs only the receipt.' : `Source: ${check.source}`}
         </p>
       </div>
     </details>
@@ -166,7 +167,7 @@ function Compared({ comparison: { what, got, expected }, labels }: ComparedProps
     : [[labels[0], got] as const, [labels[1], expected] as const];
   return (
     <div className="min-w-0">
-      <p className={cx('font-medium', !isSame && 'text-bad')}>{what}</p>
+      <p className={cx('font-medium', !isSame && 'text-bad')}>{what.replaceAll('_', ' ')}</p>
       <dl className="mt-1 grid gap-x-4 gap-y-1 sm:grid-cols-[11rem_1fr]">
         {values.map(([label, value]) => (
           <div key={label} className="contents">

@@ -106,6 +106,17 @@ function countOf(checks: readonly Check[]): string {
   return open === 0 ? `${made}.` : `${made}; ${open} could not be made, for the reasons below.`;
 }
 
+/** `0.2475 to the creator, 0.0025 to the marketplace`, by the check of the payment; empty if it was not made. */
+function sharesOf(checks: readonly Check[]): string {
+  const paid = checks.find(({ name, state }) => name === 'settlement' && state === 'passed')?.compared ?? [];
+  const [creator, treasury] = ['base units to the creator', 'base units to the treasury'].map(
+    (sought) => paid.find(({ what }) => what === sought)?.got,
+  );
+  if (creator === undefined || treasury === undefined) return '';
+  const shown = (units: string) => formatAmount(toUsdc(BigInt(units)));
+  return ` ${shown(creator)} went to the creator, ${shown(treasury)} to the marketplace.`;
+}
+
 /** The verdict in one sentence, and what it rests on. */
 export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
@@ -116,7 +127,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
     const next = failed.some(({ name }) => name === 'genesis_hash')
       ? 'Choose a node of the network on which the call was paid, and check it again.'
-      : 'Get the receipt again from its caller, or enter the id of the call above to check what the chain has.';
+      : 'Get the receipt again from its caller, or verify the call by its id to check what the chain has.';
     return { tone: 'bad', title: first, about: `Do not rely on it.${rest} ${count} ${next}` };
   }
   if (facts?.isAbsent) {
@@ -140,7 +151,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     return {
       tone: 'good',
       title: `Genuine: the agent signed exactly this result, and ${amount} was paid`,
-      about: `This does not say that the answer is right.${later} ${count}`,
+      about: `This does not say that the answer is right.${sharesOf(checks)}${later} ${count}`,
     };
   }
   if (isSigned) {
@@ -161,7 +172,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     return {
       tone: 'good',
       title: `${amount} was paid for this call`,
-      about: `Solana recorded it. To check the result and its signature too, drop a receipt here. ${count}`,
+      about: `Solana recorded it.${sharesOf(checks)} To check the result and its signature too, verify its receipt. ${count}`,
     };
   }
   return {

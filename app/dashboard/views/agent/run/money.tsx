@@ -1,30 +1,126 @@
-/** The cost of a call and where the money goes, shown before signing. */
+/** The cost of a call, line by line, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { Card } from '../../../parts/ui.tsx';
+import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
+import { typedKeyQuery, type WalletCost, walletCostQuery } from './cost.ts';
+import type { Payer } from './payerChoice.tsx';
 
-export function Money({ agent, seconds }: { agent: AgentFull; seconds: number }) {
+interface MoneyProps {
+  agent: AgentFull;
+  payer: Payer;
+  apiKey: string;
+}
+
+/** What the payer pays, and what comes back. */
+export function Money({ agent, payer, apiKey }: MoneyProps) {
+  const isByWallet = payer === 'wallet';
   const { data: config } = useQuery(configQuery);
-  const fee = config ? `, less the marketplace's ${config.fee_bps / 100} %` : '';
+  const wallet = useQuery({ ...walletCostQuery, enabled: isByWallet });
+  const typed = useQuery({ ...typedKeyQuery(apiKey), enabled: !isByWallet && typedKeyQuery(apiKey).enabled });
+  const unread = { fees: wallet.error ? 'Could not be read' : 'Reading …', deposit: '', back: '' };
+  const { fees, deposit, back } = isByWallet
+    ? wallet.data
+      ? { fees: feesText(wallet.data), ...depositTexts(wallet.data) }
+      : unread
+    : keyTexts(typed.data?.gas, config?.is_sponsored);
+  const price = formatAmount(agent.price_per_call_usdc);
   return (
     <Card>
-      <h2 className="text-sm text-faint">This call costs</h2>
-      <p className="mt-1 text-2xl font-semibold tabular-nums">{formatAmount(agent.price_per_call_usdc)}</p>
-      <ol className="mt-4 grid list-decimal gap-2 pl-4 text-sm text-faint marker:text-strong">
+      <h2 className="mb-3 font-medium">This call costs</h2>
+      <dl className="grid gap-2.5 text-sm">
+        <Row name="Price">{price}</Row>
+        <Row name="Network fees">{fees}</Row>
+        {/* As high as its longest text by wallet, so that nothing moves. */}
+        <Row name="Refundable deposit" about={back} className="min-h-16">
+          {deposit}
+        </Row>
+        <Row name="Total in USDC" className="border-t border-line pt-3 text-base font-semibold">
+          {price}
+        </Row>
+      </dl>
+    </Card>
+  );
+}
+
+interface RowProps {
+  name: string;
+  /** Below both. */
+  about?: string;
+  className?: string;
+  children: ReactNode;
+}
+
+function Row({ name, about, className, children }: RowProps) {
+  return (
+    <div className={cx('grid grid-cols-[auto_1fr] content-start items-baseline gap-x-4 gap-y-1', className)}>
+      <dt className="text-faint">{name}</dt>
+      <dd className="text-right tabular-nums">{children}</dd>
+      {about && <dd className="col-span-2 text-faint">{about}</dd>}
+    </div>
+  );
+}
+
+export const feesText = ({ fees }: WalletCost): string => `about ${formatSol(fees)} SOL`;
+
+/** The refundable deposit, and when it comes back. */
+export const depositTexts = ({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost) => ({
+  deposit: `${formatSol(escrowDeposit + recordDeposit)} SOL`,
+  back: `${formatSol(escrowDeposit)} SOL comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
+});
+
+/** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
+function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
+  if (gas?.pays_next_call) {
+    const fees = `up to ${formatSol(BigInt(gas.next_call_lamports))} SOL`;
+    return {
+      fees,
+      deposit: 'lent',
+      back: 'The gas balance of the key’s wallet pays the fees, and lends the deposit until the call ends.',
+    };
+  }
+  if (gas ? gas.is_sponsored : isSponsored) {
+    const back = gas
+      ? 'The gas balance of the key’s wallet is not enough, so the marketplace pays the fees and lends the deposit.'
+      : 'The gas balance of the key’s wallet pays first. If it is not enough, the marketplace pays the fees and lends the deposit.';
+    return { fees: gas ? 'paid by the marketplace' : 'gas balance, or marketplace', deposit: 'lent', back };
+  }
+  if (gas)
+    return {
+      fees: 'not covered',
+      deposit: 'not covered',
+      back: 'The gas balance of the key’s wallet is too low for this call. Top it up first.',
+    };
+  if (isSponsored === undefined) return { fees: 'Reading …', deposit: '', back: '' };
+  return {
+    fees: 'from the gas balance',
+    deposit: 'lent',
+    back: 'The gas balance of the key’s wallet lends it until the call ends.',
+  };
+}
+
+/** What happens to the price, and to whom a dispute costs what. */
+export function MoneyPath({ seconds }: { seconds: number }) {
+  const { data: config } = useQuery(configQuery);
+  const fee = config ? `, less the marketplace's ${config.fee_bps / 100}\u00a0%` : '';
+  return (
+    <section aria-label="Where the money goes" className="text-sm text-faint">
+      <ol className="grid list-decimal gap-2 pl-4 marker:text-strong">
         <li>The price goes into an escrow on Solana.</li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>Without one within {formatSpan(seconds)}, the whole price is refunded to you.</li>
       </ol>
       {config && (
-        <p className="mt-4 border-t border-line pt-3 text-sm text-faint">
-          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}. That locks a refundable
-          deposit and a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL, which goes to the creator if the
-          dispute is rejected.
+        <p className="mt-4 border-t border-line pt-3">
+          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}. You then pay a bond of{' '}
+          {formatSol(BigInt(config.dispute_bond_lamports))} SOL and a refundable deposit. You get the deposit back in
+          any case, and the bond unless the dispute is rejected: then the creator gets the bond.
         </p>
       )}
-    </Card>
+    </section>
   );
 }

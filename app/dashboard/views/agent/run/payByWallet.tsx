@@ -6,9 +6,9 @@ import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
 import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
-import { openChain } from '../../../wallet/chain.ts';
-import { useConnected } from '../../../wallet/wallets.ts';
+import { type WalletCost, walletCostQuery } from './cost.ts';
 import type { Opened } from './kept.ts';
+import { depositTexts, feesText } from './money.tsx';
 import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
@@ -28,19 +28,9 @@ interface PayByWalletProps {
   onError(error: unknown): void;
 }
 
-/** Time after a call's timeout until its payer may take the price back, seconds; undefined until it is read. */
-function useGraceSeconds(isConnected: boolean): number | undefined {
-  const { data } = useQuery({
-    queryKey: ['grace-seconds'],
-    enabled: isConnected,
-    queryFn: async () => (await openChain()).marketplace.config.refundGraceSeconds,
-  });
-  return data;
-}
-
 export function PayByWallet(props: PayByWalletProps) {
   const { isAtOnce, onClose, agent, inputs, opened, onOpened, onDelta } = props;
-  const graceSeconds = useGraceSeconds(useConnected() !== null);
+  const { data: cost } = useQuery(walletCostQuery);
   // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
@@ -91,10 +81,10 @@ export function PayByWallet(props: PayByWalletProps) {
           ? 'The price is in escrow already. Your wallet signs one message to start the work; it spends nothing.'
           : 'Your wallet asks twice: for the payment into escrow, and for a message that starts the work.'
       }
-      rows={opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, graceSeconds)}
+      rows={opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost)}
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
-      spends={opened ? undefined : { usdc: price, instead: 'pay by the API key of another wallet' }}
+      spends={opened ? undefined : { ...spendOf(price, cost), instead: 'pay by the API key of another wallet' }}
       isAtOnce={isAtOnce}
       work={work}
       onClose={onClose}
@@ -102,19 +92,26 @@ export function PayByWallet(props: PayByWalletProps) {
   );
 }
 
+/** What the payment takes from the wallet; in SOL once that is known. */
+const spendOf = (usdc: bigint, cost: WalletCost | undefined) => ({
+  usdc,
+  ...(cost && { lamports: cost.fees + cost.escrowDeposit + cost.recordDeposit }),
+});
+
 /** The facts about the payment into escrow. */
-function paymentRows(agent: AgentFull, seconds: number, graceSeconds: number | undefined) {
+function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undefined) {
   return [
     ['Into escrow', formatAmount(agent.price_per_call_usdc)],
     ['Paid out', "Only against the creator's signature over your result"],
     ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
     [
       'If we fail',
-      graceSeconds === undefined
-        ? 'You can take it back yourself'
-        : `You can take it back yourself ${formatSpan(seconds + graceSeconds)} after opening`,
+      cost
+        ? `You can take it back yourself ${formatSpan(seconds + cost.graceSeconds)} after opening`
+        : 'You can take it back yourself',
     ],
-    ['In SOL', 'Network fees, and a refundable deposit'],
+    ['Network fees', cost ? feesText(cost) : 'Reading …'],
+    ['Refundable deposit', cost ? `${depositTexts(cost).deposit}: ${depositTexts(cost).back}` : 'Reading …'],
   ] as const;
 }
 

@@ -3,11 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { cx, Input } from '../../../parts/ui.tsx';
-import { shorten } from '../../../parts/values.tsx';
-import { configQuery } from '../../../service.ts';
+import { formatAmount, shorten, Time } from '../../../parts/values.tsx';
+import { explain } from '../../../service.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
-
-const SPONSORED = 'Network fees come from its wallet’s gas balance, or else from the marketplace.';
+import { typedKeyQuery } from './cost.ts';
 
 export type Payer = 'wallet' | 'key';
 
@@ -21,19 +20,20 @@ interface PayerChoiceProps {
 
 export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
   const connected = useConnected();
-  const { data: config } = useQuery(configQuery);
+  const { data: key, error: unread } = useQuery({
+    ...typedKeyQuery(apiKey),
+    enabled: payer === 'key' && typedKeyQuery(apiKey).enabled,
+  });
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
       <Choice value="wallet" payer={payer} onPayer={onPayer} title="Wallet">
         {connected
-          ? `${connected.wallet.name}, ${shorten(connected.account.address)}.`
-          : 'You are asked to connect one.'}{' '}
-        It pays the network fees and a refundable deposit, in SOL.
+          ? `${connected.wallet.name}, ${shorten(connected.account.address)}. It signs twice.`
+          : 'You are asked to connect one.'}
       </Choice>
       <Choice value="key" payer={payer} onPayer={onPayer} title="API key">
         Spends within the key's limits, without a signature.
-        {config && ` ${config.is_sponsored ? SPONSORED : 'Its wallet’s gas balance pays the network fees.'}`}
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
@@ -50,6 +50,16 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             onChange={({ target }) => onApiKey(target.value)}
             error={error}
           />
+          <p className="min-h-8 text-xs text-faint" aria-live="polite">
+            {key && (
+              <>
+                <strong className="font-medium text-ink">{key.name}</strong> can pay up to{' '}
+                {formatAmount(key.payable_usdc)} a call now. {formatAmount(key.period_remaining_usdc)} are left until{' '}
+                <Time at={key.renews_at} />, {formatAmount(key.total_remaining_usdc)} in all.
+              </>
+            )}
+            {unread && `The key could not be read: ${explain(unread)}`}
+          </p>
           <Link to="/keys" className="text-xs text-accent underline underline-offset-2">
             Create an API key
           </Link>

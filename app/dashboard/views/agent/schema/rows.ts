@@ -68,6 +68,10 @@ const TYPES: Record<string, string> = {
   null: 'null',
 };
 
+/** Such as `lists of numbers`. */
+const pluralOf = (type: string): string =>
+  type.replace(/^list\b/, 'lists').replace(/^(object|number|whole number)$/, '$1s');
+
 function typeOf(schema: Schema, root: Schema, depth = 0): string {
   const types = Array.isArray(schema.type)
     ? namesIn(schema.type)
@@ -79,7 +83,7 @@ function typeOf(schema: Schema, root: Schema, depth = 0): string {
       .map((type) => {
         const items =
           type === 'array' && isSchema(schema.items) && depth < MAX_DEPTH ? resolve(schema.items, root) : null;
-        return items ? `list of ${typeOf(items, root, depth + 1)}` : (own(TYPES, type) ?? type);
+        return items ? `list of ${pluralOf(typeOf(items, root, depth + 1))}` : (own(TYPES, type) ?? type);
       })
       .join(' or ');
   }

@@ -1,0 +1,56 @@
+/** What a call costs besides its price: from the chain for a wallet, from the service for an API key. */
+import { queryOptions } from '@tanstack/react-query';
+import { createClient } from '../../../../sdk/client/client.ts';
+import { BASE_URL } from '../../../service.ts';
+import { openChain } from '../../../wallet/chain.ts';
+
+/** What a call takes in SOL from the wallet that opens it, lamports. */
+export interface WalletCost {
+  /** Network fees, without a priority fee that the wallet may add. */
+  fees: bigint;
+  /** Refundable deposit of the escrow, until the call ends. */
+  escrowDeposit: bigint;
+  /** Refundable deposit of the record, until the record is archived. */
+  recordDeposit: bigint;
+  /** Time from the end of the call until its record can be archived. */
+  recordSeconds: number;
+  /** Time after the call's timeout until its payer may take the price back. */
+  graceSeconds: number;
+}
+
+export const walletCostQuery = queryOptions({
+  queryKey: ['wallet-cost'],
+  queryFn: readWalletCost,
+  staleTime: 5 * 60_000,
+  // React Query cannot compare a bigint by content.
+  structuralSharing: false,
+});
+
+async function readWalletCost(): Promise<WalletCost> {
+  const { marketplace, program, WALLET_CALL_FEES } = await openChain();
+  const { connection, config } = marketplace;
+  const [escrow, record] = await Promise.all([
+    connection.getMinimumBalanceForRentExemption(program.TOKEN_ACCOUNT_SIZE),
+    connection.getMinimumBalanceForRentExemption(program.RECORD_SIZE),
+  ]);
+  return {
+    fees: WALLET_CALL_FEES,
+    escrowDeposit: BigInt(escrow),
+    recordDeposit: BigInt(record),
+    recordSeconds: config.recordSeconds,
+    graceSeconds: config.refundGraceSeconds,
+  };
+}
+
+export const isApiKey = (text: string): boolean => /^crtx_(live|test)_\S+$/.test(text.trim());
+
+/** The key that was typed: its name, and what it may spend now. */
+export const typedKeyQuery = (text: string) =>
+  queryOptions({
+    queryKey: ['typed-key', text.trim()],
+    queryFn: () => createClient({ baseUrl: BASE_URL, apiKey: text.trim(), maxRetries: 0 }).request('getKey', {}),
+    enabled: isApiKey(text),
+    retry: false,
+    // The cache forgets the key with the form.
+    gcTime: 0,
+  });

@@ -1,0 +1,88 @@
+/** The head of one call. */
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { toError } from '../../../sdk/client/http.ts';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, buttonStyle, cx, Note, PageHead } from '../../parts/ui.tsx';
+import { saveFile, shorten, Time } from '../../parts/values.tsx';
+import { explain } from '../../service.ts';
+import type { Execution } from './facts.tsx';
+import { OutcomeBadge } from './rows.tsx';
+
+/** Characters of a task beside the agent's name; the whole task is below. */
+const TITLE_CHARACTERS = 80;
+
+const shortTask = (task: string): string =>
+  task.length > TITLE_CHARACTERS ? `${task.slice(0, TITLE_CHARACTERS)}…` : task;
+
+/** Agent and task, outcome and time, and the ways to keep or check a receipt. */
+export function Head({ execution }: { execution: Execution }) {
+  const notify = useNotify();
+  const { execution_id: id, agent_id, agent_name } = execution;
+  const isSettled = execution.creator_amount_usdc > 0;
+  const receipt = useMutation({
+    mutationFn: () => readReceipt(id),
+    onSuccess: (text) => {
+      saveFile(`receipt-${id}.json`, text);
+      notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
+    },
+  });
+  return (
+    <>
+      <Link to="/executions" className="mb-2 inline-block py-1 text-sm text-faint hover:text-ink print:hidden">
+        <span aria-hidden="true">← </span>Your calls
+      </Link>
+      <PageHead
+        title={
+          <>
+            <span className={cx(execution.task !== null && 'max-sm:block')}>{agent_name ?? shorten(agent_id)}</span>
+            {execution.task !== null && (
+              <span className="ml-3 line-clamp-2 inline text-lg font-normal text-faint max-sm:ml-0">
+                {shortTask(execution.task)}
+              </span>
+            )}
+          </>
+        }
+        about={
+          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+            <OutcomeBadge call={execution} />
+            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
+              The agent
+            </Link>
+            <span aria-hidden="true">·</span>
+            <Time at={execution.initiated_at} hasSeconds />
+          </span>
+        }
+      >
+        {isSettled && (
+          <Button busy={receipt.isPending} onClick={() => receipt.mutate()}>
+            Download receipt
+          </Button>
+        )}
+        {/* These links load new documents, whose CSP allows requests to any node. */}
+        {(isSettled || execution.refund === 'done') && (
+          <a href={`/verify?id=${encodeURIComponent(id)}&print=true`} className={buttonStyle()}>
+            Print receipt
+          </a>
+        )}
+        <a href={`/verify?id=${encodeURIComponent(id)}`} className={buttonStyle()}>
+          Verify it yourself
+        </a>
+      </PageHead>
+      {receipt.error && (
+        <div className="mb-5">
+          <Note tone="bad" title="The receipt could not be downloaded">
+            {explain(receipt.error)}
+          </Note>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Returns the marketplace's bytes unchanged. */
+async function readReceipt(executionId: string): Promise<string> {
+  const response = await fetch(`/v1/executions/${encodeURIComponent(executionId)}/receipt`);
+  if (!response.ok) throw toError(response, await response.json().catch(() => null));
+  return response.text();
+}
