@@ -13,10 +13,14 @@ let modules: Promise<ChainModules> | null = null;
 
 /** The library's wallet and program modules, and web3.js. */
 export function loadChainModules(): Promise<ChainModules> {
-  // web3.js first and alone: running everything at once would block a slow phone.
+  // One after the other: running everything at once would block a slow phone.
   modules ??= import('./web3.ts')
     .then(breathe)
     .then(() => import('./chainModules.ts'))
+    .then(async (loaded) => {
+      await breathe();
+      return loaded;
+    })
     .catch((error: unknown) => {
       modules = null;
       throw error;
