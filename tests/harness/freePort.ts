@@ -24,7 +24,7 @@ export async function freePorts(count: number): Promise<number> {
 }
 
 /** True if nobody listens on it, for TCP and UDP. */
-async function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   const socket = createSocket('udp4').bind(port, '127.0.0.1');
   const opened = await Promise.allSettled([once(server, 'listening'), once(socket, 'listening')]);

@@ -7,25 +7,12 @@ import { callRpc } from '../../app/cli/surfpool.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { blocksOf } from '../docs/markdown.ts';
-import { findValidator, NO_VALIDATOR, setAllPriorities } from '../harness/node/validator.ts';
+import { until } from '../harness/edge/until.ts';
+import { isFree } from '../harness/freePort.ts';
+import { findValidator, NO_VALIDATOR, README_GOSSIP_PORT, setAllPriorities } from '../harness/node/validator.ts';
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from '../local/start.ts';
 
 const MARK = 'run by tests/validator/ownNode.test.ts';
-
-const ATTEMPTS = 3;
-
-/** Waits for two blocks. False if the validator ended before. */
-async function makesBlocks(validator: Start, node: Connection): Promise<boolean> {
-  let hasEnded = false;
-  void validator.exited.then(() => {
-    hasEnded = true;
-  });
-  while (((await node.getSlot().catch(() => null)) ?? 0) < 2) {
-    if (hasEnded) return false;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  return true;
-}
 
 describe('your own node, as in README.md,', function () {
   // Each step depends on the one before it.
@@ -56,13 +43,19 @@ describe('your own node, as in README.md,', function () {
     expect(more).to.deep.equal([]);
     const env = { PATH: `${folder}${delimiter}${process.env.PATH}` };
     const node = new Connection(/SOLANA_RPC_URL=(\S+)/.exec(second!)![1]!, 'confirmed');
-    for (let attempts = 1; ; attempts += 1) {
-      validator = startNetwork(dataDir, { command: { line: first! }, env });
-      if (await makesBlocks(validator, node)) break;
-      // The ports are those of the README, so another process may have one. A user types the line again.
-      if (attempts === ATTEMPTS) throw new Error(`the validator did not start:\n${validator.output()}`);
-      console.log(validator.output());
-    }
+    await until('the default ports are free', async () => {
+      const free = await Promise.all([README_GOSSIP_PORT, Number(new URL(node.rpcEndpoint).port)].map(isFree));
+      return free.every(Boolean);
+    });
+    validator = startNetwork(dataDir, { command: { line: first! }, env });
+    let hasEnded = false;
+    void validator.exited.then(() => {
+      hasEnded = true;
+    });
+    await until('the node makes blocks', async () => {
+      if (hasEnded) throw new Error(`the validator did not start:\n${validator.output()}`);
+      return (await node.getSlot().catch(() => 0)) >= 2;
+    });
     setAllPriorities();
     marketplace = startNetwork(dataDir, { command: { line: second! }, env });
     demo = await marketplace.ready;

@@ -3,6 +3,7 @@
  * or as a slow cluster. A test process runs at most one at a time.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
@@ -135,9 +136,17 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
   ].map(String);
   let child: ChildProcess;
   const begin = async (more: readonly string[]) => {
-    child = spawn(program, [...argv, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
-    await untilBlocks(child, rpcUrl, ledger);
-    setPriorities(child.pid!);
+    // Besides its range, a validator takes the first free UDP port from 8000 on: the gossip port of README.md's validator.
+    const held = createSocket('udp4')
+      .on('error', () => {})
+      .bind(README_GOSSIP_PORT);
+    try {
+      child = spawn(program, [...argv, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
+      await untilBlocks(child, rpcUrl, ledger);
+      setPriorities(child.pid!);
+    } finally {
+      held.close();
+    }
   };
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -195,6 +204,8 @@ const NICENESS: Record<string, number> = {
   solPohTickProd: -15,
 };
 
+/** The default of `solana-test-validator`. */
+export const README_GOSSIP_PORT = 8_000;
 /** Ports for JSON-RPC, WebSocket, faucet and gossip, and a dynamic range. */
 const PORTS = 40;
 
