@@ -194,6 +194,7 @@ CREATE TABLE disputes (
 ) STRICT;
 CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
 CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution_id, caller);
+CREATE INDEX disputes_of_listing ON disputes (listing, outcome);
 CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
 CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';
 CREATE INDEX disputes_ended ON disputes (opened_at DESC, execution_id) WHERE outcome <> 'open';

@@ -123,7 +123,7 @@ function nextOf(applied: Applied[], files: Migration[], database: string, folder
     }
     if (file.checksum !== row.checksum) {
       throw new Error(
-        `${database} was made with another version of ${file.name}: use the version that made it, or a new database. Never edit an applied migration; add one`,
+        `${database} was made with another version of ${file.name}: use the release that made it, or a new database (the index fills itself again)`,
       );
     }
   }

@@ -4,7 +4,6 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDataDir } from './config.ts';
 import { loadIdentities } from './identities.ts';
@@ -44,8 +43,9 @@ if (process.exitCode !== 0 && !isStopping) {
 
 /** Why it ended. It writes some reasons only into its log: a gossip port in use, for example. */
 function reasonInLog(): string {
-  const log = join(words[words.lastIndexOf('--ledger') + 1]!, 'validator.log');
-  const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [];
+  const log = join(dataDir, 'validator', 'validator.log');
+  // A log may be larger than the longest string.
+  const lines = spawnSync('tail', ['-n', '1000', log], { encoding: 'utf8' }).stdout.split('\n');
   const panic = lines.findLastIndex((line) => line.includes(' panicked at '));
-  return panic < 0 ? `Its log: ${log}` : `Its log says: ${lines[panic + 1]}\n${log}`;
+  return panic < 0 ? 'Read the end of its log, named above.' : `Its log says: ${lines[panic + 1]}`;
 }

@@ -145,9 +145,9 @@ CREATE INDEX executions_by_caller_status ON executions (
 CREATE INDEX executions_by_listing_caller ON executions (
   listing, caller, status, opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC
 );
-CREATE INDEX executions_by_key
-  ON executions (key_id, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC)
-  WHERE key_id IS NOT NULL;
+CREATE INDEX executions_by_key ON executions (
+  key_id, caller, status, opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC
+) WHERE key_id IS NOT NULL;
 
 CREATE TABLE deposits (
   deposit TEXT COLLATE "C" PRIMARY KEY,
@@ -187,6 +187,7 @@ CREATE TABLE disputes (
 );
 CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
 CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution_id, caller);
+CREATE INDEX disputes_of_listing ON disputes (listing, outcome);
 CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
 CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';
 CREATE INDEX disputes_ended ON disputes (opened_at DESC, execution_id) WHERE outcome <> 'open';

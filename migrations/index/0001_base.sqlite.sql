@@ -211,6 +211,7 @@ CREATE TABLE disputes (
 ) STRICT;
 CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
 CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution_id, caller);
+CREATE INDEX disputes_of_listing ON disputes (listing, outcome);
 CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
 -- The admin's queue: open disputes by due time, then the others, newest first.
 CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';

@@ -72,6 +72,9 @@ END`);
 
 export const INITIATED_AT: RawBuilder<bigint> = sql.raw('coalesce(c.opened_at, j.opened_at, j.accepted_at)');
 
+/** The outcome of its dispute. The index may have the status of a dispute that it never read. */
+export const DISPUTE = `coalesce(d.outcome, CASE c.status WHEN 'disputed' THEN 'open' WHEN 'dispute_upheld' THEN 'upheld' END)`;
+
 /** An execution whose open may still land costs nothing until its outcome is known. */
 const COLUMNS = sql.raw(`
   coalesce(j.wallet, c.caller) AS wallet,
@@ -92,7 +95,7 @@ const COLUMNS = sql.raw(`
     ELSE coalesce(c.price, j.price)
   END AS cost,
   coalesce(c.price, j.price) AS price,
-  d.outcome AS dispute,
+  ${DISPUTE} AS dispute,
   CASE WHEN d.outcome = 'upheld' THEN d.amount_to_caller - d.owed END AS returned,
   -- A deposit's address can be prepared again. The last refund is that of the call.
   (SELECT CASE WHEN claimed_at IS NULL THEN 1 ELSE 0 END FROM chain.unclaimed_refunds

@@ -12,6 +12,7 @@ import { readStored } from '../ledger/results.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { beginningOf } from '../outbound/answerBody.ts';
 import { renderRequest } from '../outbound/dispatch.ts';
+import { DISPUTE } from './executionViews.ts';
 import type { ResultsDeps } from './results.ts';
 
 interface CallRow {
@@ -33,7 +34,7 @@ const COLUMNS = sql.raw(`j.execution_id AS execution_id,
   CASE WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
     WHEN j.state = 'settled' THEN 'completed' ELSE 'failed' END AS status,
   CASE WHEN j.content_deleted_ms IS NULL THEN substr(j.task, 1, ${TASK_CHARACTERS}) END AS task,
-  d.outcome AS dispute,
+  ${DISPUTE} AS dispute,
   CASE WHEN j.state = 'settled' THEN coalesce(j.creator_amount, 0) ELSE 0 END AS earned,
   CASE WHEN j.state = 'refunded' THEN j.price ELSE 0 END AS refunded,
   j.dispatched_ms AS dispatched_ms,

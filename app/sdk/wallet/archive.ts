@@ -61,8 +61,6 @@ export interface ProvenPlace extends ArchiveOnChain {
   leafIndex: number;
   /** The 20 siblings on the path to the root, from the bottom up. */
   proof: Uint8Array[];
-  /** The root that proves the leaf: the present one, or an earlier one of the same tree. Hex. */
-  root: string;
 }
 
 /** An archived execution that the chain proves. */
@@ -95,14 +93,13 @@ export async function provePlace(connection: Connection, place: ClaimedPlace, le
   const proof = place.proof.map((node) => hexToBytes(node));
   const index = place.leaf_index;
   if (index >= tree.count) throw new Refusal(`The tree ${archive.tree} has ${tree.count} leaves and no leaf ${index}.`);
-  const root = provenRoot(data, { leaf, index, proof });
-  if (!root) {
+  if (!provenRoot(data, { leaf, index, proof })) {
     throw new Refusal(
       `The fields and their proof give the root ${bytesToHex(rootOf(leaf, index, proof))}, which the tree ${archive.tree} does not have: ` +
         `its present root is ${bytesToHex(tree.root)}. Retry in a few seconds, because the service may be behind. If it fails again, the proof is wrong.`,
     );
   }
-  return { ...onChain, leafIndex: index, proof, root: bytesToHex(root) };
+  return { ...onChain, leafIndex: index, proof };
 }
 
 /** The fields of a record from base64. Throws Refusal if they are not that. */

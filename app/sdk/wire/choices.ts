@@ -1,6 +1,6 @@
 /**
- * The values of enumerated fields and filters, and the forms of an address and an execution id. Separate from the schemas, so that the web
- * page can parse its URL before it loads them.
+ * The values of enumerated fields and filters, and the forms of an address and an execution id. Separate from the
+ * schemas, so that the web page can parse its URL before it loads them.
  */
 
 /** The text form of an address. A text of this form may still encode more or fewer than 32 bytes. */

@@ -160,6 +160,35 @@ describe('GET /v1/executions', () => {
     expect(taskOf(await read())).to.equal(null);
   });
 
+  it('orders executions of one second by the chain, then by the time the relay accepted them', async () => {
+    const { wallet, apiKey } = await world.addKey();
+    const listing = listings[0]!;
+    const oldestFirst: string[] = [];
+    // Ids are random and do not follow the order. They decide only for executions without a position.
+    const places: [slot: bigint | null, index: bigint | null][] = [];
+    for (const slot of [null, 30n, 31n, 32n]) for (const index of [0n, 1n, 2n]) places.push([slot, slot && index]);
+    for (const [slot, index] of places) {
+      const id = await world.addRecord({ caller: wallet, listing, opened_slot: slot, open_index: index });
+      oldestFirst.push(id);
+    }
+    oldestFirst.splice(0, 3, ...oldestFirst.slice(0, 3).sort());
+    for (let n = 0; n < 6; n += 1) {
+      const taken = { created_ms: BigInt(EPOCH * 1000 + n) };
+      // Accepted later, but already indexed: its position on the chain decides.
+      if (n === 2)
+        await world.addJournal({ execution_id: oldestFirst[5]!, wallet, listing, state: 'settled', ...taken });
+      else oldestFirst.push(await world.addJournal({ wallet, listing, state: 'dispatched', ...taken }));
+    }
+    const ids = (query: string) =>
+      world
+        .get(`/v1/executions?${query}`, apiKey)
+        .then(({ json }) => json.executions.map((row: { execution_id: string }) => row.execution_id));
+    const newest = oldestFirst.toReversed();
+    expect(await ids('limit=100')).to.deep.equal(newest);
+    expect(await ids('limit=1')).to.deep.equal(newest.slice(0, 1));
+    expect(await ids('limit=4&offset=4')).to.deep.equal(newest.slice(4, 8));
+  });
+
   it("finds the execution of a call by its Idempotency-Key, only the wallet's own", async () => {
     const { wallet, apiKey } = await world.addKey();
     const other = await world.addKey();

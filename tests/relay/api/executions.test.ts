@@ -284,6 +284,12 @@ describe('GET /v1/executions/{execution_id}', () => {
     }
   });
 
+  it('shows the outcome of a dispute that the index has not read, and no amount', async () => {
+    const record = { caller: key.wallet, listing, status: 'dispute_upheld' as const, dispute_count: 1n };
+    const shown = await read(await world.addRecord(record));
+    expect(shown).to.deep.include({ status: 'disputed', dispute: { outcome: 'upheld' }, returned_usdc: null });
+  });
+
   it('shows an execution whose dispute was rejected or lapsed as completed again, with the outcome', async () => {
     const record = { caller: key.wallet, listing, status: 'completed' as const, dispute_count: 1n };
     for (const outcome of ['rejected', 'lapsed'] as const) {

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { findFlaws } from '../../../app/dashboard/parts/form/validator.ts';
 import { compileParameterCheck, createParameterCheck } from '../../../app/relay/agents/parameters.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
+import { ApiError } from '../../../app/relay/errors.ts';
 import { type Ask, ownWork } from '../../../app/relay/workers.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
@@ -12,6 +14,17 @@ import { readPage } from '../../docs/markdown.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
 import { accept, faultsOf, type Json, ofA, PYDANTIC } from './schemas/accept.ts';
+
+/** Asks again if all threads are busy, as on a computer that pauses. */
+async function untilTaken<Output>(ask: () => Promise<Output>): Promise<Output> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 'service_unavailable')) throw error;
+    }
+  }
+}
 
 describe('schemas', () => {
   it('report every fault of parameters, and only the first ones of large parameters', () => {
@@ -128,6 +141,13 @@ describe('schemas', () => {
           expect(check({ a }), String(a)).to.deep.equal([`parameters.a must be multiple of ${step}`]);
       });
     }
+
+    it('accept every amount in cents', () => {
+      const check = accept(ofA({ multipleOf: 0.01 }));
+      for (let cents = 100_000_000; cents < 100_001_000; cents += 1) {
+        expect(check({ a: cents / 100 }), String(cents)).to.deep.equal([]);
+      }
+    });
   });
 
   it('report every fault of a schema at once, each with its path', () => {
@@ -341,6 +361,81 @@ describe('schemas', () => {
       const different = { a: Array.from({ length: 50_000 }, (_, id) => ({ id })) };
       expect(await faultsOfLarge({ type: 'array', uniqueItems: true }, different)).to.deep.equal([]);
     });
+  });
+
+  it('are compiled, check any value and end, once they were accepted', async () => {
+    const name = fc.constantFrom('a', 'b', '$ref', 'type', '__x');
+    const leaf = fc.oneof(
+      fc.boolean(),
+      fc.record(
+        {
+          type: fc.constantFrom('object', 'array', 'string', 'number', 'integer', 'boolean', 'null', [
+            'string',
+            'null',
+          ]),
+          enum: fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 1, maxLength: 3 }),
+          const: fc.jsonValue({ maxDepth: 1 }),
+          pattern: fc.oneof(
+            { arbitrary: fc.constantFrom('^a+$', '(a|a)*b', '(?=a)', '\\d{3}', 'ä', ''), weight: 10 },
+            // Refused.
+            fc.constant('(a)\\1'),
+          ),
+          format: fc.constantFrom('date', 'email', 'uri', 'path', 'uuid'),
+          minLength: fc.nat(3),
+          maximum: fc.integer({ min: -5, max: 5 }),
+          multipleOf: fc.constantFrom(0.1, 2, 1e-300),
+          uniqueItems: fc.boolean(),
+          required: fc.uniqueArray(name),
+          $ref: fc.constantFrom('#/$defs/x', '#/$defs/y'),
+          default: fc.jsonValue({ maxDepth: 1 }),
+        },
+        { requiredKeys: [] },
+      ),
+    );
+    const { schema } = fc.letrec((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 3 },
+        leaf,
+        fc.record(
+          {
+            properties: fc.dictionary(name, tie('schema'), { maxKeys: 3 }),
+            patternProperties: fc.dictionary(fc.constantFrom('^a', '.', '[ab]'), tie('schema'), { maxKeys: 2 }),
+            additionalProperties: tie('schema'),
+            propertyNames: tie('schema'),
+            items: tie('schema'),
+            prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+            anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }),
+            oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }),
+            allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }),
+            not: tie('schema'),
+          },
+          { requiredKeys: [] },
+        ),
+      ),
+    }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(name, schema, { maxKeys: 3 }),
+        schema,
+        schema,
+        fc.dictionary(name, fc.jsonValue()),
+        async (properties, x, y, parameters) => {
+          // Most cycles are removed; otherwise few generated schemas would be valid.
+          const apart = (one: unknown) =>
+            JSON.parse(JSON.stringify(one, (key, value) => (key === '$ref' ? undefined : value)));
+          const whole = { type: 'object', properties, $defs: { x: apart(x), y: apart(y) } };
+          // Refused schemas are drawn again, so 40 accepted ones are always checked.
+          fc.pre(findInputSchemaFaults(whole, 's').length === 0);
+          const check = compileParameterCheck(whole);
+          for (const { path, message } of check(parameters))
+            expect(message).to.satisfy((text: string) => text.startsWith(path));
+          const sample = await untilTaken(() => sampleParameters(whole, createParameterCheck(whole)));
+          expect(sample.fits).to.equal(check(sample.parameters).length === 0);
+        },
+      ),
+      // To make such a schema smaller would take longer than the test may.
+      { numRuns: 40, endOnFailure: true },
+    );
   });
 
   it('compare objects by content, whatever their property names', () => {

@@ -664,6 +664,11 @@ describe('webhooks', () => {
   });
 
   describe('of an API key', () => {
+    type Sent = Record<string, unknown>;
+    const ask = (key: string, method: string, path: string, body?: Sent) => {
+      const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      return world.call(`/v1/webhooks${path}`, { method, key, ...sent });
+    };
     const addKey = () => world.addKey({ wallet, expiresAt: Math.floor(Date.now() / 1_000) + 3_600 });
 
     it('are created, tested, rotated, changed, sent again and deleted with the scope alone, which neither pays nor reads', async () => {
@@ -717,6 +722,28 @@ describe('webhooks', () => {
       await webhooks.delete(one);
       expect(await webhooks.retrieve(one).catch((error: unknown) => error)).to.be.instanceOf(NotFoundError);
     });
+
+    it('rejects: bodies and queries that do not fit, and names what is wrong', async () => {
+      const { apiKey, keyId } = await addKey();
+      await (await people.signIn(keypair)).call('keys.update', { key_id: keyId, scopes: ['webhooks'] });
+      const { endpoint } = await create();
+      const one = `/${endpoint.endpoint_id}`;
+      const wrong: [string, string, Sent | undefined, string][] = [
+        ['POST', '', {}, 'The field "url" is missing'],
+        ['POST', '', { url: receiver.url, secret: 'mine' }, 'Unknown field "secret"'],
+        ['POST', '', { url: receiver.url, event_types: 'all' }, 'The field "event_types"'],
+        ['PATCH', one, { enabled: 'yes' }, 'The field "enabled"'],
+        ['PATCH', one, { endpoint_id: 'x' }, 'Unknown field "endpoint_id"'],
+        ['GET', `${one}/deliveries?limit=0`, undefined, 'must be an integer from 1 to 100'],
+        ['POST', `${one}/test?now=1`, undefined, 'no query parameter "now"'],
+      ];
+      for (const [method, path, body, message] of wrong) {
+        const { status, json } = await ask(apiKey, method, path, body);
+        expect([status, json.error.code], `${method} ${path}`).to.deep.equal([400, 'invalid_request']);
+        expect(json.error.message).to.include(message);
+      }
+      expect((await (await mine()).request('listWebhooks')).endpoints).to.deep.equal([endpoint]);
+    });
   });
 
   it('are read and changed by the cookie of our own page, and changed from no other', async () => {
@@ -731,5 +758,17 @@ describe('webhooks', () => {
       expect([status, json.error.code]).to.deep.equal([403, 'foreign_origin']);
     }
     expect((await ask('DELETE', { origin: world.url })).status).to.equal(200);
+  });
+
+  it('deletes an endpoint with its log', async () => {
+    const { endpoint } = await create();
+    const { endpoint_id } = endpoint;
+    await execute();
+    await send();
+    expect(await (await mine()).request('deleteWebhook', { endpoint_id })).to.deep.equal({ endpoint_id });
+    await execute();
+    await send();
+    expect(receiver.received.length).to.equal(1);
+    expect(await world.ledger.selectFrom('webhook_deliveries').select('id').execute()).to.deep.equal([]);
   });
 });

@@ -2,10 +2,12 @@
  * Paid calls on a real node with a real creator's server: for every outcome of a call, the exact answer and all
  * balances.
  */
+import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { mintMockUsdc, sendAndConfirm } from '../../../app/local/network.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { findTokenAccount, type GrantLimits } from '../../../app/sdk/program/program.ts';
+import { approveSpender, findTokenAccount, type GrantLimits } from '../../../app/sdk/program/program.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -13,6 +15,7 @@ import { until } from '../../harness/edge/until.ts';
 import {
   afterPaying,
   type Balances,
+  type Behaviour,
   failedAnswer,
   goodAnswer,
   PRICE,
@@ -198,6 +201,69 @@ describe('paid calls', () => {
     }
   });
 
+  describe('a refund that cannot arrive yet', () => {
+    const failing: Behaviour = (body, _response, reply) =>
+      reply({
+        execution_id: body.execution_id,
+        status: 'failed',
+        error: 'no',
+        result: null,
+        result_hash: null,
+        signature: null,
+      });
+
+    /** Makes the creator wait until `meanwhile` has changed the caller's account, then fail. */
+    function failAfter(meanwhile: () => Promise<unknown>): void {
+      market.setBehaviour((body, response, reply) => {
+        meanwhile().then(() => failing(body, response, reply));
+      });
+    }
+
+    it('waits while the account is missing, and lands when the account exists again', async () => {
+      const { wallet, usdc, apiKey } = market.callers[1]!;
+      const held = await market.amountOf(usdc);
+      const parking = Keypair.generate().publicKey;
+      const parked = await mintMockUsdc(market.node.connection, {
+        payer: market.node.payer,
+        mintAuthority: market.node.payer,
+        mint: market.usdcMint,
+        owner: parking,
+        amount: 0n,
+      });
+      failAfter(() =>
+        sendAndConfirm(
+          market.node.connection,
+          [
+            createTransferInstruction(usdc, parked, wallet.publicKey, held - PRICE),
+            createCloseAccountInstruction(usdc, wallet.publicKey, wallet.publicKey),
+          ],
+          [wallet],
+        ),
+      );
+      const answer = await execute({ task: 'x' }, apiKey);
+      expect(answer.status).to.equal(500);
+      expect(answer.body.error.message).to.include('waits').and.include('missing');
+      const id = answer.body.error.execution_id;
+      expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'waiting' });
+      expect(await market.escrowExists(id)).to.equal(true);
+      await market.mintTo(wallet.publicKey, 5n);
+      let shown = (await read(id, apiKey)).body;
+      while (shown.refund !== 'done') {
+        expect(shown).to.include({ status: 'failed', refund: 'waiting' });
+        shown = (await read(id, apiKey)).body;
+      }
+      expect(await market.amountOf(usdc)).to.equal(PRICE + 5n);
+      expect(await market.escrowExists(id)).to.equal(false);
+      // Closing the account also removed its delegation. Later tests need a funded wallet again.
+      await market.mintTo(wallet.publicKey, held);
+      await sendAndConfirm(
+        market.node.connection,
+        [approveSpender({ wallet: wallet.publicKey, usdcMint: market.usdcMint, amount: 1_000_000_000n })],
+        [wallet],
+      );
+    });
+  });
+
   it('holds a refund to a frozen account in escrow, and pays it after the thaw', async () => {
     const { usdc, apiKey } = market.callers[1]!;
     const before = await market.amountOf(usdc);
@@ -213,5 +279,32 @@ describe('paid calls', () => {
     await market.setFrozen(usdc, false);
     await waitFor(id, 'refund', ['done'], apiKey);
     expect(await market.amountOf(usdc)).to.equal(before);
+  });
+
+  it('pays nobody when the payout account of the creator is closed', async () => {
+    const { creator, creatorUsdc, node } = market;
+    const held = await market.amountOf(creatorUsdc);
+    const elsewhere = await mintMockUsdc(node.connection, {
+      payer: node.payer,
+      mintAuthority: node.payer,
+      mint: market.usdcMint,
+      owner: Keypair.generate().publicKey,
+      amount: 0n,
+    });
+    await sendAndConfirm(
+      node.connection,
+      [
+        createTransferInstruction(creatorUsdc, elsewhere, creator.publicKey, held),
+        createCloseAccountInstruction(creatorUsdc, creator.publicKey, creator.publicKey),
+      ],
+      [creator],
+    );
+    const before = await market.balances();
+    const answer = await execute({ task: 'x' });
+    expect(answer.status).to.equal(500);
+    expect(answer.body.error.message).to.include('payout');
+    expect((await market.balances()).callers).to.deep.equal(before.callers);
+    await market.mintTo(creator.publicKey, held);
+    expect((await execute({ task: 'x' })).status).to.equal(200);
   });
 });

@@ -697,6 +697,25 @@ describe('attacks on the x402 API', function () {
         expect(sold.status, sold.text).to.equal(200);
       });
     }
+
+    it('costs nothing down to the last compute unit that is missing, and is paid with one more', async () => {
+      const [least, most] = [300, 5_000];
+      let [fails, pays] = [least, most];
+      while (pays - fails > 1) {
+        const units = Math.floor((fails + pays) / 2);
+        const payer = await rich();
+        const task = `${units} units`;
+        const accepted = await quote({ task });
+        const before = await lamports(market.authority);
+        const answer = await buy({ task }, accepted, withUnits(units), payer);
+        if (answer.status === 200) pays = units;
+        else {
+          expect([reasonOf(answer), await lamports(market.authority)]).to.deep.equal(['payment_failed', before]);
+          fails = units;
+        }
+      }
+      expect(pays).to.be.within(least + 2, most - 1);
+    });
   });
 
   describe('money that moves after the check', () => {

@@ -65,8 +65,8 @@ class Agent(AgentSummary):
     max_result_bytes: int
     successful_executions: int
     dispute_count: int
-    open_disputes: int = 0
-    upheld_disputes: int = 0
+    open_disputes: int | None = None
+    upheld_disputes: int | None = None
     collateral_usdc: Usdc | None = None
     slashed_usdc: Usdc | None = None
     on_chain_listing: str
