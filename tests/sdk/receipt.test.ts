@@ -18,6 +18,7 @@ import {
   parseSignature,
   parseUuid,
   requestHash,
+  signMessage,
   signResult,
   takesNonceHalfHour,
   verifyMessage,
@@ -165,6 +166,11 @@ describe('sdk/receipt: signatures', () => {
   const hash = hashResult('the work');
   const message = Buffer.from(hash, 'utf8');
   const good = nacl.sign.detached(message, pair.secretKey);
+
+  it('rejects: a secret key of another length, and a malformed hash to sign', () => {
+    expect(() => signMessage(new Uint8Array(32), '')).to.throw(RangeError, 'a secret key must be 64 bytes, not 32');
+    expect(() => signResult(new Uint8Array(64), 'sha256:')).to.throw(RangeError, 'result_hash');
+  });
 
   it('rejects: another key, another hash, and a malformed hash', () => {
     const other = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(8));

@@ -51,11 +51,12 @@ export async function startStage() {
   await market.list();
   const bench = new IndexerBench(market.node);
   const { connection } = market.node;
-  const keypair = join(bench.folder, 'authority.json');
-  mkdirSync(bench.folder, { recursive: true });
+  const folder = join(bench.folder, 'stage');
+  const keypair = join(folder, 'authority.json');
+  mkdirSync(folder);
   writeFileSync(keypair, JSON.stringify([...market.relay.secretKey]), { mode: 0o600 });
-  const indexer = await bench.start('index.db');
-  const databaseUrl = onPostgres ? bench.path('index.db') : null;
+  const indexer = await bench.start('stage');
+  const databaseUrl = onPostgres ? bench.path('stage') : null;
   let views: OpenDatabase<LedgerDatabase> | null = null;
   const sweepers = new Set<SweeperHandle>();
 
@@ -65,7 +66,7 @@ export async function startStage() {
       SOLANA_RPC_URL: market.node.rpcUrl,
       SOLANA_WS_URL: market.node.wsUrl,
       RELAY_KEYPAIR: keypair,
-      DATA_DIR: bench.folder,
+      DATA_DIR: folder,
       PORT: '0',
       ...environment,
     });
@@ -78,7 +79,7 @@ export async function startStage() {
     const child = forkSource(join(import.meta.dirname, 'sweeperProcess.ts'), [], {
       env: {
         ...process.env,
-        DATA_DIR: bench.folder,
+        DATA_DIR: folder,
         ...(databaseUrl && { DATABASE_URL: databaseUrl }),
         SOLANA_RPC_URL: market.node.rpcUrl,
         SOLANA_WS_URL: market.node.wsUrl,
@@ -114,7 +115,7 @@ export async function startStage() {
 
   /** Runs a query over index and ledger, as the relay reads both. */
   async function poll<Result>(read: (views: Kysely<LedgerDatabase>) => Promise<Result>): Promise<Result> {
-    views ??= await openViews({ dataDir: bench.folder, databaseUrl });
+    views ??= await openViews({ dataDir: folder, databaseUrl });
     return read(views.db);
   }
 
@@ -122,7 +123,7 @@ export async function startStage() {
     ...market,
     connection,
     indexer,
-    folder: bench.folder,
+    folder,
     relayHere,
     sweep,
     poll,
@@ -197,7 +198,7 @@ export async function startStage() {
     },
     /** Notes in the ledger that rent lent by this deployment returns to this address. */
     async noteLender(address: PublicKey): Promise<void> {
-      const opened = await openLedger({ dataDir: bench.folder, databaseUrl });
+      const opened = await openLedger({ dataDir: folder, databaseUrl });
       await noteLender(opened.ledger.db, address.toBase58());
       await opened.close();
     },
