@@ -171,6 +171,9 @@ describe('verification of a receipt on the page', function () {
         })()`);
         await page.getByText('Drop a receipt here').dispatchEvent('drop', { dataTransfer: transfer });
       };
+      await page.getByLabel('Call ID').fill('nonsense');
+      await page.getByRole('button', { name: 'Verify', exact: true }).click();
+      await page.getByText('A call ID has 32 hex digits').waitFor();
       await drop('{"kind":"report"}');
       await page.getByText('dropped.json is JSON, but not a receipt').waitFor();
       await drop(JSON.stringify(receipt));
@@ -179,6 +182,7 @@ describe('verification of a receipt on the page', function () {
       expect(await page.getByText('Drop a receipt here').isVisible()).to.equal(false);
       await page.getByText('Verify another').click();
       expect(await page.getByLabel('Call ID').inputValue()).to.equal(receipt.execution_id);
+      expect(await page.getByText('A call ID has 32 hex digits').count()).to.equal(0);
       await page.getByText('The receipt is the file dropped.json.').waitFor();
       const bought = page
         .getByRole('region', { name: 'Result' })

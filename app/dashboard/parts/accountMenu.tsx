@@ -1,8 +1,9 @@
-/** The signed-in wallet: its balance, its own views, and signing out. */
+/** The session's wallet: its balance, its own views, and disconnecting. */
 import { lazy, Suspense, useState } from 'react';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { signOut, useBalance, useLamports, useSession } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
+import { formatShortSol } from './amount.ts';
 import { Menu, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 import { ADMIN, CALLS, OWN_PLACES, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
@@ -14,14 +15,8 @@ const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({
 /** Pays network fees and deposits; rendered, and thus read, while the menu is open. */
 function SolBalance({ wallet }: { wallet: string }) {
   const lamports = useLamports(wallet);
-  return (
-    <span className="min-h-4 tabular-nums">{lamports !== undefined && `${SOL.format(lamports / LAMPORTS)} SOL`}</span>
-  );
+  return <span className="min-h-4 tabular-nums">{lamports !== undefined && formatShortSol(lamports)}</span>;
 }
-
-const LAMPORTS = 1_000_000_000;
-/** Rounded down, so that it never shows more than there is. */
-const SOL = new Intl.NumberFormat('en-US', { maximumFractionDigits: 4, roundingMode: 'floor' });
 
 const NETWORKS: Record<MarketplaceConfig['environment'], string> = { live: 'Solana mainnet', test: 'Test network' };
 
@@ -63,7 +58,9 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
         }
         head={
           <span className="grid gap-1">
-            <span>{connected ? `Signs with ${connected.wallet.name}` : 'Signed in; the wallet is not connected'}</span>
+            <span>
+              {connected ? `Signs with ${connected.wallet.name}` : 'This browser has not connected the wallet yet'}
+            </span>
             {balance !== undefined && (
               <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
             )}

@@ -24,7 +24,7 @@ import { Fold } from './disputes/fold.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
-import { OUTCOMES, outcomeFor } from './executions/dispute.tsx';
+import { DisputeTitle, OUTCOMES, outcomeFor } from './executions/dispute.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
@@ -92,7 +92,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   return (
     <>
       <PageHead
-        title={<Title dispute={dispute} />}
+        title={<DisputeTitle dispute={dispute} />}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm">
             <Badge tone={badge.tone}>{badge.text}</Badge>
@@ -140,16 +140,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Card>
         )}
       </div>
-    </>
-  );
-}
-
-/** The words of `disputeTitle`; a name breaks only where a line cannot hold it. */
-function Title({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {
-  return (
-    <>
-      Dispute over <span className="inline-block max-w-full">{agent_name ?? shorten(agent_id)},</span>{' '}
-      <span className="whitespace-nowrap">{formatAmount(price_usdc)}</span>
     </>
   );
 }

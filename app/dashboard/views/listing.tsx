@@ -52,7 +52,7 @@ function Found() {
     <>
       <PageHead title="Your agent" />
       <Empty title="This wallet has no such agent">
-        <p className="mb-5">Sign in with the wallet that listed it. A new listing appears here after a few seconds.</p>
+        <p className="mb-5">Connect the wallet that listed it. A new listing appears here after a few seconds.</p>
         <Link to="/creator" className={buttonStyle()}>
           To your agents
         </Link>

@@ -10,7 +10,6 @@ import { formatAmount, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { DISPUTE_LAPSE_SECONDS, depositsQuery, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
-import { earliestReturn } from './listing/costs.tsx';
 import { CHANGE_EFFECT, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
@@ -64,7 +63,10 @@ function Terms({ config }: { config: MarketplaceConfig }) {
             'Time to the archive',
             `${formatSpan(config.record_seconds)} after settlement. The call’s record then leaves its account, and the refundable deposit of that account comes back.`,
           ],
-          ['Collateral returns', `At the earliest ${earliestReturn(config)} after delisting, once no dispute is open`],
+          [
+            'Collateral returns',
+            `At the earliest ${formatSpan(config.longest_span_seconds)} after delisting, once no dispute is open`,
+          ],
         ]}
       />
       <table className="w-full text-left text-sm tabular-nums">

@@ -54,8 +54,7 @@ export default function Verify() {
       return;
     }
     const hasFocus = form.current?.contains(document.activeElement);
-    void verify(find, isOffline || rpcUrl === '' ? null : rpcUrl);
-    void Promise.resolve(find).then((subject) => {
+    void verify(find, isOffline || rpcUrl === '' ? null : rpcUrl, (subject) => {
       setId(idOf(subject) ?? '');
       setFormOpen(false);
       requestAnimationFrame(() => {
@@ -153,7 +152,9 @@ function Fold({ ref, isFolded, isOpen, onOpen, children }: FoldProps) {
   return (
     <div className="rounded-xl border border-line bg-raised print:hidden">
       <details ref={ref} open={isOpen || !isFolded} onToggle={({ currentTarget }) => onOpen(currentTarget.open)}>
-        <summary className={cx('px-5 py-3.5 text-sm font-medium', !isFolded && 'hidden')}>Verify another</summary>
+        <summary className={cx('px-5 py-3.5 text-sm font-medium', !isFolded && 'hidden')}>
+          Verify another call, or use another node
+        </summary>
         <div className={cx('grid gap-x-8 gap-y-6 p-5 md:grid-cols-2', isFolded && 'border-t border-line')}>
           {children}
         </div>
@@ -171,7 +172,9 @@ interface IdFormProps {
 }
 
 function IdForm({ id, onChange, disabled, busy, onId }: IdFormProps) {
-  const [error, setError] = useState(id === '' || readExecutionId(id) ? null : NO_ID);
+  /** The text that was last submitted, or came with the URL; null if none. */
+  const [asked, setAsked] = useState(id || null);
+  const isWrong = id === asked && readExecutionId(id) === null;
   return (
     <form
       className="grid content-start gap-4"
@@ -179,14 +182,14 @@ function IdForm({ id, onChange, disabled, busy, onId }: IdFormProps) {
       onSubmit={(event) => {
         event.preventDefault();
         const executionId = readExecutionId(id);
-        setError(executionId ? null : NO_ID);
+        setAsked(id);
         if (executionId) onId(executionId);
       }}
     >
       <Input
         label="Call ID"
-        hint="If you are signed in, the receipts of your own calls are checked too."
-        error={error}
+        hint="If your wallet is connected, the receipts of your own calls are checked too."
+        error={isWrong ? NO_ID : null}
         value={id}
         onChange={(event) => onChange(event.target.value)}
         className="font-mono"

@@ -1,6 +1,6 @@
 /**
  * Constants of the program that everybody can read before the page loads the program's interface, which is large. A
- * test compares them with it. And the refundable deposits of accounts, which the network sets.
+ * test compares them with it. It also reads the refundable deposits of accounts, which the network sets.
  */
 import { queryOptions } from '@tanstack/react-query';
 import { askNode } from './node.ts';
@@ -20,7 +20,8 @@ export const GUARDIAN_CHANGE_SECONDS = 604_800;
 const LISTING_BYTES = [389, 74, 168];
 /** Bytes of the token account that holds the collateral, and is closed when that is returned. */
 const VAULT_BYTES = 165;
-const DISPUTE_BYTES = 275;
+/** Bytes of a dispute's account, which is closed some time after its end. */
+export const DISPUTE_BYTES = 275;
 
 /**
  * The deposits of new accounts, lamports. `kept` stays in those of a listing; `vault` comes back with the collateral,

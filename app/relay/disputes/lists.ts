@@ -6,6 +6,7 @@ import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeOutcome, DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import type { Documents } from '../agents/documents.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
@@ -24,6 +25,7 @@ interface DisputeView {
   execution_id: string;
   listing: string;
   metadata_hash: string;
+  task: string | null;
   caller: string;
   creator: string;
   price: bigint;
@@ -68,8 +70,11 @@ export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, 
   });
 }
 
-/** All disputes: open ones by due date, then the others, newest first. The total is as in `listOwnDisputes`. */
-export function listAllDisputes(
+/**
+ * All disputes: open ones by due date, then the others, newest first. The total is as in `listOwnDisputes`. Without
+ * tasks: each reading of one by the admin is in the log.
+ */
+export async function listAllDisputes(
   deps: DisputesDeps,
   { outcome, ...page }: Page & { outcome?: DisputeOutcome | undefined },
   counted = COUNTED,
@@ -81,13 +86,14 @@ export function listAllDisputes(
     SELECT * FROM (SELECT execution_id, 1 AS turn, -opened_at AS place FROM chain.disputes
       WHERE ${outcome === undefined ? sql.raw("outcome <> 'open'") : sql`outcome = ${outcome}`}
       ORDER BY opened_at DESC, execution_id LIMIT ${most}) AS ended`;
-  return readPage(deps, page, counted, {
+  const { disputes, total } = await readPage(deps, page, counted, {
     order: sql`turn, place, execution_id`,
     places(most) {
       if (outcome === 'open') return waiting(most);
       return outcome === undefined ? sql`${waiting(most)} UNION ALL ${ended(most)}` : ended(most);
     },
   });
+  return { disputes: disputes.map((dispute) => ({ ...dispute, task: null })), total };
 }
 
 /** The dispute of an execution; undefined if there is none. */
@@ -123,7 +129,10 @@ async function readPage(
 async function readViews(views: DisputesDeps['views'], executionIds: string[]): Promise<DisputeView[]> {
   if (executionIds.length === 0) return [];
   const { rows } = await sql<DisputeView>`SELECT
-      d.execution_id, d.listing, l.metadata_hash, d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
+      d.execution_id, d.listing, l.metadata_hash,
+      (SELECT substr(j.task, 1, ${TASK_CHARACTERS}) FROM executions AS j
+        WHERE j.execution_id = d.execution_id AND j.wallet = d.caller AND j.metadata_hash <> '' AND j.content_deleted_ms IS NULL) AS task,
+      d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
       CASE WHEN EXISTS (SELECT 1 FROM evidence AS kept
         WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) THEN 1 ELSE 0 END AS has_evidence,
       d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_slashed,
@@ -143,6 +152,7 @@ async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise
     execution_id: row.execution_id,
     agent_id: row.listing,
     agent_name: (await documents.get(row.metadata_hash))?.metadata.name ?? null,
+    task: row.task,
     caller: row.caller,
     creator: row.creator,
     price_usdc: toUsdc(row.price),

@@ -161,6 +161,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
     max_timeout_seconds: config.maxTimeoutSeconds,
     dispute_window_seconds: config.disputeWindowSeconds,
     record_seconds: config.recordSeconds,
+    longest_span_seconds: config.longestSpanSeconds,
     dispute_bond_lamports: Number(config.disputeBondLamports),
     collateral_tiers: config.tiers
       .slice(0, config.tierCount)

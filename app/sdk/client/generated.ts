@@ -1133,6 +1133,8 @@ export interface components {
                     dispute_window_seconds: number;
                     /** @description How long after settlement an execution's record stays before it can be archived. */
                     record_seconds: number;
+                    /** @description How long after a delisting its collateral can return, if no dispute is open then. It only grows. */
+                    longest_span_seconds: number;
                     /** @description The bond that a dispute locks until its outcome, lamports. */
                     dispute_bond_lamports: number;
                     /** @description In ascending order. The first tier whose `max_price_usdc` is at least the price sets the collateral. */

@@ -30,6 +30,8 @@ export const DisputeSummary = z.strictObject({
   execution_id: z.string(),
   agent_id: z.string(),
   agent_name: z.string().nullable(),
+  /** The beginning of the task, up to 200 characters. Null if it is not known or deleted, and in `disputes.queue`. */
+  task: z.string().nullable(),
   caller: z.string(),
   creator: z.string(),
   price_usdc: Usdc,

@@ -30,6 +30,8 @@ export const MarketplaceConfig = z.strictObject({
   dispute_window_seconds: z.int(),
   /** Time from a settled execution's end until its record can be archived. */
   record_seconds: z.int(),
+  /** Time from a delisting until its collateral can return, if no dispute is open then. Only grows. */
+  longest_span_seconds: z.int(),
   /** Lamports that opening a dispute holds back until its outcome. */
   dispute_bond_lamports: Lamports,
   /** Ascending. A price takes its deposit from the first tier whose max_price_usdc is not below it. */

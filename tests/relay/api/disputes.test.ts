@@ -45,6 +45,7 @@ describe('disputes at /trpc', () => {
         execution_id,
         agent_id: listing,
         agent_name: 'disputed-agent',
+        task: null,
         caller: caller.publicKey.toBase58(),
         creator: creator.publicKey.toBase58(),
         price_usdc: 0.25,
@@ -282,9 +283,13 @@ describe('disputes at /trpc', () => {
       const found = await admin.call('disputes.case', { execution_id });
       expect(found).to.deep.include({ task: 'count rows', parameters: { file: 'a.csv' } });
       expect(found.execution).to.deep.include({ execution_id, status: 'disputed', cost_usdc: 0.25 });
-      expect(found.dispute).to.deep.equal((await admin.call('disputes.queue')).disputes[0]);
+      expect(found.dispute.task).to.equal('count rows');
+      // The log has a line for each task that the admin reads.
+      expect((await admin.call('disputes.queue')).disputes).to.deep.equal([{ ...found.dispute, task: null }]);
       for (const party of [caller, creator]) {
-        expect(await (await signIn(party)).call('disputes.case', { execution_id })).to.deep.equal(found);
+        const session = await signIn(party);
+        expect(await session.call('disputes.case', { execution_id })).to.deep.equal(found);
+        expect((await session.call('disputes.mine')).disputes).to.deep.equal([found.dispute]);
       }
       const stranger = await signIn(Keypair.generate());
       expect(await refusal(stranger.call('disputes.case', { execution_id }))).to.include({

@@ -1,6 +1,7 @@
 /** Open disputes on the overview: the first ones by due time, each with a link to decide it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { Trouble } from '../../parts/trouble.tsx';
 import { buttonStyle, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
@@ -9,6 +10,11 @@ import { Due } from './due.tsx';
 
 export function NeedsYou({ count }: { count: number }) {
   const { data, error, refetch } = useQuery(openQueueQuery);
+  const listed = data?.total;
+  // The count is read more often. After a decision the list would still show a dispute that the count leaves out.
+  useEffect(() => {
+    if (listed !== undefined && listed !== count) void refetch();
+  }, [listed, count, refetch]);
   return (
     <Note tone="warn" title={`Needs you: ${formatCount(count)} ${count === 1 ? 'dispute' : 'disputes'}`}>
       {error && <Trouble error={error} what="The disputes" onRetry={refetch} />}

@@ -3,8 +3,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
-import { Id } from '../../parts/values.tsx';
-import { Changes, guardRows } from '../terms/changes.tsx';
+import { formatSpan, Id } from '../../parts/values.tsx';
+import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
 import { Pause } from '../terms/pause.tsx';
 import { chainConfigQuery } from './chainConfig.ts';
@@ -44,7 +44,8 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
           rows={[
             ['Config', <Id key="config" value={config.config} kind="address" />],
             ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
-            ...guardRows(config),
+            ['Guardian', config.guardian ? <Id key="guardian" value={config.guardian} kind="address" /> : 'nobody'],
+            ['Delay of changes', config.admin_delay_seconds === 0 ? 'none' : formatSpan(config.admin_delay_seconds)],
           ]}
         />
         <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address} />

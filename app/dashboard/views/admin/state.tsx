@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { formatShortSol } from '../../parts/amount.ts';
 import { Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Figure, Note, Skeleton } from '../../parts/ui.tsx';
@@ -31,19 +32,14 @@ const LONG_HOURS = 24 * 365;
 
 export const sol = (lamports: number): string => `${formatSol(BigInt(lamports))} SOL`;
 
-/** A ten-thousandth of a SOL. A smaller amount is shown exactly. */
-const SHOWN_LAMPORTS = 100_000;
-const short = (lamports: number): number =>
-  lamports < SHOWN_LAMPORTS ? lamports : Math.floor(lamports / SHOWN_LAMPORTS) * SHOWN_LAMPORTS;
-
 /** Four decimals; the exact amount on hover. `of`: a limit of the amount. */
 function Sol({ lamports, of: limit }: { lamports: number | null; of?: number }) {
   if (lamports === null) return UNKNOWN;
-  const show = (shown: (lamports: number) => number) =>
-    limit === undefined ? sol(shown(lamports)) : `${formatSol(BigInt(shown(lamports)))} of ${sol(shown(limit))}`;
+  const show = (format: (lamports: number) => string) =>
+    limit === undefined ? format(lamports) : `${format(lamports).replace(' SOL', '')} of ${format(limit)}`;
   return (
-    <span className="tabular-nums" title={show((exact) => exact)}>
-      {show(short)}
+    <span className="tabular-nums" title={show(sol)}>
+      {show(formatShortSol)}
     </span>
   );
 }

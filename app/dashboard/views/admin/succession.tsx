@@ -73,8 +73,8 @@ export default function Succession() {
   if (!wallet || !proposal) {
     return (
       <Empty title="Only the admin can use this page">
-        The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in
-        with that wallet to use this page.
+        The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Connect
+        that wallet to use this page.
         {config.guardian === wallet && (
           <>
             {' '}

@@ -8,6 +8,8 @@ const NEWEST = 20;
 
 /** Poll interval, ms. */
 const FINAL_MS = 10_000;
+/** After this many readings the node no longer has the transaction. */
+const MOST_READINGS = 6;
 
 /** Null if the node does not have the transaction. */
 export const endingQuery = (executionId: string) =>
@@ -16,8 +18,10 @@ export const endingQuery = (executionId: string) =>
     queryFn: () => readEnding(executionId),
     // React Query cannot compare a bigint by content.
     structuralSharing: false,
+    // An ending does not change.
+    staleTime: ({ state }) => (state.data ? Number.POSITIVE_INFINITY : 0),
     // A new transaction is not final at once.
-    refetchInterval: ({ state }) => (state.data === null ? FINAL_MS : false),
+    refetchInterval: ({ state }) => (state.data === null && state.dataUpdateCount < MOST_READINGS ? FINAL_MS : false),
     retry: false,
   });
 

@@ -1,13 +1,13 @@
 /** A dispute: its state, due time and outcome, and the actions that anyone may take now. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useId } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Badge, buttonStyle, Card, Facts, Skeleton, type Tone } from '../../parts/ui.tsx';
+import { Badge, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
-import { disputeCaseQuery, idBytes } from './record.ts';
+import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
 
 export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
@@ -28,9 +28,15 @@ export function outcomeFor(
     : { tone: 'bad', text: 'Decided against you' };
 }
 
-/** The agent and the price, by which people know a dispute. */
-export const disputeTitle = ({ agent_name, agent_id, price_usdc }: DisputeSummary): string =>
-  `Dispute over ${agent_name ?? shorten(agent_id)}, ${formatAmount(price_usdc)}`;
+/** The agent and the price, by which people know a dispute. A name breaks only where a line cannot hold it. */
+export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {
+  return (
+    <>
+      Dispute over <span className="inline-block max-w-full">{agent_name ?? shorten(agent_id)},</span>{' '}
+      <span className="whitespace-nowrap">{formatAmount(price_usdc)}</span>
+    </>
+  );
+}
 
 interface DisputeCardProps {
   dispute: DisputeSummary;
@@ -45,17 +51,21 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const isCaller = dispute.caller === wallet;
   const now = useChainClock(isOpen);
   const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
-  const title = disputeTitle(dispute);
+  const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
-    <Card aria-label={title}>
+    <Card aria-labelledby={title}>
       <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div>
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
-            {listed ? title : 'Dispute'}
+            <span id={title}>{listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}</span>
             <Badge tone={tone}>{text}</Badge>
           </Heading>
-          {listed && <Task dispute={dispute} />}
+          {listed && (
+            <div className="mt-1 text-sm">
+              <TaskLine task={dispute.task} />
+            </div>
+          )}
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
             <span>
               {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
@@ -96,16 +106,6 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
         ]}
       />
     </Card>
-  );
-}
-
-/** What the call was to do. Its place is kept, so that nothing moves. */
-function Task({ dispute: { execution_id } }: { dispute: DisputeSummary }) {
-  const { data, isPending } = useQuery(disputeCaseQuery(execution_id));
-  return (
-    <p className="mt-1 min-h-5 text-sm">
-      {isPending ? <Skeleton className="h-5 w-60" /> : data && <TaskLine task={data.task} />}
-    </p>
   );
 }
 

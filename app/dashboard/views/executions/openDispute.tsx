@@ -50,8 +50,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
             <>
               {/* As high as what it will say, so that nothing moves. */}
               <span className="block min-h-20 font-medium text-ink sm:min-h-10">{costWords(stakes, unread)}</span>
-              Describe what is wrong. The admin compares it with the result and decides within {ANSWER_SECONDS / 3_600}{' '}
-              hours.
+              Describe what is wrong. The admin compares it with the result and should decide within{' '}
+              {ANSWER_SECONDS / 3_600} hours.
             </>
           }
           spends={stakes && { lamports: stakes.bond + stakes.deposit }}

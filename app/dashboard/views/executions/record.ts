@@ -63,11 +63,3 @@ export const disputeQuery = (executionId: string) =>
       }
     },
   });
-
-/** The facts of a dispute, as its own page reads them; a list needs only the task, which does not change. */
-export const disputeCaseQuery = (executionId: string) =>
-  queryOptions({
-    queryKey: ['disputes.case', executionId],
-    queryFn: () => call('disputes.case', { execution_id: executionId }),
-    staleTime: 60_000,
-  });

@@ -8,7 +8,6 @@ import { SignButton } from '../../parts/sign.tsx';
 import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { useChainFacts } from './chainFacts.ts';
 import { heldCollateral, missingCollateral } from './own.ts';
 
 interface ActionProps {
@@ -185,8 +184,8 @@ function ReturnButton({ listing }: ActionProps) {
 }
 
 export function DelistCard({ listing }: ActionProps) {
-  const { data: facts } = useChainFacts();
-  const span = facts && formatSpan(facts.longest_span_seconds);
+  const { data: config } = useQuery(configQuery);
+  const span = config && formatSpan(config.longest_span_seconds);
   return (
     <Card className="grid gap-4">
       <div>

@@ -1,4 +1,4 @@
-/** The chain's facts before a creator signs: the wallet's balance, and how long collateral is held. */
+/** The chain's facts before a creator signs: the wallet's balance, and the address of a listing. */
 import { useQuery } from '@tanstack/react-query';
 import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import { loadChainModules, openChain } from '../../wallet/chain.ts';
@@ -18,7 +18,6 @@ export function useChainFacts() {
         /** Null: the wallet has no USDC account. */
         usdc: held === null ? null : formatUsdc(held),
         usdc_account: address.toBase58(),
-        longest_span_seconds: config.longestSpanSeconds,
       };
     },
   });

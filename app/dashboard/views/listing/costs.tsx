@@ -1,14 +1,8 @@
-/** What a listing costs besides its collateral, and when that can come back. */
+/** The SOL that a listing costs besides its collateral. */
 import { useQuery } from '@tanstack/react-query';
-import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
-import { formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/programTerms.ts';
-
-/** The last call can begin just before the delisting, take its whole time, and be disputed after that. */
-export const earliestReturn = ({ dispute_window_seconds, max_timeout_seconds }: MarketplaceConfig): string =>
-  formatSpan(dispute_window_seconds + max_timeout_seconds);
 
 /** The SOL of a new listing; without figures until the node has given them. */
 export function AccountDeposits() {

@@ -10,7 +10,7 @@ import { Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { AccountDeposits, earliestReturn } from './costs.tsx';
+import { AccountDeposits } from './costs.tsx';
 import { shareOf } from './own.ts';
 
 export function Introduction() {
@@ -59,9 +59,9 @@ export function Introduction() {
             of the on-chain program. Only a dispute that is upheld against you takes from it.
           </p>
           <p>
-            It comes back after you delist the agent: at the earliest {earliestReturn(config)} later, when the dispute
-            windows of all calls are over and no dispute is open. A dispute without a decision holds it for at most{' '}
-            {lapse}: then anybody can end that dispute.
+            It comes back after you delist the agent: at the earliest {formatSpan(config.longest_span_seconds)} later,
+            when the dispute windows of all calls are over and no dispute is open. A dispute without a decision holds it
+            for at most {lapse}: then anybody can end that dispute.
           </p>
         </Answer>
         <Answer title="How long it takes">
@@ -75,7 +75,7 @@ export function Introduction() {
           <p>
             Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
             caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
-            until the marketplace’s admin decides, which should take at most {formatSpan(ANSWER_SECONDS)}.
+            until the marketplace’s admin decides, which should take at most {ANSWER_SECONDS / 3_600} hours.
           </p>
           <ul className="grid list-disc gap-1.5 pl-5">
             <li>Rejected: you keep everything, and get the caller’s bond.</li>

@@ -162,9 +162,7 @@ function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
         {message ? (
           <Code text={message} label="Bytes to sign, in hex" />
         ) : (
-          <p className="text-sm text-faint">
-            Sign in with the wallet that lists the agent: the bytes name the listing.
-          </p>
+          <p className="text-sm text-faint">Connect the wallet that lists the agent: the bytes name the listing.</p>
         )}
       </Labelled>
       {message && (

@@ -2,15 +2,12 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Ago, Code, formatAmount, formatDuration, Id, Time } from '../../parts/values.tsx';
-import { latestDisputesQuery } from '../../parts/waiting.tsx';
 import { call, explain } from '../../service.ts';
-import { useSession } from '../../wallet/session.ts';
-import { outcomeOfReceived } from '../executions/outcome.ts';
+import { outcomeOfReceived, reasonOf } from '../executions/outcome.ts';
 import { TaskLine } from '../executions/rows.tsx';
 
 const EVERY_MS = 10_000;
@@ -32,10 +29,6 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
     refetchInterval: EVERY_MS,
   });
   const calls = data?.pages.flatMap((page) => page.calls);
-  const { wallet } = useSession();
-  const { data: disputes } = useQuery(latestDisputesQuery(wallet));
-  const outcomeOf = ({ execution_id, dispute }: ReceivedCall) =>
-    disputes?.disputes.find((one) => one.execution_id === execution_id)?.outcome ?? dispute?.outcome;
   const save = useMutation({
     mutationFn: async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed),
   });
@@ -81,15 +74,15 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
           <ul>
             {calls.map((one) => (
               <li key={one.execution_id} className="border-b border-line last:border-b-0">
-                <Call received={one} disputed={outcomeOf(one)} />
-                {outcomeOf(one) !== undefined && (
+                <Call received={one} />
+                {one.dispute && (
                   <p className="pr-4 pb-3 pl-10 text-sm">
                     <Link
                       to="/disputes/$executionId"
                       params={{ executionId: one.execution_id }}
                       className="text-accent underline underline-offset-2"
                     >
-                      {outcomeOf(one) === 'open' ? 'Read the dispute and reply' : 'Read the dispute'}
+                      {one.dispute.outcome === 'open' ? 'Read the dispute and reply' : 'Read the dispute'}
                     </Link>
                   </p>
                 )}
@@ -112,18 +105,11 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
 /** One row: task, outcome, share, answer and time. */
 const COLUMNS = 'grid gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11.5rem_7rem_9rem_10.5rem]';
 
-/** A dispute that left the call as it was. */
-const ENDED: Partial<Record<DisputeOutcome, string>> = {
-  rejected: ', dispute rejected',
-  lapsed: ', dispute ended undecided',
-};
-
-/** `disputed`: the outcome of its dispute, if it is known. */
-function Call({ received, disputed }: { received: ReceivedCall; disputed: DisputeOutcome | undefined }) {
+function Call({ received }: { received: ReceivedCall }) {
   const [isOpen, setOpen] = useState(false);
-  const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
+  const { task, received_at, duration_ms, earned_usdc, http_status } = received;
   const { words, tone } = outcomeOfReceived(received);
-  const ended = (received.status === 'completed' && disputed && ENDED[disputed]) || '';
+  const reason = reasonOf(received);
   const facts = [
     duration_ms !== null && formatDuration(duration_ms),
     http_status === null ? 'No answer' : `HTTP ${http_status}`,
@@ -144,13 +130,12 @@ function Call({ received, disputed }: { received: ReceivedCall; disputed: Disput
           </svg>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
-            {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
+            {reason !== null && <span className="line-clamp-2 text-xs text-faint">{reason}</span>}
           </span>
         </span>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
           <Badge tone={tone} className="justify-self-start">
             {words}
-            {ended}
           </Badge>
           <span className="text-right font-medium tabular-nums">
             <span className="sr-only">Earned </span>
@@ -178,9 +163,9 @@ function Content({ received }: { received: ReceivedCall }) {
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-4 pb-5">
       <Facts
         rows={[
-          ['Call id', <Id key="id" value={received.execution_id} full />],
+          ['Call ID', <Id key="id" value={received.execution_id} full />],
           ['Received', <Time key="received" at={received.received_at} />],
-          received.error && ['Refunded because', received.error.message],
+          received.error && ['Refunded because', reasonOf(received)],
           received.error && ['Error code', <code key="code">{received.error.code}</code>],
         ]}
       />

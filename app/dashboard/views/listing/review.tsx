@@ -51,12 +51,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       'When it can shrink',
       `Only if a dispute is upheld against you: by at most ${SLASH_MULTIPLE} times the price of the call, never by more than the deposit.`,
     ],
-    [
-      'When it returns',
-      facts
-        ? `${formatSpan(facts.longest_span_seconds)} after you delist, once no dispute is open.`
-        : 'After you delist, once the dispute windows of all calls are over.',
-    ],
+    ['When it returns', `${formatSpan(config.longest_span_seconds)} after you delist, once no dispute is open.`],
     ['Signing key', signingKey ? <Id key="key" value={signingKey.address} /> : '–'],
     [
       'Endpoint',

@@ -4,14 +4,15 @@ import { useState } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { Chart } from '../../parts/chart.tsx';
+import { nameOfDay } from '../../parts/days.ts';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { reasonOf } from '../executions/outcome.ts';
 import { sumUsdc } from './own.ts';
 
-const NO_BREAK = '\u00a0';
 const RANGES = [7, 30, 90] as const;
 type Statistics = ProcedureOutput<'listings.statistics'>;
 
@@ -77,7 +78,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
       <LatencyChart
         days={days}
         summary={
-          latest ? `Median about ${formatDuration(latest.p50_ms ?? 0).replace(' ', NO_BREAK)}` : 'No completed calls'
+          latest ? `Median ${formatDuration(latest.p50_ms ?? 0)} on ${nameOfDay(latest.day)}` : 'No completed calls'
         }
       />
       <Failures failures={failures} count={days.reduce((sum, { failed }) => sum + failed, 0)} />
@@ -101,7 +102,7 @@ function Failures({ failures, count: total }: Pick<Statistics, 'failures'> & { c
               <tr key={`${code} ${message}`}>
                 <td className="min-w-44">
                   <code className="font-mono text-[0.8125rem]">{code}</code>
-                  <span className="block text-faint">{message}</span>
+                  <span className="block text-faint">{reasonOf({ error: { message } })}</span>
                 </td>
                 <td className="tabular-nums">{formatCount(count)}</td>
                 <td className="whitespace-nowrap text-faint">

@@ -231,10 +231,3 @@ const TO_APPLY = formatSpan(CHANGE_SECONDS);
 /** What a change does to calls in progress and to listed agents. */
 export const CHANGE_EFFECT =
   'Calls in progress keep their fee, dispute window and refund time; the time to the archive changes for them, too. Listed agents stay as they are: new limits of price and collateral count when their creator changes or resumes them.';
-
-/** The guardian and the delay. */
-export const guardRows = ({ guardian, admin_delay_seconds: delay }: Omit<PendingChanges, 'changes'>) =>
-  [
-    ['Guardian', guardian ? <Id key="guardian" value={guardian} kind="address" /> : 'nobody'],
-    ['Delay of changes', delay === 0 ? 'none' : formatSpan(delay)],
-  ] as const;

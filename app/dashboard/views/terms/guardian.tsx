@@ -38,9 +38,8 @@ export function RelayAuthorities({ config, ours }: RelayAuthoritiesProps) {
       )}
       <ul className="grid gap-2">
         {authorities.map((address) => {
-          // Without it this service fails in the middle of calls. In an emergency, a pause comes first.
-          const mustPause =
-            address === ours && authorities.length === 1 && !config.admin_paused && !config.guardian_paused;
+          // Without it the service fails in the middle of calls. In an emergency, a pause comes first.
+          const mustPause = authorities.length === 1 && !config.admin_paused && !config.guardian_paused;
           return (
             <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
               <span className="flex flex-wrap items-center gap-x-2">
@@ -66,7 +65,7 @@ export function RelayAuthorities({ config, ours }: RelayAuthoritiesProps) {
               />
               {mustPause && (
                 <p className="w-full text-sm text-faint">
-                  This service needs its only relay authority. To remove it nevertheless, pause calls first.
+                  Calls need this only relay authority. To remove it nevertheless, pause calls first.
                 </p>
               )}
             </li>

@@ -53,28 +53,37 @@ export function useVerification() {
   const [current, setCurrent] = useState<Verification | null>(null);
   const turn = useRef(0);
 
-  const verify = useCallback(async (find: Subject | Promise<Subject>, rpcUrl: string | null): Promise<void> => {
-    turn.current += 1;
-    const mine = turn.current;
-    const change = (make: (before: Verification) => Partial<Verification>) =>
-      setCurrent((before) => (before && turn.current === mine ? { ...before, ...make(before) } : before));
-    const subject = await find;
-    if (turn.current !== mine) return;
-    setCurrent({ subject, rpcUrl, checks: [], facts: null, isRunning: true, error: null, endedAt: null });
-    try {
-      const { verifyExecution, verifyReceipt } = await import('../../../sdk/receipt/verify.ts');
-      const onCheck = (check: Check) => change(({ checks }) => ({ checks: [...checks, check] }));
-      const onFacts = (facts: ExecutionFacts) => change(() => ({ facts }));
-      const options = { rpcUrl, onCheck, onFacts, findArchive, executionId: subject.executionId };
-      if (subject.kind === 'receipt') await verifyReceipt(subject.receipt, options);
-      else await verifyExecution(subject.executionId, options);
-      change(() => ({ endedAt: new Date().toISOString() }));
-    } catch (error) {
-      change(() => ({ error: explain(error) }));
-    } finally {
-      change(() => ({ isRunning: false }));
-    }
-  }, []);
+  /** `onFound`: called with the subject, unless another verification has begun meanwhile. */
+  const verify = useCallback(
+    async (
+      find: Subject | Promise<Subject>,
+      rpcUrl: string | null,
+      onFound?: (subject: Subject) => void,
+    ): Promise<void> => {
+      turn.current += 1;
+      const mine = turn.current;
+      const change = (make: (before: Verification) => Partial<Verification>) =>
+        setCurrent((before) => (before && turn.current === mine ? { ...before, ...make(before) } : before));
+      const subject = await find;
+      if (turn.current !== mine) return;
+      setCurrent({ subject, rpcUrl, checks: [], facts: null, isRunning: true, error: null, endedAt: null });
+      onFound?.(subject);
+      try {
+        const { verifyExecution, verifyReceipt } = await import('../../../sdk/receipt/verify.ts');
+        const onCheck = (check: Check) => change(({ checks }) => ({ checks: [...checks, check] }));
+        const onFacts = (facts: ExecutionFacts) => change(() => ({ facts }));
+        const options = { rpcUrl, onCheck, onFacts, findArchive, executionId: subject.executionId };
+        if (subject.kind === 'receipt') await verifyReceipt(subject.receipt, options);
+        else await verifyExecution(subject.executionId, options);
+        change(() => ({ endedAt: new Date().toISOString() }));
+      } catch (error) {
+        change(() => ({ error: explain(error) }));
+      } finally {
+        change(() => ({ isRunning: false }));
+      }
+    },
+    [],
+  );
 
   /** Removes the shown result, and ignores a running check. */
   const clear = useCallback(() => {

@@ -126,7 +126,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
   if (first !== undefined) {
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
     const next = failed.some(({ name }) => name === 'genesis_hash')
-      ? 'Choose a node of the network on which the call was paid, and check it again.'
+      ? 'Open the form of the page Verify, choose a node of the network on which the call was paid, and check it again.'
       : 'Get the receipt again from its caller, or verify the call by its id to check what the chain has.';
     return { tone: 'bad', title: first, about: `Do not rely on it.${rest} ${count} ${next}` };
   }
@@ -135,7 +135,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
       tone: 'bad',
       title: 'There is no such call on this chain',
       about:
-        'The node has neither a record nor a transaction with this id. Check the id, or choose a node of the network on which the call was paid.',
+        'The node has neither a record nor a transaction with this id. Open the form of the page Verify. Check the id, or choose a node of the network on which the call was paid.',
     };
   }
   if (facts?.refund) {

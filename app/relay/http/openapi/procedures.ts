@@ -61,6 +61,7 @@ export const CONFIG_ANSWER = {
       max_timeout_seconds: 3_600,
       dispute_window_seconds: 259_200,
       record_seconds: 3_600,
+      longest_span_seconds: 263_400,
       dispute_bond_lamports: 10_000_000,
       collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
       standard_tags: [...STANDARD_TAGS],

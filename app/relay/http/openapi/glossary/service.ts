@@ -17,6 +17,8 @@ export const SERVICE_FIELDS: Record<string, string> = {
   dispute_bond_lamports: 'The bond that a dispute locks until its outcome, lamports.',
   dispute_window_seconds: 'How long after settlement an execution can be disputed.',
   record_seconds: "How long after settlement an execution's record stays before it can be archived.",
+  longest_span_seconds:
+    'How long after a delisting its collateral can return, if no dispute is open then. It only grows.',
   docs: 'The guide.',
   egress_ips: 'IP addresses from which this service calls creators’ servers; empty if they are not fixed.',
   advice:
