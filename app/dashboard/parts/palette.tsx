@@ -12,12 +12,11 @@ import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { TEST_TAG } from './testTag.ts';
+import { pauseInTyping } from './typing.ts';
 import { Badge, buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
 const MOST_AGENTS = 6;
-/** Pause in typing after which the service is asked, ms. */
-const PAUSE_MS = 200;
 
 export default function Palette({ onClose }: { onClose(): void }) {
   const opener = useOpener();
@@ -94,9 +93,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   const { data, isFetching } = useQuery({
     queryKey: ['agents', 'found', sought],
     queryFn: async ({ signal }) => {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      // Typing has gone on.
-      signal.throwIfAborted();
+      await pauseInTyping(signal);
       return request('listAgents', { q: sought.slice(0, 100), sort: 'best', limit: MOST_AGENTS });
     },
     enabled: sought !== '' && !isId,
