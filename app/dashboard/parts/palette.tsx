@@ -11,7 +11,7 @@ import { useSession } from '../wallet/session.ts';
 import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
-import { TEST_TAG } from './testTag.ts';
+import { isForTests } from './testTag.ts';
 import { pauseInTyping } from './typing.ts';
 import { Badge, buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
@@ -150,7 +150,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
               about={formatAmount(agent.price_per_call_usdc)}
               line={[agent.tagline, ...reasonsOf(agent, sought)].join(' · ')}
             >
-              {agent.name} {agent.tags.includes(TEST_TAG) && <Badge>for testing</Badge>}
+              {agent.name} {isForTests(agent) && <Badge>for testing</Badge>}
             </Item>
           ))}
           {ADDRESS.test(sought) && (
