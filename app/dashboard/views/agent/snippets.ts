@@ -110,7 +110,7 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 function curl(input: SnippetInput): string {
   const { task, parameters } = input;
   return `# Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
-KEY=\${IDEMPOTENCY_KEY:-$(date +%s)-$$-$RANDOM}
+KEY=\${IDEMPOTENCY_KEY:-$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)}
 echo "Idempotency-Key: $KEY" >&2
 curl -sS \\
   ${quote(pathOf(input))} \\
